@@ -162,7 +162,7 @@ function fail({ state, hold }: Task, { currency }: ActRequest): Proposal<'fail'>
   }
   return {
     event,
-    task: 'The task fails with internal_error; a job that runs is asked to cancel.',
+    task: 'The task fails with internal_error; the upstream is asked to cancel a running job.',
     money: `The hold of ${formatAmount(hold, currency)} is released in full; nothing is charged.`,
   };
 }

@@ -13,7 +13,7 @@ export const sizeInPixels = z
   .refine((text) => /^[1-9]\d{1,4}x[1-9]\d{1,4}$/i.test(text), 'must be <width>x<height>, such as 1280x720');
 
 const pixelFacts = z.strictObject({
-  step: count.optional().describe('The number of pixels of which each side must be a multiple'),
+  step: count.optional().describe('Each side must be a multiple of this number of pixels'),
   side_min: count.optional().describe('The minimum number of pixels per side'),
   side_max: count.optional().describe('The maximum number of pixels per side'),
   min: count.optional().describe('The minimum number of pixels in the whole image'),
@@ -29,13 +29,15 @@ export const sizeFacts = z.strictObject({
   only: z
     .array(z.string().min(1))
     .optional()
-    .describe('Words and sizes exactly as a request names them, such as auto, 16:9 and 1024x1024'),
+    .describe('The only accepted sizes, exactly as a request writes them, such as auto, 16:9 and 1024x1024'),
   pixels: pixelFacts.optional(),
   classes: z
     .record(z.string().min(1), count.describe('The pixels of an image of this class'))
     .optional()
     .describe('The pixels of an image by the name of its class. The name can also be used as a size'),
-  about: count.optional().describe('The pixels that every image has, approximately, if there are no classes'),
+  about: count
+    .optional()
+    .describe('The approximate number of pixels of every image, if there are no classes'),
   ratios: z
     .array(z.string().min(1))
     .optional()
@@ -44,13 +46,13 @@ export const sizeFacts = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Whether pixels belong to the smallest class that has at least as many. Otherwise they belong to a class with about as many',
+      'Whether a size in pixels belongs to the smallest class that has at least as many. Otherwise it belongs to a class with about as many',
     ),
   tolerance: z
     .number()
     .positive()
     .optional()
-    .describe('How far pixels may deviate from a ratio, as a share of the ratio. Unset: 0.02'),
+    .describe('How far a size in pixels may deviate from a ratio, as a fraction of the ratio. Unset: 0.02'),
 });
 export type SizeFacts = z.infer<typeof sizeFacts>;
 

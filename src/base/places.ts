@@ -3,7 +3,7 @@
  * that no holder can take the share of the others.
  */
 export const sharedPlaces = [
-  'connections of strangers',
+  'unauthenticated connections',
   'connections of callers',
   'credentials looked up',
   'requests of a key',
@@ -25,7 +25,7 @@ export const sharedPlaces = [
   'first callbacks',
   'copies retried',
   'uploads deleted',
-  'attempts that stay',
+  'attempts that poll in a worker',
 ] as const;
 
 export type SharedPlaces = (typeof sharedPlaces)[number];

@@ -67,7 +67,8 @@ export function createStayPlaces({ placesMax, now }: StayPlacesOptions): StayPla
 
   function placesOf(queue: string): Places {
     const places =
-      queues.get(queue) ?? createPlaces({ name: 'attempts that stay', placesMax: placesMax(queue) });
+      queues.get(queue) ??
+      createPlaces({ name: 'attempts that poll in a worker', placesMax: placesMax(queue) });
     queues.set(queue, places);
     return places;
   }

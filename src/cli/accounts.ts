@@ -50,7 +50,7 @@ function addMakingCommands(accounts: Command, context: CliContext): void {
     .addHelpText('after', examples('accounts create acme --name "Acme" --overdraft-limit 50'))
     .argument('[id]', 'generated if omitted')
     .option('--name <name>')
-    .option('--overdraft-limit <amount>', 'how far holds may take the balance below zero')
+    .option('--overdraft-limit <amount>', 'how far below zero holds may take the balance')
     .action(
       adminCommand(context, async ({ client, output }, id: string | undefined, options: NewAccount) => {
         const { name, overdraftLimit } = options;
@@ -172,7 +172,7 @@ function addAlertCommands(accounts: Command, context: CliContext): void {
 function addTermsCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('overdraft')
-    .description('Changes how far holds may take the balance below zero.')
+    .description('Changes how far below zero holds may take the balance.')
     .addHelpText('after', examples('accounts overdraft acme 50 --reason "pays by invoice"'))
     .argument('<id>')
     .argument('<limit>', 'decimal, at most 6 places')

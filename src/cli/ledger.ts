@@ -78,7 +78,7 @@ function addProofCommands(ledger: Command, context: CliContext): void {
     .addHelpText('after', examples('ledger heads', 'ledger heads --all -o jsonl'))
     .option('--after <id>', 'begin after this head')
     .option('--limit <n>')
-    .option('--all', 'every page')
+    .option('--all', 'print every page')
     .action(
       lookCommand(
         context,

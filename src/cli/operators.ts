@@ -112,7 +112,7 @@ function addInvitationCommands(operators: Command, context: CliContext): void {
   operators
     .command('invite')
     .description(
-      'Creates a link that shows a token once to the person who opens it. You can grant only roles that you have yourself.',
+      'Creates a link that shows a token once, to the person who opens it. You can grant only roles that you have yourself.',
     )
     .addHelpText(
       'after',

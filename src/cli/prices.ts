@@ -80,7 +80,7 @@ function show(tried: TriedPrices, output: Output): void {
     `${tried.tasks} tasks: ${tried.before} before, ${tried.after} after, a difference of ${tried.difference}; ${tried.unpriced} cannot be priced.`,
   );
   output.note(
-    `Less what they cost upstream, ${tried.cost}: ${tried.margin_before} before, ${tried.margin_after} after.${unknownCosts(tried)}`,
+    `After upstream costs of ${tried.cost}: ${tried.margin_before} before, ${tried.margin_after} after.${unknownCosts(tried)}`,
   );
 }
 

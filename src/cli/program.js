@@ -9,7 +9,7 @@ export const groups = {
     about: 'Manages the operators who may use the operators’ API.',
     example: 'operators list',
   },
-  sessions: { about: 'Lists and ends sessions of the console.', example: 'sessions list' },
+  sessions: { about: 'Lists and ends console sessions.', example: 'sessions list' },
   tasks: { about: 'Shows tasks of all accounts, and acts on them.', example: 'tasks list --needs-attention' },
   audit: {
     about: 'Lists what operators did, when, why and from where.',
@@ -20,7 +20,7 @@ export const groups = {
     example: 'find mediary-07q1kgxxoh7lbzndepc5zxkg-1',
   },
   usage: {
-    about: 'Shows what accounts used, by day, model, key or end user.',
+    about: 'Shows the usage of accounts by day, model, key or end user.',
     example: 'usage --by account,model',
   },
   ledger: { about: 'Shows and verifies the accounts’ ledger.', example: 'ledger show acme' },
@@ -46,7 +46,7 @@ export const groups = {
   prices: { about: 'Shows the effect of different prices.', example: 'prices try new.yaml --since 7d' },
   config: { about: 'Checks and changes the configuration.', example: 'config check' },
   nodes: {
-    about: 'Lists the processes of the gateway with their configuration and condition.',
+    about: 'Lists the processes of the gateway with their configuration and state.',
     example: 'nodes',
   },
   completion: {
@@ -57,8 +57,8 @@ export const groups = {
 };
 
 const processes = {
-  api: { about: 'Serve HTTP on HOST and PORT.', example: 'api' },
-  worker: { about: 'Run the Temporal workers.', example: 'worker' },
+  api: { about: 'Serves HTTP on HOST and PORT.', example: 'api' },
+  worker: { about: 'Runs the Temporal workers.', example: 'worker' },
 };
 
 /** The first words of all commands. A command line without any of them can only print help. */
@@ -68,9 +68,9 @@ export const exitStatuses = {
   done: { status: 0, about: 'done' },
   failed: { status: 1, about: 'failed, was only partly done, or found problems' },
   usage: { status: 2, about: 'the command line itself is wrong' },
-  refused: { status: 3, about: 'the gateway refuses it' },
+  refused: { status: 3, about: 'the gateway refuses the request' },
   not_found: { status: 4, about: 'something named on the command line does not exist' },
-  not_reachable: { status: 5, about: 'the gateway, or a server that it needs, does not answer' },
+  not_reachable: { status: 5, about: 'the gateway, or a server that it needs, does not respond' },
   configuration: { status: 78, about: 'the environment or gateway.yaml is wrong' },
 };
 
@@ -110,7 +110,7 @@ export function createProgram(run = {}) {
         .choices(['table', 'wide', 'json', 'jsonl'])
         .default('table'),
     )
-    .option('-w, --watch', 'repeat a command that lists or shows something every two seconds, until Ctrl-C')
+    .option('-w, --watch', 'repeat a list or show command every two seconds until Ctrl-C')
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitStatuses.usage.status))
     .addHelpText('after', examples('tasks list --needs-attention', 'tasks action --help'))
     .addHelpText('after', `\nExit status:\n${statusLines.join('\n')}`);

@@ -47,7 +47,7 @@ export function addReconcileCommand(reconcile: Command, context: CliContext): vo
     )
     .option(
       '--model <name=model>',
-      'for a bill without job ids: the bill’s name of a model, and the name in the vendor’s API',
+      'for a bill without job ids: a model’s name in the bill and its name in the vendor’s API',
       parseModel,
     )
     .option('--unit <unit>', 'the unit of amounts, such as USD, if no column states it')

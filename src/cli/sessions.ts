@@ -16,7 +16,7 @@ export function addSessionCommands(sessions: Command, context: CliContext): void
   sessions
     .command('list')
     .description(
-      'Lists your sessions of the console, newest first. With the role `access`, lists all sessions.',
+      'Lists your console sessions, newest first. With the role `access`, lists all console sessions.',
     )
     .addHelpText('after', examples('sessions list'))
     .action(
@@ -28,7 +28,7 @@ export function addSessionCommands(sessions: Command, context: CliContext): void
 
   sessions
     .command('end')
-    .description('Ends a session. Every node refuses its next request.')
+    .description('Ends a console session. Every node refuses its next request.')
     .addHelpText('after', examples('sessions end ses_… --reason "lost laptop"'))
     .argument('<id>', 'ses_…')
     .option('--reason <text>', undefined, '')
@@ -41,7 +41,7 @@ export function addSessionCommands(sessions: Command, context: CliContext): void
 
   sessions
     .command('end-all')
-    .description('Ends all sessions of one operator, or of all operators.')
+    .description('Ends all console sessions of one operator, or of all operators.')
     .addHelpText(
       'after',
       examples('sessions end-all --operator anna --reason "left us"', "sessions end-all --operator '*'"),

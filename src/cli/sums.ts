@@ -9,7 +9,7 @@ import { writeAnswer } from './write-answer.ts';
 const verbs = {
   usage: {
     about:
-      'Shows what accounts used, as sums of the ledger by the day (UTC) of the hold. Takes a while with millions of entries.',
+      'Shows the usage of accounts, as sums of the ledger by the day (UTC) of the hold. Takes a while with millions of entries.',
     dimensions: usageDimensions,
     by: 'day',
     numbers: ['tasks', 'settled', 'released', 'open', 'charged', 'refunded'],
@@ -37,7 +37,7 @@ export const addSums = (verb: keyof typeof verbs) => (command: Command, context:
     .description(about)
     .option('--from <day>', 'the first day, such as 2026-11-01 (default: the first day of this month)')
     .option('--to <day>', 'the day after the last one (default: tomorrow)')
-    .option('--by <names>', `some of ${dimensions.join(', ')}, separated by commas`, by);
+    .option('--by <names>', `one or more of ${dimensions.join(', ')}, comma-separated`, by);
   if (verb === 'usage') command.option('--account <id>');
   command.option('--csv <file>', 'write the sums as CSV to a file').action(
     lookCommand(context, async ({ client, output }, { csv: out, ...query }: SumsOptions) => {

@@ -16,7 +16,7 @@ import { parseAmount, parseCount } from './option-values.ts';
 import { isConfirmed, requireConfirmable, triedSchema } from './planned-act.ts';
 import { examples } from './program.js';
 
-export const queryMeaning = 'tasks that a query of Temporal finds: \'NeedsAttention = "submit_ambiguous"\'';
+export const queryMeaning = 'tasks that match a Temporal query: \'NeedsAttention = "submit_ambiguous"\'';
 
 interface ActionOptions {
   readonly reason: string;
@@ -39,14 +39,14 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
     .argument('[id]', 'a task; for `refund`, also synchronous images (img_…)')
     .addArgument(new Argument('[action]').choices(operatorActions))
     .requiredOption('--reason <text>')
-    .option('--dry-run', 'show the effect on the task and the money, and do nothing')
-    .option('--plan <plan>', 'the plan of a dry run; act only if a dry run would still show the same')
+    .option('--dry-run', 'show the effect on the task and the money without acting')
+    .option('--plan <plan>', 'the plan from a dry run; act only if another dry run would still show the same')
     .option('--query <query>', `act on many tasks, without an id: ${queryMeaning}`)
     .option('--callback-failed', 'act on all tasks with an abandoned callback')
     .addOption(new Option('--action <action>', 'for many tasks: the action').choices(operatorActions))
     .option(
       '--yes',
-      'for many tasks: do not ask; only for acts that move no money and cannot be billed twice',
+      'for many tasks: do not ask for confirmation; only for actions that move no money and cannot be billed twice',
     )
     .option('--continue', 'for many tasks: skip tasks on which this action was already tried for this reason')
     .action(

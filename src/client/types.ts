@@ -7,7 +7,7 @@ export type VideoRequest = {
   readonly input_type?: 'text_to_video' | 'first_last_frame' | 'reference' | null;
   /** Same as images[0]; ignored if images is present. */
   readonly image?: string | null;
-  /** A single image without a role or an input_type is a reference if the model accepts references, and otherwise its first frame. */
+  /** A single image without a role or an input_type is treated as a reference if the model accepts references, and otherwise as the first frame. */
   readonly images?:
     | readonly (
         | string
@@ -21,13 +21,13 @@ export type VideoRequest = {
   readonly audios?: readonly string[] | null;
   readonly resolution?: string | null;
   readonly ratio?: string | null;
-  /** <width>x<height>, instead of `resolution` and `ratio`, which overrule it. If the model does not render this size, the error lists the sizes that it renders. */
+  /** <width>x<height>, an alternative to `resolution` and `ratio`, which take precedence. If the model does not render this size, the error lists the sizes that it renders. */
   readonly size?: string | null;
   /** Seconds: 5, "5" or "5s"; -1 lets the model decide. */
   readonly duration?: number | string | null;
   /** Legacy name of `duration`. If both are present, `duration` applies. */
   readonly seconds?: number | string | null;
-  /** Parameters that only some models have, as an object or as its JSON string. Those listed here have the same meaning for every vendor; others are passed upstream unchanged. `warnings` names those that the model does not use. */
+  /** Parameters that only some models support, as an object or its JSON string. Those listed here have the same meaning for every vendor. All others are passed upstream unchanged. `warnings` lists those that the model does not use. */
   readonly metadata?:
     | {
         readonly draft?: boolean;
@@ -49,11 +49,11 @@ export type VideoRequest = {
         readonly size?: string;
         readonly duration?: number | string;
         readonly seconds?: number | string;
-        /** What should not appear. */
+        /** Content that the model should keep out of the output. */
         readonly negative_prompt?: string;
-        /** How closely the prompt is followed, on the scale of the model. */
+        /** How closely the model follows the prompt, on the model’s own scale. */
         readonly cfg_scale?: number;
-        /** How the camera moves, in the words of the model. */
+        /** How the camera moves, in the model’s own terms. */
         readonly camera_control?:
           | string
           | {
@@ -61,9 +61,9 @@ export type VideoRequest = {
             };
         /** Frames per second. */
         readonly fps?: number;
-        /** How much motion there is, on the scale of the model. */
+        /** The amount of motion, on the model’s own scale. */
         readonly motion_strength?: number;
-        /** How a video is used, such as `reference`, `edit` or `extend`. Absent: as a reference, if the model accepts reference videos. */
+        /** How an input video is used, such as `reference`, `edit` or `extend`. Defaults to `reference` if the model accepts reference videos. */
         readonly video_task?: string;
         readonly [name: string]: unknown;
       }
@@ -75,13 +75,13 @@ export type CreatedTask = {
   readonly id: string;
   readonly task_id: string;
   readonly object: 'video.generation.task' | 'image.generation.task';
-  /** Always `submitted`: the gateway has accepted the task. GET and list answer `pending` until an upstream has accepted it, too. */
+  /** Always `submitted`: the gateway has accepted the task. GET and list return `pending` until an upstream has accepted it as well. */
   readonly status: 'submitted';
   readonly message: string;
   readonly model: string;
   /** Unix seconds. */
   readonly created_at: number;
-  /** Fields that were ignored, each with the field that overruled it, if any. Also a sentence for each video whose price depends on a length that could not be read. */
+  /** The ignored fields, each with the field that overrides it, if any. Also a sentence for each video whose price depends on a length that could not be read. */
   readonly warnings?: readonly string[];
 };
 
@@ -92,7 +92,7 @@ export type VideoTaskList = {
   readonly first_id: string | null;
   readonly last_id: string | null;
   readonly has_more: boolean;
-  /** With `include=prompts`: the first 300 characters of the prompts, by the ids of the tasks, as long as the requests are kept. */
+  /** With `include=prompts`: the first 300 characters of each prompt, by task id, as long as the request is kept. */
   readonly prompts?: {
     readonly [name: string]: unknown;
   };
@@ -124,7 +124,7 @@ export type ImageGenerationRequest = {
   readonly outputFormat?: unknown;
   readonly output_compression?: number | null;
   readonly output_format?: string | null;
-  /** With `stream`: how many unfinished images are sent, if the upstream streams. */
+  /** With `stream`: the number of partial images to send, if the upstream streams. */
   readonly partial_images?: number | null;
   readonly prompt_extend?: unknown;
   readonly prompt_optimizer?: unknown;
@@ -152,9 +152,9 @@ export type ImageGenerationRequest = {
   readonly size?: string | null;
   readonly quality?: string | null;
   readonly response_format?: 'url' | 'b64_json' | null;
-  /** If true, the answer is a task on every model, as with the header `prefer: respond-async`. */
+  /** If true, the response is a task for every model, as with the header `prefer: respond-async`. */
   readonly async?: boolean | null;
-  /** If true, the answer is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` has its id, by which you can fetch the image if the stream breaks. */
+  /** If true, the response is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` contains the id with which you can fetch the image if the stream breaks. */
   readonly stream?: boolean | null;
   /** For tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
@@ -192,7 +192,7 @@ export type ImageGenerationForm = {
   readonly outputFormat?: unknown;
   readonly output_compression?: number;
   readonly output_format?: string;
-  /** With `stream`: how many unfinished images are sent, if the upstream streams. */
+  /** With `stream`: the number of partial images to send, if the upstream streams. */
   readonly partial_images?: number;
   readonly prompt_extend?: unknown;
   readonly prompt_optimizer?: unknown;
@@ -220,9 +220,9 @@ export type ImageGenerationForm = {
   readonly size?: string;
   readonly quality?: string;
   readonly response_format?: 'url' | 'b64_json';
-  /** If true, the answer is a task on every model, as with the header `prefer: respond-async`. */
+  /** If true, the response is a task for every model, as with the header `prefer: respond-async`. */
   readonly async?: boolean;
-  /** If true, the answer is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` has its id, by which you can fetch the image if the stream breaks. */
+  /** If true, the response is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` contains the id with which you can fetch the image if the stream breaks. */
   readonly stream?: boolean;
   /** For tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
@@ -259,7 +259,7 @@ export type ImageEditRequest = {
   readonly outputFormat?: unknown;
   readonly output_compression?: number | null;
   readonly output_format?: string | null;
-  /** With `stream`: how many unfinished images are sent, if the upstream streams. */
+  /** With `stream`: the number of partial images to send, if the upstream streams. */
   readonly partial_images?: number | null;
   readonly prompt_extend?: unknown;
   readonly prompt_optimizer?: unknown;
@@ -287,9 +287,9 @@ export type ImageEditRequest = {
   readonly size?: string | null;
   readonly quality?: string | null;
   readonly response_format?: 'url' | 'b64_json' | null;
-  /** If true, the answer is a task on every model, as with the header `prefer: respond-async`. */
+  /** If true, the response is a task for every model, as with the header `prefer: respond-async`. */
   readonly async?: boolean | null;
-  /** If true, the answer is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` has its id, by which you can fetch the image if the stream breaks. */
+  /** If true, the response is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` contains the id with which you can fetch the image if the stream breaks. */
   readonly stream?: boolean | null;
   /** For tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
@@ -327,7 +327,7 @@ export type ImageEditForm = {
   readonly outputFormat?: unknown;
   readonly output_compression?: number;
   readonly output_format?: string;
-  /** With `stream`: how many unfinished images are sent, if the upstream streams. */
+  /** With `stream`: the number of partial images to send, if the upstream streams. */
   readonly partial_images?: number;
   readonly prompt_extend?: unknown;
   readonly prompt_optimizer?: unknown;
@@ -355,9 +355,9 @@ export type ImageEditForm = {
   readonly size?: string;
   readonly quality?: string;
   readonly response_format?: 'url' | 'b64_json';
-  /** If true, the answer is a task on every model, as with the header `prefer: respond-async`. */
+  /** If true, the response is a task for every model, as with the header `prefer: respond-async`. */
   readonly async?: boolean;
-  /** If true, the answer is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` has its id, by which you can fetch the image if the stream breaks. */
+  /** If true, the response is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` contains the id with which you can fetch the image if the stream breaks. */
   readonly stream?: boolean;
   /** For tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
@@ -383,7 +383,7 @@ export type Images = {
   readonly output_format?: string;
   readonly quality?: string;
   readonly size?: string;
-  /** Names of the fields that were ignored. */
+  /** The names of the ignored fields. */
   readonly warnings?: readonly string[];
 };
 
@@ -394,7 +394,7 @@ export type ImageTaskList = {
   readonly first_id: string | null;
   readonly last_id: string | null;
   readonly has_more: boolean;
-  /** With `include=prompts`: the first 300 characters of the prompts, by the ids of the tasks, as long as the requests are kept. */
+  /** With `include=prompts`: the first 300 characters of each prompt, by task id, as long as the request is kept. */
   readonly prompts?: {
     readonly [name: string]: unknown;
   };
@@ -405,24 +405,24 @@ export type Estimate = {
   readonly object: 'video.generation.estimate' | 'image.generation.estimate';
   readonly model: string;
   readonly currency: string;
-  /** The amount that a create would hold, which is the worst case. */
+  /** The amount that a create would hold: the worst case. */
   readonly hold: string;
   /** The lowest possible charge. Unknown counts are not charged. */
   readonly at_least: string;
   /** The highest possible charge. */
   readonly at_most: string;
-  /** What similar requests have cost lately: the median of the last charges for this model at today's prices with the same resolution, duration, size, quality and counts. Absent if fewer than 3 are known. */
+  /** The recent cost of similar requests: the median of the latest charges for this model with the same resolution, duration, size, quality and counts, at today's prices. Absent if fewer than 3 charges are known. */
   readonly expected?: string;
-  /** How the hold is computed, by the function that computes the hold of a create. `usual` is the charge if the first channel renders the defaults. */
+  /** How the hold is computed. A create uses the same function. `usual` is the charge if the first channel renders the defaults. */
   readonly explanation: {
     readonly hold: Reckoning;
     readonly usual: Reckoning;
   };
   /** Seconds from acceptance to the end of the render, if render times are known. */
   readonly eta_seconds?: {
-    /** Half of such tasks end within this time. */
+    /** Half of similar tasks end within this time. */
     readonly p50: number;
-    /** Nine of ten such tasks end within this time. */
+    /** Nine out of ten similar tasks end within this time. */
     readonly p90: number;
   };
   /** The cap that would refuse a create now with 402 `spend_cap_exceeded`. */
@@ -438,7 +438,7 @@ export type Estimate = {
     readonly resets_at?: number;
   };
   readonly warnings: readonly string[];
-  /** With `x-explain-route: 1`. */
+  /** Present with `x-explain-route: 1`. */
   readonly route?: {
     readonly candidates: readonly {
       readonly channel: string;
@@ -492,14 +492,14 @@ export type Model = {
   readonly capabilities: {
     readonly [name: string]: unknown;
   };
-  /** What each channel accepts. Within `capabilities`, a request that fits one of them is rendered. Empty if it is unknown. */
+  /** The requests that each channel accepts. A request within `capabilities` that fits one of these entries is rendered. Empty if this is unknown. */
   readonly facts: readonly ModelFacts[];
   readonly pricing: {
     readonly currency: string;
     /** The account pays these prices multiplied by this factor: `1` unless the operator set another. */
     readonly factor: string;
     readonly minimum: string;
-    /** The charge is the sum of the lines. For each measure, only the first line whose `when` holds counts. */
+    /** The charge is the sum of the lines. For each measure, only the first line whose `when` matches applies. */
     readonly lines: readonly {
       readonly measure:
         | 'million_tokens'
@@ -528,7 +528,7 @@ export type Model = {
     readonly channels: readonly {
       readonly channel: string;
       readonly minimum: string;
-      /** The charge is the sum of the lines. For each measure, only the first line whose `when` holds counts. */
+      /** The charge is the sum of the lines. For each measure, only the first line whose `when` matches applies. */
       readonly lines: readonly {
         readonly measure:
           | 'million_tokens'
@@ -561,7 +561,7 @@ export type Balance = {
   readonly object: 'balance';
   readonly currency: string;
   readonly available: string;
-  /** Held for unfinished tasks. */
+  /** The amount held for unfinished tasks. */
   readonly held: string;
   /** The caps of the key for all models. See also `GET /v1/key`. */
   readonly caps: readonly Cap[];
@@ -597,20 +597,20 @@ export type UnfinishedTask = {
   readonly object: 'video.generation.task' | 'image.generation.task';
   readonly status: 'pending' | 'submitted' | 'running';
   readonly message: string;
-  /** The upstream's trace id; empty until it has given one. */
+  /** The upstream's trace id. Empty until the upstream reports one. */
   readonly trace_id: string;
   readonly model: string;
   /** Unix seconds. */
   readonly created_at: number;
   /** Unix seconds. */
   readonly updated_at: number;
-  /** 0-100, if the upstream reports it. */
+  /** 0-100, if the upstream reports progress. */
   readonly progress?: number;
   /** Present for an unfinished task if render times are known. */
   readonly eta_seconds?: {
-    /** Half of such tasks end within this time. */
+    /** Half of similar tasks end within this time. */
     readonly p50: number;
-    /** Nine of ten such tasks end within this time. */
+    /** Nine out of ten similar tasks end within this time. */
     readonly p90: number;
   };
   readonly data: readonly {
@@ -622,11 +622,11 @@ export type UnfinishedTask = {
   }[];
   /** The resolution of the video: as rendered if that is known, otherwise as requested. Absent while the model may still choose the resolution or the ratio. */
   readonly resolution?: string;
-  /** The aspect ratio of the video. Known, or absent, as `resolution` is. */
+  /** The aspect ratio of the video, under the same rules as `resolution`. */
   readonly ratio?: string;
-  /** The size of the video, `<width>x<height>`. Known, or absent, as `resolution` is. */
+  /** The size of the video, `<width>x<height>`, under the same rules as `resolution`. */
   readonly size?: string;
-  /** What an unfinished task is expected to be charged; more may be held for it. */
+  /** The expected charge of an unfinished task. The hold may be higher. */
   readonly estimate?: string;
 };
 
@@ -636,7 +636,7 @@ export type SucceededVideo = {
   readonly object: 'video.generation.task';
   readonly status: 'succeeded';
   readonly message: string;
-  /** The upstream's trace id; empty until it has given one. */
+  /** The upstream's trace id. Empty until the upstream reports one. */
   readonly trace_id: string;
   readonly model: string;
   /** Unix seconds. */
@@ -654,20 +654,20 @@ export type SucceededVideo = {
     readonly expires_at?: number;
   }[];
   readonly video_url: string;
-  /** The length in seconds, as the upstream reports it or else as it was charged. 0 if it is unknown. */
+  /** The length in seconds, as reported by the upstream or otherwise as charged. 0 if unknown. */
   readonly duration: number;
   /** The resolution of the video: as rendered if that is known, otherwise as requested. Absent while the model may still choose the resolution or the ratio. */
   readonly resolution?: string;
-  /** The aspect ratio of the video. Known, or absent, as `resolution` is. */
+  /** The aspect ratio of the video, under the same rules as `resolution`. */
   readonly ratio?: string;
-  /** The size of the video, `<width>x<height>`. Known, or absent, as `resolution` is. */
+  /** The size of the video, `<width>x<height>`, under the same rules as `resolution`. */
   readonly size?: string;
-  /** As the upstream reports it. 0 if it does not count tokens. */
+  /** As reported by the upstream. 0 if the upstream does not count tokens. */
   readonly usage: {
     readonly completion_tokens: number;
     readonly total_tokens: number;
   };
-  /** What a task that succeeded was charged. */
+  /** The charge of a task that succeeded. */
   readonly charge: string;
 };
 
@@ -677,7 +677,7 @@ export type FailedTask = {
   readonly object: 'video.generation.task' | 'image.generation.task';
   readonly status: 'failed';
   readonly message: string;
-  /** The upstream's trace id; empty until it has given one. */
+  /** The upstream's trace id. Empty until the upstream reports one. */
   readonly trace_id: string;
   readonly model: string;
   /** Unix seconds. */
@@ -686,7 +686,7 @@ export type FailedTask = {
   readonly updated_at: number;
   /** Unix seconds. */
   readonly completed_at: number;
-  /** 0-100, if the upstream reports it. */
+  /** 0-100, if the upstream reports progress. */
   readonly progress?: number;
   readonly data: readonly {
     readonly url?: string;
@@ -699,9 +699,9 @@ export type FailedTask = {
     readonly message: string;
     readonly code: TaskErrorCode;
     readonly class?: FailureClass;
-    /** With `invalid_input`: the field that the upstream named, if it named one. */
+    /** With `invalid_input`: the field that the upstream named, if any. */
     readonly field?: string;
-    /** With `moderation_input`: what was refused, if the upstream says so. */
+    /** With `moderation_input`: the kind of input that was refused, if the upstream reports it. */
     readonly input?: 'prompt' | 'image' | 'video' | 'audio';
   };
 };
@@ -728,7 +728,7 @@ export type SucceededImage = {
   readonly object: 'image.generation.task';
   readonly status: 'succeeded';
   readonly message: string;
-  /** The upstream's trace id; empty until it has given one. */
+  /** The upstream's trace id. Empty until the upstream reports one. */
   readonly trace_id: string;
   readonly model: string;
   /** Unix seconds. */
@@ -745,12 +745,12 @@ export type SucceededImage = {
     /** Unix seconds. The link works until then. */
     readonly expires_at?: number;
   }[];
-  /** As the upstream reports it. 0 if it does not count tokens. */
+  /** As reported by the upstream. 0 if the upstream does not count tokens. */
   readonly usage: {
     readonly completion_tokens: number;
     readonly total_tokens: number;
   };
-  /** What a task that succeeded was charged. */
+  /** The charge of a task that succeeded. */
   readonly charge: string;
 };
 
@@ -759,7 +759,7 @@ export type Reckoning = {
   readonly channel: string;
   /** Whether the price is the model’s or the channel’s own. */
   readonly rules_of: 'model' | 'channel';
-  /** The facts that the lines can test. `default`: the model’s entry names it. `open`: the request does not say, so the dearest value is assumed. `upstream`: the upstream reported it. `measured`: read from the stored result. `duration` is in seconds. */
+  /** The facts that the price lines can test, with their sources. `default`: the model’s entry. `open`: the request leaves it open, so the most expensive value is assumed. `upstream`: reported by the upstream. `measured`: read from the stored result. `duration` is in seconds. */
   readonly facts: readonly {
     readonly name: string;
     readonly value: string | number | boolean | null;
@@ -767,9 +767,9 @@ export type Reckoning = {
   }[];
   /** The length of the output. */
   readonly seconds?: number;
-  /** The measured length of the input videos. Absent if no price depends on it, or if it is unknown: then the maximum is held, and nothing is charged for it. */
+  /** The measured length of the input videos. Absent if no price depends on it, or if it is unknown. If it is unknown, the maximum is held and nothing is charged for it. */
   readonly input_seconds?: number;
-  /** For each measure, the first line whose `when` holds, multiplied by the count. Their sum is the first step. Empty if nothing could be priced. */
+  /** For each measure, the first line whose `when` matches, multiplied by the count. Their sum is the first step. Empty if nothing could be priced. */
   readonly lines: readonly {
     /** Index into the lines of the price. */
     readonly index: number;
@@ -808,7 +808,7 @@ export type Reckoning = {
     /** Exact: only the sum is rounded. */
     readonly amount: string;
   }[];
-  /** Each step starts from the amount of the step before. */
+  /** Each step starts from the amount of the previous step. */
   readonly steps: readonly {
     readonly kind: 'sum' | 'minimum' | 'factor' | 'multiplier' | 'held' | 'least' | 'share' | 'limit';
     readonly text: string;
@@ -819,55 +819,55 @@ export type Reckoning = {
 
 export type TaskKind = 'video' | 'image';
 
-/** What one channel accepts besides a prompt, and what it renders. Facts that are absent are not known to the gateway, and the upstream decides. `fields` that are not true are not sent, and `warnings` names them. `parameters` lists names that may be sent, in `metadata` or in the body of an image request. A parameter with empty `values` cannot be sent in that case. `cases` override the other facts in their order, each where its condition holds. */
+/** The inputs that one channel accepts besides a prompt, and the outputs that it renders. If a fact is absent, the gateway does not know it, and the upstream decides. `fields` that are not true are not sent, and `warnings` lists them. `parameters` lists names that may be sent, in `metadata` or in the body of an image request. A parameter with empty `values` cannot be sent in that case. `cases` override the other facts in order, each if its condition is met. */
 export type ModelFacts = {
   readonly prompt?: {
-    /** How many characters a prompt may have */
+    /** The maximum number of characters in a prompt */
     readonly characters?: number;
-    /** The media with which a prompt may be empty. Unset: it may always be. Empty: never */
+    /** The media with which a prompt may be empty. Unset: it may always be empty. An empty list: it may never be empty */
     readonly wordless?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
   };
-  /** Whether names in metadata that are not listed are sent. Unset: a warning names them */
+  /** Whether unlisted names in metadata are sent. Unset: `warnings` lists them */
   readonly other_parameters?: boolean;
   readonly media?: {
-    /** 1: a first frame. 2: also a last frame */
+    /** 1: a first frame. 2: a first and a last frame */
     readonly frames?: number;
-    /** How many reference images a request may have */
+    /** The maximum number of reference images in a request */
     readonly references?: number;
-    /** How many input videos a request may have */
+    /** The maximum number of input videos in a request */
     readonly videos?: number;
-    /** How many input sounds a request may have */
+    /** The maximum number of input audio files in a request */
     readonly audios?: number;
-    /** How many references, videos and sounds a request may have together */
+    /** The maximum number of references, videos and audio files in a request, together */
     readonly total?: number;
     /** The media that can be combined with frames */
     readonly beside_frames?: readonly ('references' | 'videos' | 'audios')[];
     /** A request must have at least one of these */
     readonly needs?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
-    /** Media that need an image or a video beside them */
+    /** Media that are accepted only in addition to an image or a video */
     readonly accompanied?: readonly ('references' | 'videos' | 'audios')[];
   };
   /** The resolutions that the model renders */
   readonly resolutions?: readonly string[];
-  /** The ratios that the model renders, adaptive included */
+  /** The ratios that the model renders, including adaptive */
   readonly ratios?: readonly string[];
-  /** The pixels of a video by its resolution and ratio. Unset: they are not known */
+  /** The pixels of a video by its resolution and ratio. Unset: unknown */
   readonly shapes?: {
     readonly [name: string]: unknown;
   };
   readonly seconds?: {
-    /** Only these lengths, in seconds. Empty: no length can be named */
+    /** The only accepted lengths, in seconds. An empty list: a request cannot choose the length */
     readonly only?: readonly number[];
     /** The shortest length, in seconds */
     readonly min?: number;
     /** The longest length, in seconds */
     readonly max?: number;
-    /** Lengths are multiples of so many seconds. Unset: 1 */
+    /** Lengths are multiples of this number of seconds. Unset: 1 */
     readonly step?: number;
     /** Whether a length of -1 lets the model choose */
     readonly auto?: boolean;
   };
-  /** Whether videos have sound. fixed: nobody can choose, and the result is not known before */
+  /** Whether videos have sound. fixed: a request cannot choose, and it is not known in advance */
   readonly sound?: 'choice' | 'always' | 'never' | 'fixed';
   readonly seed?: {
     /** The smallest seed */
@@ -876,24 +876,24 @@ export type ModelFacts = {
     readonly max: number;
   };
   readonly images?: {
-    /** A request may ask only for these numbers of images */
+    /** The only numbers of images that a request may ask for */
     readonly only?: readonly number[];
-    /** How many images a request may ask for */
+    /** The maximum number of images that a request may ask for */
     readonly max?: number;
   };
   readonly references?: {
-    /** How many images of the caller a request must have */
+    /** The minimum number of the caller’s images in a request */
     readonly min?: number;
-    /** How many images of the caller a request may have */
+    /** The maximum number of the caller’s images in a request */
     readonly max?: number;
     /** Whether a mask can mark the part of an image to replace */
     readonly mask?: boolean;
   };
   readonly sizes?: {
-    /** Words and sizes exactly as a request names them, such as auto, 16:9 and 1024x1024 */
+    /** The only accepted sizes, exactly as a request writes them, such as auto, 16:9 and 1024x1024 */
     readonly only?: readonly string[];
     readonly pixels?: {
-      /** The number of pixels of which each side must be a multiple */
+      /** Each side must be a multiple of this number of pixels */
       readonly step?: number;
       /** The minimum number of pixels per side */
       readonly side_min?: number;
@@ -910,43 +910,43 @@ export type ModelFacts = {
     readonly classes?: {
       readonly [name: string]: unknown;
     };
-    /** The pixels that every image has, approximately, if there are no classes */
+    /** The approximate number of pixels of every image, if there are no classes */
     readonly about?: number;
     /** The ratios in which images of a class, or with about this many pixels, are rendered */
     readonly ratios?: readonly string[];
-    /** Whether pixels belong to the smallest class that has at least as many. Otherwise they belong to a class with about as many */
+    /** Whether a size in pixels belongs to the smallest class that has at least as many. Otherwise it belongs to a class with about as many */
     readonly rounded_up?: boolean;
-    /** How far pixels may deviate from a ratio, as a share of the ratio. Unset: 0.02 */
+    /** How far a size in pixels may deviate from a ratio, as a fraction of the ratio. Unset: 0.02 */
     readonly tolerance?: number;
   };
-  /** The qualities that can be named. Empty: none can */
+  /** The qualities that a request can choose. An empty list: none */
   readonly qualities?: readonly string[];
   readonly fields?: {
-    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
     readonly mode?: boolean;
-    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
     readonly resolution?: boolean;
-    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
     readonly ratio?: boolean;
-    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
     readonly duration?: boolean;
-    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
     readonly draft?: boolean;
-    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
     readonly generate_audio?: boolean;
-    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
     readonly watermark?: boolean;
-    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
     readonly return_last_frame?: boolean;
-    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
     readonly seed?: boolean;
-    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
     readonly safety_identifier?: boolean;
-    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
     readonly tools?: boolean;
-    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
     readonly size?: boolean;
-    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
     readonly quality?: boolean;
   };
   readonly parameters?: {
@@ -973,52 +973,52 @@ export type ModelFacts = {
     };
     readonly facts: {
       readonly prompt?: {
-        /** How many characters a prompt may have */
+        /** The maximum number of characters in a prompt */
         readonly characters?: number;
-        /** The media with which a prompt may be empty. Unset: it may always be. Empty: never */
+        /** The media with which a prompt may be empty. Unset: it may always be empty. An empty list: it may never be empty */
         readonly wordless?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
       };
-      /** Whether names in metadata that are not listed are sent. Unset: a warning names them */
+      /** Whether unlisted names in metadata are sent. Unset: `warnings` lists them */
       readonly other_parameters?: boolean;
       readonly media?: {
-        /** 1: a first frame. 2: also a last frame */
+        /** 1: a first frame. 2: a first and a last frame */
         readonly frames?: number;
-        /** How many reference images a request may have */
+        /** The maximum number of reference images in a request */
         readonly references?: number;
-        /** How many input videos a request may have */
+        /** The maximum number of input videos in a request */
         readonly videos?: number;
-        /** How many input sounds a request may have */
+        /** The maximum number of input audio files in a request */
         readonly audios?: number;
-        /** How many references, videos and sounds a request may have together */
+        /** The maximum number of references, videos and audio files in a request, together */
         readonly total?: number;
         /** The media that can be combined with frames */
         readonly beside_frames?: readonly ('references' | 'videos' | 'audios')[];
         /** A request must have at least one of these */
         readonly needs?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
-        /** Media that need an image or a video beside them */
+        /** Media that are accepted only in addition to an image or a video */
         readonly accompanied?: readonly ('references' | 'videos' | 'audios')[];
       };
       /** The resolutions that the model renders */
       readonly resolutions?: readonly string[];
-      /** The ratios that the model renders, adaptive included */
+      /** The ratios that the model renders, including adaptive */
       readonly ratios?: readonly string[];
-      /** The pixels of a video by its resolution and ratio. Unset: they are not known */
+      /** The pixels of a video by its resolution and ratio. Unset: unknown */
       readonly shapes?: {
         readonly [name: string]: unknown;
       };
       readonly seconds?: {
-        /** Only these lengths, in seconds. Empty: no length can be named */
+        /** The only accepted lengths, in seconds. An empty list: a request cannot choose the length */
         readonly only?: readonly number[];
         /** The shortest length, in seconds */
         readonly min?: number;
         /** The longest length, in seconds */
         readonly max?: number;
-        /** Lengths are multiples of so many seconds. Unset: 1 */
+        /** Lengths are multiples of this number of seconds. Unset: 1 */
         readonly step?: number;
         /** Whether a length of -1 lets the model choose */
         readonly auto?: boolean;
       };
-      /** Whether videos have sound. fixed: nobody can choose, and the result is not known before */
+      /** Whether videos have sound. fixed: a request cannot choose, and it is not known in advance */
       readonly sound?: 'choice' | 'always' | 'never' | 'fixed';
       readonly seed?: {
         /** The smallest seed */
@@ -1027,24 +1027,24 @@ export type ModelFacts = {
         readonly max: number;
       };
       readonly images?: {
-        /** A request may ask only for these numbers of images */
+        /** The only numbers of images that a request may ask for */
         readonly only?: readonly number[];
-        /** How many images a request may ask for */
+        /** The maximum number of images that a request may ask for */
         readonly max?: number;
       };
       readonly references?: {
-        /** How many images of the caller a request must have */
+        /** The minimum number of the caller’s images in a request */
         readonly min?: number;
-        /** How many images of the caller a request may have */
+        /** The maximum number of the caller’s images in a request */
         readonly max?: number;
         /** Whether a mask can mark the part of an image to replace */
         readonly mask?: boolean;
       };
       readonly sizes?: {
-        /** Words and sizes exactly as a request names them, such as auto, 16:9 and 1024x1024 */
+        /** The only accepted sizes, exactly as a request writes them, such as auto, 16:9 and 1024x1024 */
         readonly only?: readonly string[];
         readonly pixels?: {
-          /** The number of pixels of which each side must be a multiple */
+          /** Each side must be a multiple of this number of pixels */
           readonly step?: number;
           /** The minimum number of pixels per side */
           readonly side_min?: number;
@@ -1061,43 +1061,43 @@ export type ModelFacts = {
         readonly classes?: {
           readonly [name: string]: unknown;
         };
-        /** The pixels that every image has, approximately, if there are no classes */
+        /** The approximate number of pixels of every image, if there are no classes */
         readonly about?: number;
         /** The ratios in which images of a class, or with about this many pixels, are rendered */
         readonly ratios?: readonly string[];
-        /** Whether pixels belong to the smallest class that has at least as many. Otherwise they belong to a class with about as many */
+        /** Whether a size in pixels belongs to the smallest class that has at least as many. Otherwise it belongs to a class with about as many */
         readonly rounded_up?: boolean;
-        /** How far pixels may deviate from a ratio, as a share of the ratio. Unset: 0.02 */
+        /** How far a size in pixels may deviate from a ratio, as a fraction of the ratio. Unset: 0.02 */
         readonly tolerance?: number;
       };
-      /** The qualities that can be named. Empty: none can */
+      /** The qualities that a request can choose. An empty list: none */
       readonly qualities?: readonly string[];
       readonly fields?: {
-        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
         readonly mode?: boolean;
-        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
         readonly resolution?: boolean;
-        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
         readonly ratio?: boolean;
-        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
         readonly duration?: boolean;
-        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
         readonly draft?: boolean;
-        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
         readonly generate_audio?: boolean;
-        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
         readonly watermark?: boolean;
-        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
         readonly return_last_frame?: boolean;
-        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
         readonly seed?: boolean;
-        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
         readonly safety_identifier?: boolean;
-        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
         readonly tools?: boolean;
-        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
         readonly size?: boolean;
-        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
+        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
         readonly quality?: boolean;
       };
       readonly parameters?: {
@@ -1119,7 +1119,7 @@ export type Cap = {
   readonly resets_at?: number;
 };
 
-/** The kind of an upstream’s failure. The guide “Errors” explains each. */
+/** The class of an upstream’s failure. The guide “Errors” explains each class. */
 export type FailureClass =
   | 'moderation_input'
   | 'moderation_output'

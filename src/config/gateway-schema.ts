@@ -61,7 +61,7 @@ const priceSchema = channelPriceSchema.extend({
         )
         .optional()
         .describe(
-          `A charge above this multiple of the hold waits for a person. Default: 3. With ${noReview}, nobody is asked`,
+          `A charge above this multiple of the hold awaits the decision of a person. Default: 3. With ${noReview}, no decision is needed`,
         ),
     })
     .prefault({}),
@@ -104,12 +104,12 @@ const channelSchema = z.strictObject({
     .number()
     .positive()
     .default(1)
-    .describe('Among channels of equal priority: how often this one comes first'),
+    .describe('How often this channel comes first among channels of equal priority, as a relative weight'),
   limits: z
     .strictObject({
       submits_per_second: z.number().positive().default(10).describe('Per credential'),
       polls_per_second: z.number().positive().default(20).describe('Per credential'),
-      concurrent_tasks: positiveInt.optional().describe('Limits per credential. Unset means no limit'),
+      concurrent_tasks: positiveInt.optional().describe('The limits per credential. Unset means no limit'),
     })
     .prefault({}),
   timeouts: z
@@ -129,7 +129,7 @@ const channelSchema = z.strictObject({
     })
     .prefault({}),
   callbacks: z.boolean().default(true).describe('Whether the upstream may send callbacks to PUBLIC_URL'),
-  cost: costSchema.optional().describe('What the upstream bills for models that have no cost of their own'),
+  cost: costSchema.optional().describe('The upstream’s cost of models that have no cost of their own'),
   cost_units: z
     .record(costUnit, decimal().describe('The cost of one unit of this name'))
     .default({})
@@ -155,7 +155,7 @@ const fallbackSchema = z.strictObject({
     .array(identifier)
     .min(1)
     .refine(areDistinct, 'channels must differ')
-    .describe('The channels that are asked for another job, in this order'),
+    .describe('The channels to which another job is submitted, in this order'),
   on: z
     .array(z.enum(rescuableClasses))
     .min(1)
@@ -172,12 +172,12 @@ const unsupportedAction = z
   .describe('What happens to this field if the model does not support it');
 const inputMax = (media: string) =>
   z.strictObject({
-    max: z.number().int().nonnegative().describe(`How many ${media} a request may have`),
+    max: z.number().int().nonnegative().describe(`The maximum number of ${media} in a request`),
   });
 
 export const modelSchema = z.strictObject({
   id: identifier,
-  kind: z.enum(['video', 'image']).describe('What the model renders'),
+  kind: z.enum(['video', 'image']).describe('The kind of output that the model renders'),
   owned_by: z.string().default('mediary').describe('Shown by GET /v1/models'),
   created: z
     .number()
@@ -194,7 +194,7 @@ export const modelSchema = z.strictObject({
   sizes: z
     .array(z.string())
     .default([])
-    .describe('For images: words that callers may use in addition to pixels'),
+    .describe('For images: the size names that callers may use in addition to pixels'),
   qualities: z.array(z.string()).default([]).describe('For images. If empty, any quality is accepted'),
   durations: z
     .strictObject({
@@ -213,7 +213,7 @@ export const modelSchema = z.strictObject({
     })
     .prefault({}),
   n: z
-    .strictObject({ max: positiveInt.describe('How many images a request may ask for') })
+    .strictObject({ max: positiveInt.describe('The maximum number of images that a request may ask for') })
     .default({ max: 1 }),
   unsupported: z
     .union([unsupportedAction, z.record(z.string(), unsupportedAction)])
@@ -251,11 +251,11 @@ export const fileSchema = z
       channels: z
         .array(channelSchema)
         .refine(unique('id'), 'channel ids must differ')
-        .describe('The upstreams that render'),
+        .describe('The upstreams that render the models'),
       models: z
         .array(modelSchema)
         .refine(unique('id'), 'model ids must differ')
-        .describe('The models that are sold'),
+        .describe('The models that the gateway offers'),
       results: resultsSchema.prefault({}),
       retention: retentionSchema.prefault({}),
       ledger: ledgerSchema.prefault({}),
@@ -265,7 +265,7 @@ export const fileSchema = z
           key: positiveInt
             .max(100)
             .default(1)
-            .describe('Which key signs receipts. A higher number rotates it'),
+            .describe('The number of the key that signs receipts. A higher number rotates the key'),
         })
         .prefault({}),
       allowed_origins: z

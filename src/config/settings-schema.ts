@@ -65,7 +65,7 @@ export const retentionSchema = z.strictObject({
     .min(7)
     .max(3650)
     .optional()
-    .describe('Days for which records of tasks are kept after their end. If unset, they are kept for good'),
+    .describe('Days for which records of tasks are kept after their end. If unset, they are kept forever'),
 });
 
 /** Where the ledger's signed heads are exported daily, outside MongoDB. */

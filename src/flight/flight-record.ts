@@ -65,7 +65,7 @@ const attemptSchema = z.object({
 const waitSchema = z.object({
   cause: text,
   text: text,
-  place: text.meta({ description: 'The channel, the credential and the code; empty if none is known.' }),
+  place: text.meta({ description: 'The channel, the credential and the code. Empty if none is known.' }),
   since: seconds,
   ended_at: seconds.nullable(),
 });
@@ -76,7 +76,7 @@ const entrySchema = z.object({
   excess: text.nullable().meta({ description: 'For a settlement: the amount charged beyond the hold.' }),
   basis: z.string().max(50_000).nullable().meta({
     description:
-      'JSON of the price basis (for a hold), or of the computation of the charge (for a settlement).',
+      'For a hold: the price basis as JSON. For a settlement: the computation of the charge as JSON.',
   }),
   note: text.nullable(),
   at: seconds,
@@ -110,7 +110,7 @@ const taskSchema = z.object({
       z.object({ kind: z.literal('failed'), code: text, class: z.enum(failureClasses).nullable() }),
     ])
     .nullable()
-    .meta({ description: 'How the job ended, as the upstream or an operator reported it.' }),
+    .meta({ description: 'How the job ended, as reported by the upstream or an operator.' }),
 });
 
 const actionSchema = z.object({
@@ -164,7 +164,7 @@ export const flightRecordSchema = z
       .string()
       .max(100_000)
       .nullable()
-      .meta({ description: 'JSON of the request, with placeholders for everything that its caller wrote.' }),
+      .meta({ description: 'The request as JSON, with placeholders for everything that the caller wrote.' }),
     attempts: z.array(attemptSchema).max(listMax),
     waits: z.array(waitSchema).max(listMax).meta({ description: 'The waits of the task.' }),
     calls: z
@@ -177,8 +177,8 @@ export const flightRecordSchema = z
     result_copy: copySchema.nullable(),
     mappings: z
       .record(z.string(), z.string().max(50_000))
-      .meta({ description: 'JSON of the fields’ mapping of channels whose provider has one.' }),
-    events: z.array(eventSchema).max(5_000).meta({ description: 'All of it in order, in words.' }),
+      .meta({ description: 'The field mapping as JSON, for channels whose provider has one.' }),
+    events: z.array(eventSchema).max(5_000).meta({ description: 'All events in order, as text.' }),
     history: z.unknown().optional().meta({
       description:
         'The history of the workflow. Absent if it was not requested, or if Temporal no longer has it.',

@@ -53,15 +53,15 @@ export const costSchema = z.object({ amount: text, unit: text });
 
 const exchangeSchema = z.object({
   method: text,
-  url: text.meta({ description: 'Without its query.' }),
+  url: text.meta({ description: 'The address without its query.' }),
   at: seconds,
-  ms: z.int().meta({ description: 'How long it took until the whole response was read.' }),
+  ms: z.int().meta({ description: 'The time until the whole response was read, in milliseconds.' }),
   shape: z.string().max(20_000).optional().meta({
-    description: 'JSON of the request’s body, with placeholders for everything that the caller wrote.',
+    description: 'The request’s body as JSON, with placeholders for everything that the caller wrote.',
   }),
   status: z.int().optional().meta({ description: 'Absent if there was no response.' }),
   headers: z.record(z.string(), text).optional(),
-  bytes: z.int().optional().meta({ description: 'Size of the response’s body.' }),
+  bytes: z.int().optional().meta({ description: 'The size of the response’s body.' }),
   hash: text.optional().meta({
     description: 'The hash of the response’s body, before anything was removed.',
   }),
@@ -72,7 +72,7 @@ const exchangeSchema = z.object({
   failure: z
     .object({ outcome: z.enum(['not_sent', 'ambiguous']), code: text })
     .optional()
-    .meta({ description: 'Why there was no response that could be read.' }),
+    .meta({ description: 'Why no response could be read.' }),
 });
 
 const outcomeSchema = z.discriminatedUnion('kind', [
@@ -126,7 +126,8 @@ export const recordedCallSchema = z.object({
   sent_before: seconds.optional(),
   callback: z.boolean().optional().meta({ description: 'Whether the upstream received an address to call.' }),
   skipped: z.int().optional().meta({
-    description: 'The number of earlier calls that ended like the call before them and were not kept.',
+    description:
+      'The number of earlier calls that were not kept because they ended like the call before them.',
   }),
   exchanges: z.array(exchangeSchema).max(20),
   outcome: outcomeSchema,

@@ -20,7 +20,7 @@ const percentWords = `${capPercents.slice(0, -1).join(', ')} and ${capPercents.a
 export const accountAlertFields = {
   threshold: money.optional().meta({
     description:
-      'An event is posted when less than this is available. If absent, there are no events about the balance.',
+      'An event is posted when less than this amount is available. If absent, there are no events about the balance.',
   }),
   caps: z
     .boolean()
@@ -42,9 +42,9 @@ export interface AccountAlertInput {
 export const accountAlertSuccess = { description: 'The current alert.', schema: accountAlertSchema };
 
 export const accountAlertMeaning =
-  'Events are signed with the webhook secret of the account. `balance.low` is posted each time the available balance falls below the threshold, and not again until it has been above it. ' +
-  `With \`caps\`, \`cap.reached\` is posted when ${percentWords} per cent of a cap are used, once in each window. This covers caps of keys, of keys with one model, and of end users. Open holds count. ` +
-  'A limit that is already reached is posted at once. Replaces the earlier settings. Without `threshold` and `caps`, no more events are posted.';
+  'Events are signed with the webhook secret of the account. `balance.low` is posted each time the available balance falls below the threshold, and not again until the balance has been above the threshold. ' +
+  `With \`caps\`, \`cap.reached\` is posted when ${percentWords} per cent of a cap are used, once per window. This covers the caps of keys, of keys with one model, and of end users. Open holds count. ` +
+  'A percentage that is already reached is posted immediately. Replaces the earlier settings. Without `threshold` and `caps`, no more events are posted.';
 
 type ShownAlert = z.output<typeof accountAlertSchema>;
 

@@ -70,7 +70,7 @@ export const actPlan = z
   .optional()
   .meta({
     description:
-      'The `plan` from a dry run of this act. The act is refused if the task has changed since then, or if its fields differ.',
+      'The `plan` from a dry run of this action. The action is refused if the task has changed since then, or if its fields differ.',
   });
 
 export const bulkId = z
@@ -81,11 +81,11 @@ export const bulkId = z
   .optional()
   .meta({
     description:
-      'Groups acts on several tasks. Acts of one operator with the same `bulk`, action, reason and fields become one entry of the audit log, with an item for each task (1,000 at most).',
+      'Groups actions on several tasks. Actions of one operator with the same `bulk`, name, reason and fields become one entry of the audit log, with an item for each task (1,000 at most).',
   });
 
 export const isDryRun = z.boolean().optional().meta({
-  description: 'If true, the answer says what would happen and contains a `plan`, and nothing is changed.',
+  description: 'If true, nothing is changed. The response says what would happen and contains a `plan`.',
 });
 
 /**
@@ -97,7 +97,7 @@ export function requirePlan(
   context: z.RefinementCtx,
 ): void {
   if (!needsPlan(action) || dryRun === true || plan !== undefined) return;
-  const message = `is required for ${action}: send the act with \`dry_run\` first, then with the \`plan\` from the answer`;
+  const message = `is required for ${action}: send the action with \`dry_run\` first, then with the \`plan\` from the response`;
   context.addIssue({ code: 'custom', path: ['plan'], message });
 }
 

@@ -32,7 +32,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): Conn
   const strangersMax = Math.max(1, Math.floor(limits.connectionsMax * strangersShare));
   const callersMax = Math.max(1, limits.connectionsMax - strangersMax);
   const strangers = createPlaces({
-    name: 'connections of strangers',
+    name: 'unauthenticated connections',
     placesMax: strangersMax,
     evicts: 'any',
   });

@@ -13,7 +13,7 @@ import { readVideo } from './videos/video-request.ts';
 /** A hypothetical request that an operator asks about. It creates nothing. */
 export const explainedBodySchema = z.object({
   key: z.string().optional().meta({
-    description: 'Public id of the key whose permissions apply. Absent: a key without restrictions.',
+    description: 'The public id of the key whose permissions apply. Defaults to a key without restrictions.',
   }),
   request: z
     .looseObject({ model: z.string(), prompt: z.string().default('explained') })

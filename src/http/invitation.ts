@@ -23,7 +23,7 @@ export function linkOf(page: 'console' | 'account', token: string): string {
 export const linkSchema = {
   link: z.string().meta({
     description:
-      'Below the address of the gateway: `console#/invitation/…` or `account#/invitation/…`. It can be used once, and will not be shown again.',
+      'A path below the address of the gateway: `console#/invitation/…` or `account#/invitation/…`. The link can be used once, and will not be shown again.',
   }),
   link_expires_at: unixSeconds(),
 };
@@ -33,7 +33,7 @@ export const acceptBody = z.object({
   dry_run: z
     .boolean()
     .optional()
-    .meta({ description: 'If true, the answer only says what the link is for.' }),
+    .meta({ description: 'If true, the response only says what the link is for.' }),
 });
 
 /** Throws invitation_not_found if the link cannot be redeemed. */

@@ -22,13 +22,13 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
     type: 'http',
     scheme: 'bearer',
     description:
-      'An API key: `Authorization: Bearer sk-…`. The scope that a route needs is listed with the route; `read_account` includes `read_own`.',
+      'An API key: `Authorization: Bearer sk-…`. Each route lists the scope that it needs. `read_account` includes `read_own`.',
   });
   registry.registerComponent('securitySchemes', 'adminToken', {
     type: 'http',
     scheme: 'bearer',
     description:
-      'ADMIN_TOKEN of the configuration, or an operator’s own token: `Authorization: Bearer op-…`. The role that a route needs is listed with the route.',
+      'ADMIN_TOKEN of the configuration, or an operator’s own token: `Authorization: Bearer op-…`. Each route lists the role that it needs.',
   });
   for (const route of routes) {
     route.paths.forEach((path, index) => registry.registerPath(describe(route, path, index)));
@@ -43,11 +43,11 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
       title: 'Mediary',
       version: '1',
       description:
-        'One address for video and image generation. The guide “Errors” beside this document explains every code of an error body.',
+        'One address for video and image generation. The guide “Errors” next to this document explains every error code.',
       contact: { name: 'The operator of this gateway' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'Where this document came from.' }],
+    servers: [{ url: '/', description: 'The server that returned this document.' }],
     tags: tagsOf(routes),
   });
   describeBodies(document);
@@ -69,10 +69,10 @@ const lastTags: ReadonlySet<string> = new Set(['Operators', 'Service']);
 const tagDescriptions: Readonly<Record<NonNullable<Route['tag']> | 'Callbacks', string>> = {
   Videos: 'Video generation tasks.',
   Images: 'Images, and image generation tasks.',
-  Files: 'Media that are stored once, and named by their id in later requests.',
+  Files: 'Media that you store once and refer to by id in later requests.',
   Models: 'The models that the key may use.',
   Account: 'The account of the key.',
-  Callbacks: 'What the gateway sends to the `callback_url` of a task.',
+  Callbacks: 'Requests that the gateway sends to the `callback_url` of a task.',
   Operators: 'For operators: accounts, keys, tasks, channels, and the operators themselves.',
   Service: 'Health, metrics, this document, and the address that upstreams call.',
 };
@@ -82,7 +82,7 @@ const taskEnded: Omit<RouteConfig, 'path'> = {
   operationId: 'taskEnded',
   summary: 'A task has succeeded or failed',
   description:
-    'Sent to `metadata.callback_url` with the headers of the Standard Webhooks specification, and repeated until it is accepted. The body is what GET of the task returns.',
+    'Sent to `metadata.callback_url` with the headers of the Standard Webhooks specification, and repeated until it is accepted. The body is the same as in the response to GET of the task.',
   tags: ['Callbacks'],
   security: [],
   request: {
@@ -101,7 +101,7 @@ const taskEnded: Omit<RouteConfig, 'path'> = {
   },
   responses: {
     '2XX': { description: 'Delivered.' },
-    '410': { description: 'The receiver does not want the callback, and it is not retried.' },
+    '410': { description: 'The receiver does not want the callback, so it is not retried.' },
     default: { description: 'Retried later.' },
   },
 };
@@ -138,7 +138,7 @@ function describe(route: Route, path: string, index: number): RouteConfig {
     responses: {
       [route.success.status ?? 200]: describeSuccess(route.success),
       ...(route.authentication === 'admin' && route.method === 'get'
-        ? { 304: { description: 'The version named by `if-none-match` is current.' } }
+        ? { 304: { description: 'The version in `if-none-match` is current.' } }
         : {}),
       ...Object.fromEntries(
         Object.entries(route.otherAnswers ?? {}).map(([status, answer]) => [status, describeSuccess(answer)]),

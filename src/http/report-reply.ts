@@ -17,7 +17,7 @@ const day = z.string().refine(isDay, 'must be a day such as 2026-11-23').optiona
 
 export const period = {
   from: day.meta({
-    description: 'The first day, in UTC, such as `2026-11-01`. Absent: the first day of this month.',
+    description: 'The first day, in UTC, such as `2026-11-01`. Defaults to the first day of this month.',
   }),
   to: day.meta({ description: 'The day after the last one. Defaults to tomorrow.' }),
   format: z.enum(['json', 'csv']).default('json'),
@@ -34,7 +34,7 @@ export function byOf<Name extends string>(allowed: readonly Name[], otherwise: N
     .default(otherwise)
     .refine(isKnown, `must be some of ${names.join(', ')}, comma-separated`)
     .meta({
-      description: `Some of ${names.join(', ')}, comma-separated. If empty, there is one row for everything.`,
+      description: `One or more of ${names.join(', ')}, comma-separated. If empty, there is one row for everything.`,
     });
 }
 

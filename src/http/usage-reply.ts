@@ -27,7 +27,7 @@ export const ownUsageQuery = z.object({
 export const usageQuery = z.object({
   ...period,
   by: byOf(usageDimensions, 'day'),
-  account: z.string().min(1).optional().meta({ description: 'Absent: all accounts.' }),
+  account: z.string().min(1).optional().meta({ description: 'Defaults to all accounts.' }),
 });
 
 const count = z.int();
@@ -49,10 +49,10 @@ export const usageSuccess: Success = {
           model: name,
           key: name,
           end_user: name,
-          tasks: count.meta({ description: 'The number of tasks that were held on these days.' }),
+          tasks: count.meta({ description: 'The number of tasks whose hold was made on these days.' }),
           settled: count,
           released: count,
-          open: count.meta({ description: 'Tasks that are neither settled nor released.' }),
+          open: count.meta({ description: 'The number of tasks that are neither settled nor released.' }),
           charged: z.string(),
           refunded: z.string(),
         }),

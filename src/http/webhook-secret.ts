@@ -11,7 +11,7 @@ export function newWebhookSecret(randomBytes: RandomBytes): string {
 }
 
 export const webhookSecretSuccess = {
-  description: 'The new secret; it will not be shown again.',
+  description: 'The new secret. It will not be shown again.',
   schema: z
     .object({ object: z.literal('webhook_secret'), account: z.string(), webhook_secret: z.string() })
     .meta({ id: 'WebhookSecret' }),

@@ -87,7 +87,7 @@ const ruleSchema = z
       .record(z.string(), json)
       .optional()
       .describe('The vendor’s value for each of ours. Values that are not listed are refused'),
-    auto: json.optional().describe('What is sent for a duration that the model chooses'),
+    auto: json.optional().describe('The value that is sent for a duration that the model chooses'),
     inputs: inputs.describe('The kinds of input with which the field is sent. Unset: all'),
   })
   .refine(
@@ -111,7 +111,7 @@ const path = z
   .string()
   .regex(/^[\w-]+(?:\[\])?(?:\.[\w-]+(?:\[\])?)*$/, 'must be a path such as images[].url');
 
-const placeOf = (what: string) => path.optional().describe(`The place in an answer that has ${what}`);
+const placeOf = (what: string) => path.optional().describe(`The path in a response to ${what}`);
 
 export const fieldMappingSchema = z
   .strictObject({
@@ -130,7 +130,7 @@ export const fieldMappingSchema = z
     marker: fieldName
       .optional()
       .describe('A text field in which the vendor keeps our text, so that a lost job can be found'),
-    result: path.describe('The place of the files’ addresses in an answer, such as images[].url'),
+    result: path.describe('The path of the files’ addresses in a response, such as images[].url'),
     facts: z
       .strictObject({
         duration: placeOf('the duration in seconds'),
@@ -145,8 +145,8 @@ export const fieldMappingSchema = z
     cost: z
       .strictObject({
         unit: z.string().min(1).describe('The currency in which the vendor charges'),
-        price: decimal.default('1').describe('What the vendor charges for one unit'),
-        units: placeOf('how many units are charged. Unset: the vendor’s usual place'),
+        price: decimal.default('1').describe('The vendor’s price for one unit'),
+        units: placeOf('the number of units charged. Unset: the vendor’s usual path'),
       })
       .optional(),
   })

@@ -18,11 +18,13 @@ const seconds = z.number().positive();
 const parts = z.array(z.enum(mediaParts));
 
 const mediaFacts = z.strictObject({
-  frames: count.max(2).optional().describe('1: a first frame. 2: also a last frame'),
-  references: count.optional().describe('How many reference images a request may have'),
-  videos: count.optional().describe('How many input videos a request may have'),
-  audios: count.optional().describe('How many input sounds a request may have'),
-  total: count.optional().describe('How many references, videos and sounds a request may have together'),
+  frames: count.max(2).optional().describe('1: a first frame. 2: a first and a last frame'),
+  references: count.optional().describe('The maximum number of reference images in a request'),
+  videos: count.optional().describe('The maximum number of input videos in a request'),
+  audios: count.optional().describe('The maximum number of input audio files in a request'),
+  total: count
+    .optional()
+    .describe('The maximum number of references, videos and audio files in a request, together'),
   beside_frames: z
     .array(z.enum(countedMedia))
     .optional()
@@ -31,7 +33,7 @@ const mediaFacts = z.strictObject({
   accompanied: z
     .array(z.enum(countedMedia))
     .optional()
-    .describe('Media that need an image or a video beside them'),
+    .describe('Media that are accepted only in addition to an image or a video'),
 });
 export type MediaFacts = z.infer<typeof mediaFacts>;
 
@@ -48,10 +50,10 @@ const lengthFacts = z
     only: z
       .array(seconds)
       .optional()
-      .describe('Only these lengths, in seconds. Empty: no length can be named'),
+      .describe('The only accepted lengths, in seconds. An empty list: a request cannot choose the length'),
     min: seconds.optional().describe('The shortest length, in seconds'),
     max: seconds.optional().describe('The longest length, in seconds'),
-    step: seconds.optional().describe('Lengths are multiples of so many seconds. Unset: 1'),
+    step: seconds.optional().describe('Lengths are multiples of this number of seconds. Unset: 1'),
     auto: z.boolean().optional().describe('Whether a length of -1 lets the model choose'),
   })
   .refine(isSpan, spanMessage);
@@ -81,13 +83,13 @@ export const parameterShape = {
   type: z
     .enum(['text', 'number', 'integer', 'flag', 'list', 'object'])
     .optional()
-    .describe('What its value must be'),
-  min: z.number().optional().describe('Its smallest value'),
-  max: z.number().optional().describe('Its largest value'),
+    .describe('The type of the value'),
+  min: z.number().optional().describe('The minimum value'),
+  max: z.number().optional().describe('The maximum value'),
   values: z
     .array(z.union([z.string(), z.number(), z.boolean()]))
     .optional()
-    .describe('The only values that it may have'),
+    .describe('The only accepted values'),
 };
 const parameterFacts = z
   .strictObject({
@@ -118,22 +120,24 @@ export type FactsCondition = z.infer<typeof conditionSchema>;
 const offeredOfBoth = {
   prompt: z
     .strictObject({
-      characters: count.optional().describe('How many characters a prompt may have'),
+      characters: count.optional().describe('The maximum number of characters in a prompt'),
       wordless: parts
         .optional()
-        .describe('The media with which a prompt may be empty. Unset: it may always be. Empty: never'),
+        .describe(
+          'The media with which a prompt may be empty. Unset: it may always be empty. An empty list: it may never be empty',
+        ),
     })
     .optional(),
   other_parameters: z
     .boolean()
     .optional()
-    .describe('Whether names in metadata that are not listed are sent. Unset: a warning names them'),
+    .describe('Whether unlisted names in metadata are sent. Unset: `warnings` lists them'),
 };
 
 const offeredOfVideos = {
   media: mediaFacts.optional(),
   resolutions: texts.optional().describe('The resolutions that the model renders'),
-  ratios: texts.optional().describe('The ratios that the model renders, adaptive included'),
+  ratios: texts.optional().describe('The ratios that the model renders, including adaptive'),
   shapes: z
     .record(
       text,
@@ -142,12 +146,12 @@ const offeredOfVideos = {
         .describe('The pixels of a video by its ratio'),
     )
     .optional()
-    .describe('The pixels of a video by its resolution and ratio. Unset: they are not known'),
+    .describe('The pixels of a video by its resolution and ratio. Unset: unknown'),
   seconds: lengthFacts.optional(),
   sound: z
     .enum(['choice', 'always', 'never', 'fixed'])
     .optional()
-    .describe('Whether videos have sound. fixed: nobody can choose, and the result is not known before'),
+    .describe('Whether videos have sound. fixed: a request cannot choose, and it is not known in advance'),
   seed: z
     .strictObject({
       min: z.number().int().describe('The smallest seed'),
@@ -164,7 +168,7 @@ const fieldFacts = (names: readonly FieldName[]) =>
       z
         .boolean()
         .describe(
-          'Whether requests may set the field: it is sent to the upstream, or takes effect in some other way',
+          'Whether requests may set the field. It is then sent to the upstream, or takes effect in another way',
         ),
     )
     .optional();
@@ -173,20 +177,20 @@ const fieldsOfBoth = { fields: fieldFacts([...fieldNames, ...imageFieldNames]) }
 const offeredOfImages = {
   images: z
     .strictObject({
-      only: z.array(count).optional().describe('A request may ask only for these numbers of images'),
-      max: count.optional().describe('How many images a request may ask for'),
+      only: z.array(count).optional().describe('The only numbers of images that a request may ask for'),
+      max: count.optional().describe('The maximum number of images that a request may ask for'),
     })
     .optional(),
   references: z
     .strictObject({
-      min: count.optional().describe('How many images of the caller a request must have'),
-      max: count.optional().describe('How many images of the caller a request may have'),
+      min: count.optional().describe('The minimum number of the caller’s images in a request'),
+      max: count.optional().describe('The maximum number of the caller’s images in a request'),
       mask: z.boolean().optional().describe('Whether a mask can mark the part of an image to replace'),
     })
     .refine(isSpan, spanMessage)
     .optional(),
   sizes: sizeFacts.optional(),
-  qualities: texts.optional().describe('The qualities that can be named. Empty: none can'),
+  qualities: texts.optional().describe('The qualities that a request can choose. An empty list: none'),
 };
 
 export const offeredShape = { ...offeredOfBoth, ...offeredOfVideos, ...offeredOfImages, ...fieldsOfBoth };
@@ -203,8 +207,8 @@ const ofBoth = {
         .optional()
         .describe('The schemes from which the vendor loads images, such as https and data'),
       videos: texts.optional().describe('The schemes from which the vendor loads videos'),
-      audios: texts.optional().describe('The schemes from which the vendor loads sounds'),
-      characters: count.optional().describe('How many characters an address may have'),
+      audios: texts.optional().describe('The schemes from which the vendor loads audio files'),
+      characters: count.optional().describe('The maximum number of characters in an address'),
     })
     .optional(),
   reserved: texts
@@ -223,8 +227,8 @@ const ofBoth = {
 
 const unsaidSeconds = z
   .strictObject({
-    min: seconds.describe('The shortest video, in seconds, if a request names no length'),
-    max: seconds.describe('The longest video, in seconds, if a request names no length'),
+    min: seconds.describe('The shortest video, in seconds, if a request does not specify the length'),
+    max: seconds.describe('The longest video, in seconds, if a request does not specify the length'),
     as_input: z
       .boolean()
       .optional()
@@ -239,7 +243,7 @@ const ofVideos = {
   input_seconds_reported: z
     .boolean()
     .optional()
-    .describe('Whether the vendor’s answers have the duration of all input videos together'),
+    .describe('Whether the vendor’s responses contain the total duration of all input videos'),
   frames_per_second: count.optional().describe('The highest frame rate of a rendered video'),
   /**
    * What is rendered if a request leaves a value out or gives one that is not sent. The default resolution comes first.
@@ -248,12 +252,14 @@ const ofVideos = {
     .strictObject({
       resolutions: texts
         .optional()
-        .describe('What may be rendered if a request names no resolution. The usual one is first'),
+        .describe(
+          'The resolutions that may be rendered if a request does not specify one. The usual one is first',
+        ),
       seconds: unsaidSeconds.optional(),
       open_ratio: z
         .boolean()
         .optional()
-        .describe('Whether the input media decide the ratio if a request names none'),
+        .describe('Whether the input media decide the ratio if a request does not specify one'),
     })
     .optional(),
 };
@@ -264,11 +270,11 @@ const ofImages = {
   per_call: count
     .min(1)
     .optional()
-    .describe('How many images one call renders, if its answer contains them. Unset: 1'),
+    .describe('The number of images that one call renders, if its response contains them. Unset: 1'),
   data_only: z
     .boolean()
     .optional()
-    .describe('Whether answers contain base64 even if a request asks for links'),
+    .describe('Whether responses contain base64 even if a request asks for links'),
 };
 
 function withCases<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
@@ -278,7 +284,7 @@ function withCases<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
     cases: z
       .array(z.strictObject({ when: conditionSchema.optional(), facts }))
       .optional()
-      .describe('Facts that override the others in order, each where its condition holds'),
+      .describe('Facts that override the others in order, each if its condition is met'),
   });
 }
 

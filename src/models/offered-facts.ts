@@ -20,7 +20,7 @@ export const offeredFactsSchema = z
   .meta({
     id: 'ModelFacts',
     description:
-      'What one channel accepts besides a prompt, and what it renders. Facts that are absent are not known to the gateway, and the upstream decides. `fields` that are not true are not sent, and `warnings` names them. `parameters` lists names that may be sent, in `metadata` or in the body of an image request. A parameter with empty `values` cannot be sent in that case. `cases` override the other facts in their order, each where its condition holds.',
+      'The inputs that one channel accepts besides a prompt, and the outputs that it renders. If a fact is absent, the gateway does not know it, and the upstream decides. `fields` that are not true are not sent, and `warnings` lists them. `parameters` lists names that may be sent, in `metadata` or in the body of an image request. A parameter with empty `values` cannot be sent in that case. `cases` override the other facts in order, each if its condition is met.',
   });
 export type OfferedFacts = z.infer<typeof offeredFactsSchema>;
 

@@ -46,7 +46,7 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
     type: 'text',
   },
   seconds: {
-    label: 'By how many seconds (60 to 604800)',
+    label: 'Additional seconds (60 to 604800)',
     description: 'how many seconds to add to the deadline',
     value: 'n',
     type: 'count',
@@ -59,7 +59,7 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
   },
   duration: {
     label: 'Duration in seconds',
-    description: 'how many seconds the result lasts',
+    description: 'the length of the result in seconds',
     value: 'seconds',
     type: 'number',
   },
@@ -71,7 +71,7 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
   },
   total_tokens: {
     label: 'Tokens that the upstream bills',
-    description: 'what the upstream bills, where it bills tokens',
+    description: 'the number of tokens to bill, if the upstream bills by tokens',
     value: 'n',
     type: 'number',
   },
@@ -83,7 +83,7 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
   },
   amount: {
     label: 'Amount (empty: all that was charged)',
-    description: 'how much to give back, as a decimal string; default: all that was charged',
+    description: 'the amount to refund, as a decimal string; default: the whole charge',
     value: 'decimal',
     type: 'text',
   },

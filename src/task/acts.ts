@@ -111,7 +111,7 @@ const table = {
   },
   extend: {
     title: 'Extend the deadline',
-    description: 'Moves the deadline by this many seconds (60 to 604800). The hold stays as it is.',
+    description: 'Moves the deadline by this many seconds (60 to 604800). The hold does not change.',
     possible: beforeItsEnd,
     fields: { seconds: true },
     example: { seconds: 3600 },
@@ -120,7 +120,7 @@ const table = {
   },
   accept_charge: {
     title: 'Accept the charge',
-    description: 'Accepts the charge that waits for a decision.',
+    description: 'Accepts the charge that awaits a decision.',
     possible: ['review'],
     ...withoutFields,
     money: 'proposed',
@@ -210,9 +210,16 @@ export interface Said {
 export type ActionResult = { readonly did: Said } | { readonly would: Said; readonly plan: string };
 
 export function describeAction(name: OperatorActionName): string {
+  return `${introduceAction(name)} ${dryRunMeaning}`;
+}
+
+export const dryRunMeaning =
+  'With "dry_run": true, the action changes nothing and returns what it would do, with a `plan`. An action with this plan is refused if the task has changed since then.';
+
+export function introduceAction(name: OperatorActionName): string {
   const { description, example } = actionTable[name];
   const input = JSON.stringify({ ...example, reason: 'why', by: 'your name' });
-  return `${description} Input: ${input}. With "dry_run": true it changes nothing and answers what it would do, with a \`plan\`. An act with this plan is refused if the task has changed since.`;
+  return `${description} Input: ${input}.`;
 }
 
 /** Returns undefined if the act is possible. If not, explains why and what is possible instead. */

@@ -110,7 +110,7 @@ function hostPlaces() {
 const operator = { name: victim, roles: ['read'] };
 
 const attacks: Readonly<Record<SharedPlaces, () => unknown>> = {
-  'connections of strangers': () => attackConnections(''),
+  'unauthenticated connections': () => attackConnections(''),
   'connections of callers': () => attackConnections(`holder: ${attacker}\r\n`),
   async 'credentials looked up'() {
     const identify = createIdentify({
@@ -231,7 +231,7 @@ const attacks: Readonly<Record<SharedPlaces, () => unknown>> = {
     void createUploads({ uploads, channels, log, now: Date.now } as never).removeDue();
     return done.reached;
   },
-  async 'attempts that stay'() {
+  async 'attempts that poll in a worker'() {
     const stays = createStayPlaces({ placesMax: () => 10, now: Date.now });
     const enter = (account: string, n: number) => stays.enter({ queue: 'ark', account }, `${account}-${n}`);
     const got = many.filter((n) => enter(attacker, n) !== undefined).length;

@@ -346,7 +346,7 @@ describe('tasks', () => {
     expect(watched.slice(0, 8)).toEqual([
       'Waiting for one.',
       expect.stringMatching(/^Since 20\S+Z, until 20\S+Z\.$/),
-      'What can be done, each first with --dry-run:',
+      'Possible actions; try each with --dry-run first:',
       `  gateway tasks action ${waiting} retry_now --reason "…"`,
       '    changes nothing about the money',
       `  gateway tasks action ${waiting} fail --reason "…"`,
@@ -365,7 +365,7 @@ describe('tasks', () => {
         /^Needs attention: submit_ambiguous\. The submission may have reached the upstream, /,
       ),
       `Look at one/a for mark-${lost}-1.`,
-      'What can be done, each first with --dry-run:',
+      'Possible actions; try each with --dry-run first:',
       `  gateway tasks action ${lost} retry_now --reason "…"`,
     ]);
     expect(shown.join('\n')).not.toMatch(/^situation/m);
@@ -863,7 +863,7 @@ describe('route explain', () => {
       'one      a           tried as number 1  -',
       'two      b           tried as number 2  -',
       'three    -           model_not_served   does not list clip',
-      'Fallback: none. A failed job is the end of its task.',
+      'Fallback: none. A failed job ends its task.',
       expect.stringMatching(/^two: ill\. No running worker serves the channel\. /),
     ]);
     expect(await json(['route', 'explain', 'clip'])).toMatchObject({
@@ -884,7 +884,7 @@ describe('route explain', () => {
     );
     const moderated = 'fallback: { channels: [spare, ark], on: [moderation_input], allow_moderation: true }';
     const words = await explained(moderated, '--request', '{"images":["asset://a-file"]}');
-    expect(words).toContain('at spare, ark (this request can go to none of them).');
+    expect(words).toContain('at spare, ark (this request cannot use any of them).');
     expect(words).toContain('Content that one vendor refused may go to another vendor.');
   });
 

@@ -66,14 +66,15 @@ const shape = {
   quality: word.optional(),
   response_format: z.enum(['url', 'b64_json']).optional(),
   async: z.boolean().optional().meta({
-    description: 'If true, the answer is a task on every model, as with the header `prefer: respond-async`.',
+    description:
+      'If true, the response is a task for every model, as with the header `prefer: respond-async`.',
   }),
   stream: z.boolean().optional().meta({
     description:
-      'If true, the answer is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` has its id, by which you can fetch the image if the stream breaks.',
+      'If true, the response is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` contains the id with which you can fetch the image if the stream breaks.',
   }),
   partial_images: z.int().min(0).max(3).optional().meta({
-    description: 'With `stream`: how many unfinished images are sent, if the upstream streams.',
+    description: 'With `stream`: the number of partial images to send, if the upstream streams.',
   }),
   metadata: metadata.optional().meta({
     description: 'For tasks: `callback_url`, `execution_expires_after`.',

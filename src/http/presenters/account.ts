@@ -23,20 +23,21 @@ export const accountSchema = z
         users: z.array(capsSchema.extend({ user: z.string() })),
       })
       .nullable()
-      .meta({ description: 'What each end user may spend. Null means no caps.' }),
+      .meta({ description: 'The caps of each end user. Null means no caps.' }),
     price_factors: z
       .object({
-        factor: z.string().meta({ description: 'For all other models.' }),
+        factor: z.string().meta({ description: 'The factor for all other models.' }),
         models: z.array(z.object({ model: z.string(), factor: z.string() })),
       })
       .nullable()
       .meta({
-        description: 'The account pays the prices multiplied by these. Null: it pays them as they are.',
+        description:
+          'The factors by which the account’s prices are multiplied. Null means that the prices apply unchanged.',
       }),
     available: z.string(),
     held: z.string(),
     closed_at: unixSeconds(
-      'Nothing new is created from this time on. Null if the account is open.',
+      'Nothing new can be created from this time on. Null if the account is open.',
     ).nullable(),
     created_at: unixSeconds(),
     deletion: z
@@ -44,7 +45,7 @@ export const accountSchema = z
         by: z.string(),
         reason: z.string(),
         requested_at: unixSeconds(),
-        finished_at: unixSeconds('Null while there is more to remove.').nullable(),
+        finished_at: unixSeconds('Null until everything is removed.').nullable(),
       })
       .nullable()
       .meta({ description: 'Null unless the account is or was being deleted.' }),

@@ -6,5 +6,5 @@ export const actionResult = z
   .union([z.object({ did: said }), z.object({ would: said, plan: z.string() })])
   .meta({
     description:
-      'What was done to the task and the money. With `dry_run`: what `would` be done, and a `plan`. Send the plan with the act, which is refused if the task has changed since.',
+      'The effect on the task and the money. With `dry_run`: the effect that the action `would` have, and a `plan`. Send the plan with the action. The action is refused if the task has changed since then.',
   });

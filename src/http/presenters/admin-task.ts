@@ -27,7 +27,8 @@ import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 import { presentWait, waitSchema } from './wait.ts';
 
 const costSchema = z.object({ amount: z.string(), unit: z.string() }).meta({
-  description: 'What the upstream reports that it charges for the job; null if it reports nothing.',
+  description:
+    'The charge for the job, as reported by the upstream. Null if the upstream does not report it.',
 });
 
 const costStates = ['known', 'partly', 'unknown'] as const;
@@ -57,25 +58,24 @@ export const adminTaskSchema = taskFields
     }),
     cost_state: z.enum(costStates).nullable().meta({
       description:
-        '`partly` and `unknown`: the cost of some or all attempts that may be billed is not known. Null until the task has ended.',
+        '`partly`: the cost of some attempts that may be billed is unknown. `unknown`: the cost of all of them is unknown. Null until the task has ended.',
     }),
-    margin: z
-      .string()
-      .nullable()
-      .meta({ description: 'The charge less the cost, refunds aside; null if the cost is not `known`.' }),
+    margin: z.string().nullable().meta({
+      description: 'The charge less the cost, before refunds. Null if `cost_state` is not `known`.',
+    }),
     withheld_links: z.array(z.string()).meta({
       description:
-        'Links of the result that were withheld from the caller. The role `content` sees them as the upstream delivered them, others without user, password and query.',
+        'Links of the result that were withheld from the caller. Operators with the role `content` see them as the upstream delivered them. Others see them without user, password and query.',
     }),
-    queue_position: z
-      .int()
-      .nullable()
-      .meta({ description: 'Jobs ahead of this one at the upstream; null if it does not report it.' }),
+    queue_position: z.int().nullable().meta({
+      description:
+        'The number of jobs ahead of this one at the upstream. Null if the upstream does not report it.',
+    }),
     deadline_at: unixSeconds(),
     needs_attention: z
       .string()
       .nullable()
-      .meta({ description: 'Why an operator is needed; null if none is.' }),
+      .meta({ description: 'Why the task needs an operator. Null if it does not need one.' }),
     situation: situationSchema,
     actions: z.array(
       z.object({
@@ -83,7 +83,7 @@ export const adminTaskSchema = taskFields
         by: z.string(),
         action: z.string(),
         reason: z.string(),
-        detail: z.string().meta({ description: 'What was done.' }),
+        detail: z.string().meta({ description: 'The effect of the action.' }),
       }),
     ),
   })
@@ -97,7 +97,7 @@ const attemptSchema = z.object({
   upstream_id: z.string().nullable(),
   stray_upstream_id: z.string().nullable().meta({
     description:
-      'A job that the upstream accepted after the task had continued without it, and which may be billed; null if there is none.',
+      'A job that the upstream accepted after the task had continued without the job. It may be billed. Null if there is none.',
   }),
   code: z.string().nullable(),
   message: z.string().nullable(),
@@ -111,12 +111,12 @@ const attemptSchema = z.object({
 const waitingSchema = z.object({
   reason: z.enum(['paused', ...waitCauses]).meta({
     description:
-      'Why it waits, in one word: `situation.waits_for`, unless Temporal holds the task up. In that case it is `paused` there, or no worker has taken its next step (`no_worker`).',
+      'The reason as a code: `situation.waits_for`, unless Temporal is delaying the task. In that case, the task is paused in Temporal (`paused`), or no worker has taken its next step (`no_worker`).',
   }),
   since: unixSeconds(),
   activity: z.string().nullable().meta({
     description:
-      'The submission or the polls. Null if the task waits for neither, or if Temporal does not answer.',
+      'The submission or the polls. Null if the task waits for neither, or if Temporal does not respond.',
   }),
   message: z.string().nullable().meta({ description: 'How its last attempt ended.' }),
   next_at: unixSeconds().nullable(),
@@ -129,15 +129,15 @@ const waitingSchema = z.object({
 export const adminTaskDetailSchema = adminTaskSchema
   .extend({
     waiting: waitingSchema.nullable().meta({
-      description: 'What the task waits for. Null if it has ended.',
+      description: 'The current wait. Null if the task has ended.',
     }),
     waits: z.array(waitSchema).meta({
       description:
-        'The waits of the task, the oldest first. The last one may not have ended. The gap between two waits is at most two seconds.',
+        'The waits of the task, oldest first. The last one may not have ended. The gap between two waits is at most two seconds.',
     }),
     health: z.array(channelHealthSchema).meta({
       description:
-        'The channels that the task needs next and whose health is not `serving`: that of its job, or those that it may be submitted to.',
+        'The channels that the task needs next and whose health is not `serving`: the channel of its job, or the channels to which it may be submitted.',
     }),
     attempts: z.array(attemptSchema),
     ledger: z.array(ledgerEntrySchema),

@@ -16,18 +16,18 @@ export const auditEntrySchema = z
     address: z.string().nullable().meta({ description: 'Null if Temporal does not report it.' }),
     action: z.string(),
     target: z.string().meta({
-      description: 'The task, account, key, channel or operator that the act concerned.',
+      description: 'The task, account, key, channel or operator that the action affected.',
     }),
     task: z.string().nullable(),
     reason: z.string(),
     what: z.string().meta({ description: 'The request as JSON.' }),
     outcome: z.enum(actOutcomes).meta({
       description:
-        '`begun`: the act is running, or the process died before it could record the outcome. Look at the target to see whether the act was done. `failed`: the act may have been done all the same.',
+        '`begun`: the action is running, or the process died before it could record the outcome. Check the target to see whether the action was completed. `failed`: the action may have been completed nevertheless.',
     }),
-    result: z.string().nullable().meta({ description: 'The reason why it was refused or failed.' }),
+    result: z.string().nullable().meta({ description: 'Why the action was refused or failed.' }),
     changes: z.array(configChangeSchema).nullable().meta({
-      description: 'The values before and after the act, at most 50. Null if they are not recorded.',
+      description: 'The values before and after the action, at most 50. Null if they are not recorded.',
     }),
     ended_at: unixSeconds().nullable(),
     items: z
@@ -41,7 +41,9 @@ export const auditEntrySchema = z
         }),
       )
       .nullable()
-      .meta({ description: 'What an act on several tasks did to each of them. Null for other acts.' }),
+      .meta({
+        description: 'For an action on several tasks: its effect on each of them. Null for other actions.',
+      }),
   })
   .meta({ id: 'AuditEntry' });
 

@@ -7,7 +7,9 @@ import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const deliverySchema = z.object({
   state: z.enum(callbackStates),
-  target: z.string().meta({ description: 'Scheme and host of the address.' }),
+  target: z
+    .string()
+    .meta({ description: 'Scheme and host of the address. Empty if no request could be sent yet.' }),
   attempts: z.array(
     z.object({
       at: unixSeconds(),
@@ -40,7 +42,7 @@ export const callbackSchema = z
     object: z.literal('callback'),
     task_id: z.string(),
     is_wanted: z.boolean().meta({ description: 'Whether the task was created with a callback address.' }),
-    delivery: deliverySchema.nullable().meta({ description: 'Null if nothing was sent.' }),
+    delivery: deliverySchema.nullable().meta({ description: 'Null before the first attempt.' }),
   })
   .meta({ id: 'Callback' });
 

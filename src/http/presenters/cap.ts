@@ -48,14 +48,14 @@ export function presentCaps(caps: Caps): z.output<typeof capsSchema> {
 }
 
 const windowSchema = z.object({
-  used: z.string().meta({ description: 'What counts against the cap: `charged` + `held`.' }),
-  charged: z.string().meta({ description: 'Charges, less what was refunded.' }),
-  held: z.string().meta({ description: 'Open holds.' }),
-  limit: z.string().nullable().meta({ description: 'null: no cap.' }),
+  used: z.string().meta({ description: 'The amount that counts against the cap: `charged` + `held`.' }),
+  charged: z.string().meta({ description: 'Charges less refunds.' }),
+  held: z.string().meta({ description: 'The amount of open holds.' }),
+  limit: z.string().nullable().meta({ description: 'Null means no cap.' }),
   left: z.string().nullable(),
   reached: z.literal(capPercents).nullable().meta({
     description:
-      'The highest of these percentages of the cap that is used. Null if less is used, or if there is no cap. While events report caps to the account (`POST /v1/alert`), a percentage that was reached earlier in the window still counts after the amount is given back.',
+      'The highest of these percentages of the cap that has been reached. Null if none has been reached, or if there is no cap. While the account gets events about caps (`POST /v1/alert`), a percentage that was reached earlier in the window still counts after the amount is released.',
   }),
   resets_at: resetsAt,
 });

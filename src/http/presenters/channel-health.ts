@@ -5,12 +5,13 @@ import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const state = z.enum(healthStates).meta({
   description:
-    '`probing`: the cool-down is over, but no request has succeeded yet. `flapping`: the channel serves, but one of its circuits opened three times or more in the last hour and closed less than five minutes ago. `partly_ill`: some of its models or credentials, or some processes, cannot use it.',
+    '`probing`: the cool-down is over, but no request has succeeded yet. `flapping`: the channel serves, but one of its circuits opened three times or more in the last hour and closed less than five minutes ago. `partly_ill`: some models or credentials of the channel are failing, or some processes cannot use the channel.',
 });
 
-const openedSchema = z
-  .object({ hour: z.int(), day: z.int() })
-  .meta({ description: 'How often circuits opened in the last hour and day; at most 50 of each are kept.' });
+const openedSchema = z.object({ hour: z.int(), day: z.int() }).meta({
+  description:
+    'How often circuits opened in the last hour and day. At most 50 openings of each circuit are kept.',
+});
 
 const operator = z
   .string()
@@ -26,7 +27,7 @@ const partSchema = z
     }),
     credential: z.string(),
     model: z.string().nullable().meta({
-      description: 'Null stands for all models of the credential, or for those in `models`.',
+      description: 'Null means all models of the credential, or for those in `models`.',
     }),
     state,
     text: z.string(),
@@ -37,7 +38,7 @@ const partSchema = z
     evidence: z.array(z.object({ sign: z.string(), code: z.string(), accounts: z.int() })).meta({
       description: 'The failures since the circuit opened, and the number of accounts that saw them.',
     }),
-    models: z.array(z.string()).nullable().meta({ description: 'The failing models. Null stands for all.' }),
+    models: z.array(z.string()).nullable().meta({ description: 'The failing models. Null means all.' }),
     failed_tasks: z.array(z.string()),
     can_close: z.boolean().meta({ description: 'Whether an operator can close the circuit.' }),
     by: operator,
@@ -58,16 +59,16 @@ const partSchema = z
     }),
     waiting: waitingSchema.meta({
       description:
-        'The tasks that wait until the circuit closes, and the time since which the oldest one waits. Null if they could not be counted.',
+        'The tasks that wait until the circuit closes, and since when the oldest one has been waiting. Null if they could not be counted.',
     }),
   })
-  .meta({ id: 'ChannelPart', description: 'A circuit that opened at least once.' });
+  .meta({ id: 'ChannelPart', description: 'A circuit that has opened at least once.' });
 
 export const channelHealthSchema = z
   .object({
     channel: z.string(),
     state,
-    text: z.string().meta({ description: 'Why, in sentences.' }),
+    text: z.string().meta({ description: 'The reason, in sentences.' }),
     since: unixSeconds()
       .nullable()
       .meta({ description: 'The time at which the state began. Null if it is unknown.' }),
@@ -81,7 +82,7 @@ export const channelHealthSchema = z
     }),
     parts: z.array(partSchema),
   })
-  .meta({ id: 'ChannelHealth', description: 'The health of a channel, with the same words everywhere.' });
+  .meta({ id: 'ChannelHealth', description: 'The health of a channel, described the same way everywhere.' });
 
 export function presentHealth(health: ChannelHealth): z.output<typeof channelHealthSchema> {
   const { channel, state: known, text, since, until, opened, waiting, parts } = health;

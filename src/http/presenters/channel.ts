@@ -17,14 +17,14 @@ export const channelSchema = z
     object: z.literal('channel'),
     id: z.string(),
     provider: z.string(),
-    enabled: z
-      .boolean()
-      .meta({ description: 'Whether it accepts new tasks, by the configuration and by the switch.' }),
+    enabled: z.boolean().meta({
+      description: 'Whether the channel accepts new tasks, according to the configuration and the switch.',
+    }),
     configured: z.boolean().meta({ description: "The configuration file's `enabled`." }),
     switch: z
       .object({ enabled: z.boolean(), by: z.string(), reason: z.string(), at: unixSeconds() })
       .nullable()
-      .meta({ description: "The operators' switch; null if it was never used." }),
+      .meta({ description: "The operators' switch. Null if it was never used." }),
     priority: z.number(),
     weight: z.number(),
     models: z.array(z.string()),
@@ -72,7 +72,7 @@ export const balancesSchema = z
         .nullable()
         .meta({ description: 'A decimal. Null if the vendor has not been asked yet, or did not report it.' }),
       unit: z.string().nullable().meta({ description: 'A currency, or the vendor’s own unit.' }),
-      at: unixSeconds('When the vendor answered, or failed to.').nullable(),
+      at: unixSeconds('When the vendor responded, or failed to respond.').nullable(),
       problem: z.string().nullable().meta({ description: 'Why the balance is unknown.' }),
     }),
   )
@@ -96,11 +96,13 @@ export const slotsSchema = z
 export const recentSchema = z
   .object({
     since: unixSeconds(),
-    tasks: z.int().meta({ description: 'Tasks created since then and sent to this channel.' }),
+    tasks: z
+      .int()
+      .meta({ description: 'The number of tasks that were created since `since` and sent to this channel.' }),
     succeeded: z.int(),
     failures: z.array(z.object({ class: failureClassSchema, count: z.int() })),
     mean_seconds: z.number().nullable().meta({
-      description: 'The time from creation to end of successful tasks. Null if none has succeeded.',
+      description: 'The mean time from creation to end of successful tasks. Null if no task has succeeded.',
     }),
     longest_seconds: z.number().nullable(),
   })

@@ -12,9 +12,9 @@ export const configDraftSchema = z
       description:
         'Send it with each change. The change is then refused if somebody else has edited the draft.',
     }),
-    begun: z
-      .boolean()
-      .meta({ description: 'False if nobody has edited the draft: its text is the running one.' }),
+    begun: z.boolean().meta({
+      description: 'False if nobody has edited the draft. Its text is then the running configuration.',
+    }),
     base: z.int().meta({ description: 'The published version that the draft began from.' }),
     running: z.int().meta({ description: 'The version that is in force.' }),
     publishable: z.boolean().meta({ description: 'False if CONFIG_DRAFTS is `export`.' }),
@@ -27,7 +27,7 @@ export const configDraftSchema = z
         z.object({
           id: z.string(),
           provider: z.string(),
-          credentials: z.array(z.string()).meta({ description: 'Their ids.' }),
+          credentials: z.array(z.string()).meta({ description: 'The ids of the credentials.' }),
         }),
       )
       .meta({ description: 'The channels of the draft that have an id and a provider.' }),
@@ -47,14 +47,14 @@ export const configDraftSchema = z
       )
       .meta({
         description:
-          'The models of the draft that have an id, with the lines of their prices. Without lines while one has mistakes.',
+          'The models of the draft that have an id, with their price lines. The lines are left out while one of them has mistakes.',
       }),
     changes: z.array(configChangeSchema).meta({ description: 'The differences from the running version.' }),
     violations: z.array(
       z.object({
         path: z.string().meta({
           description:
-            'The place of the mistake, such as `channels[0].base_url`. Empty if it concerns the whole file.',
+            'Where the mistake is, such as `channels[0].base_url`. Empty if it concerns the whole file.',
         }),
         message: z.string(),
       }),
@@ -68,7 +68,7 @@ export const configDraftSchema = z
           changes: z.array(configChangeSchema),
         }),
       )
-      .meta({ description: 'The edits of the draft, the newest last.' }),
+      .meta({ description: 'The edits of the draft, newest last.' }),
     secrets: z
       .array(
         z.object({

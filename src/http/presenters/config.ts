@@ -8,13 +8,16 @@ import { toSeconds, unixSeconds } from './unix-seconds.ts';
 export const configSchema = z
   .object({
     object: z.literal('config'),
-    version: z.number().int().meta({ description: 'Grows by one with each publication.' }),
+    version: z.number().int().meta({ description: 'Increases by one with each publication.' }),
     hash: z.string().meta({ description: 'The first 12 hex digits of the SHA-256 of the text.' }),
     published_at: unixSeconds(),
-    published_by: z
+    published_by: z.string().meta({
+      description:
+        'The operator. `signal` stands for a SIGHUP, and `start` for the first start of a process with this configuration.',
+    }),
+    published_on: z
       .string()
-      .meta({ description: "The operator; `signal`: a SIGHUP; `start`: a process's first start with it." }),
-    published_on: z.string().meta({ description: 'The process whose file it is, as `<host>/<pid>/<run>`.' }),
+      .meta({ description: 'The process whose file was published, as `<host>/<pid>/<run>`.' }),
     nodes: z.array(nodeSchema).meta({ description: 'The version that each process runs.' }),
   })
   .meta({ id: 'Config' });
@@ -23,7 +26,7 @@ const shown = z.string().nullable();
 
 export const configChangeSchema = z
   .object({
-    path: z.string().meta({ description: 'Entries of lists are named by their ids.' }),
+    path: z.string().meta({ description: 'List entries are identified by their ids.' }),
     kind: z.enum(['added', 'removed', 'changed']),
     before: shown.meta({
       description: 'The value as JSON. Null if it is absent, a whole entry, or possibly a secret.',

@@ -12,14 +12,14 @@ export const createdTaskSchema = z
     object: z.enum(['video.generation.task', 'image.generation.task']),
     status: z.literal('submitted').meta({
       description:
-        'Always `submitted`: the gateway has accepted the task. GET and list answer `pending` until an upstream has accepted it, too.',
+        'Always `submitted`: the gateway has accepted the task. GET and list return `pending` until an upstream has accepted it as well.',
     }),
     message: z.string(),
     model: z.string(),
     created_at: unixSeconds(),
     warnings: z.array(z.string()).optional().meta({
       description:
-        'Fields that were ignored, each with the field that overruled it, if any. Also a sentence for each video whose price depends on a length that could not be read.',
+        'The ignored fields, each with the field that overrides it, if any. Also a sentence for each video whose price depends on a length that could not be read.',
     }),
   })
   .meta({ id: 'CreatedTask' });

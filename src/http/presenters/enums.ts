@@ -9,7 +9,7 @@ import { taskStatuses } from '../../task/task.ts';
 
 export const failureClassSchema = z.enum(failureClasses).meta({
   id: 'FailureClass',
-  description: 'The kind of an upstream’s failure. The guide “Errors” explains each.',
+  description: 'The class of an upstream’s failure. The guide “Errors” explains each class.',
 });
 export const taskErrorCodeSchema = z.enum(taskErrorCodes).meta({ id: 'TaskErrorCode' });
 export const taskStatusSchema = z.enum(taskStatuses).meta({ id: 'TaskStatus' });

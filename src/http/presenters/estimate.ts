@@ -29,7 +29,7 @@ export const estimateSchema = z
     object: z.enum(['video.generation.estimate', 'image.generation.estimate']),
     model: z.string(),
     currency: z.string(),
-    hold: z.string().meta({ description: 'The amount that a create would hold, which is the worst case.' }),
+    hold: z.string().meta({ description: 'The amount that a create would hold: the worst case.' }),
     at_least: z.string().meta({
       description: 'The lowest possible charge. Unknown counts are not charged.',
     }),
@@ -38,11 +38,11 @@ export const estimateSchema = z
       .string()
       .optional()
       .meta({
-        description: `What similar requests have cost lately: the median of the last charges for this model at today's prices with the same resolution, duration, size, quality and counts. Absent if fewer than ${shapeChargesMin} are known.`,
+        description: `The recent cost of similar requests: the median of the latest charges for this model with the same resolution, duration, size, quality and counts, at today's prices. Absent if fewer than ${shapeChargesMin} charges are known.`,
       }),
     explanation: z.object({ hold: reckoningSchema, usual: reckoningSchema }).meta({
       description:
-        'How the hold is computed, by the function that computes the hold of a create. `usual` is the charge if the first channel renders the defaults.',
+        'How the hold is computed. A create uses the same function. `usual` is the charge if the first channel renders the defaults.',
     }),
     eta_seconds: etaSchema.optional().meta({
       description: 'Seconds from acceptance to the end of the render, if render times are known.',
@@ -54,7 +54,7 @@ export const estimateSchema = z
     route: z
       .object({ candidates: candidatesSchema, dropped: droppedSchema })
       .optional()
-      .meta({ description: 'With `x-explain-route: 1`.' }),
+      .meta({ description: 'Present with `x-explain-route: 1`.' }),
   })
   .meta({ id: 'Estimate' });
 
@@ -63,7 +63,7 @@ export const estimateOperation = {
     'Accepts the body of a create and creates nothing. With `x-explain-route: 1` the response also lists the channels that would be tried, and why the others would not.',
   method: 'post',
   headers: z.object({
-    'x-explain-route': z.string().optional().meta({ description: 'Any value but `1` counts as absent.' }),
+    'x-explain-route': z.string().optional().meta({ description: 'Any value except `1` is ignored.' }),
   }),
   success: {
     description: 'The hold, the range of the charge, and how both are computed.',

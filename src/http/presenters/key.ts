@@ -14,19 +14,21 @@ export const keySchema = z
     name: z.string(),
     prefix: z.string().meta({ description: "The key's first characters, to recognise it by." }),
     scopes: z.array(z.enum(keyScopes)),
-    addresses: z.array(z.string()).nullable().meta({ description: 'Null: any address.' }),
-    routes: z
-      .array(z.string())
-      .nullable()
-      .meta({ description: 'Operations, by `operationId`. Null allows all that its scopes allow.' }),
+    addresses: z.array(z.string()).nullable().meta({ description: 'Null means any address.' }),
+    routes: z.array(z.string()).nullable().meta({
+      description:
+        'The operations that the key may use, by `operationId`. Null allows everything that its scopes allow.',
+    }),
     duration_max: z
       .number()
       .nullable()
-      .meta({ description: 'The longest video in seconds. Null: no limit.' }),
-    resolution_max: z.string().nullable().meta({ description: 'null: no limit.' }),
-    models: z.array(z.string()).nullable().meta({ description: 'null: all.' }),
-    channels: z.array(z.string()).nullable().meta({ description: 'null: all.' }),
-    asset_urls: z.boolean().meta({ description: 'Whether media may be `asset://…` of an upstream account.' }),
+      .meta({ description: 'The longest video, in seconds. Null means no limit.' }),
+    resolution_max: z.string().nullable().meta({ description: 'Null means no limit.' }),
+    models: z.array(z.string()).nullable().meta({ description: 'Null means all.' }),
+    channels: z.array(z.string()).nullable().meta({ description: 'Null means all.' }),
+    asset_urls: z
+      .boolean()
+      .meta({ description: 'Whether media may be `asset://…` references to an upstream account.' }),
     strict: z.boolean().meta({ description: 'Whether a field without effect is an error.' }),
     end_user_required: z.boolean().meta({ description: 'Whether every create must name its end user.' }),
     requests_per_minute: z.int().nullable(),
@@ -34,9 +36,9 @@ export const keySchema = z
     caps: capsSchema
       .extend({ models: z.array(capsSchema.extend({ model: z.string() })) })
       .nullable()
-      .meta({ description: 'The caps of the key. Null: no caps.' }),
+      .meta({ description: 'The caps of the key. Null means no caps.' }),
     link_expires_at: unixSeconds(
-      'Until then the owner can get the key through the link. Null if the key was already received.',
+      'The owner can get the key through the link until then. Null if the key was already received.',
     ).nullable(),
     expires_at: unixSeconds().nullable(),
     revoked_at: unixSeconds().nullable(),
@@ -44,7 +46,7 @@ export const keySchema = z
     replaced_by: z
       .string()
       .nullable()
-      .meta({ description: 'The key that replaced it; this one ends at `expires_at`.' }),
+      .meta({ description: 'The key that replaced this one. This one is valid until `expires_at`.' }),
     created_at: unixSeconds(),
     changes: changesSchema,
   })

@@ -20,7 +20,7 @@ export const ledgerEntrySchema = z
     end_user: z.string().nullable(),
     day: z.string().nullable().meta({
       description:
-        'The UTC day for which the amount counts: the day of the hold. Null if the entry belongs to no task.',
+        'The UTC day to which the amount is attributed: the day of the hold. Null if the entry belongs to no task.',
     }),
     amount: z.string().meta({ description: movementMeaning }),
     available: z.string().meta({ description: 'After this entry.' }),
@@ -32,9 +32,11 @@ export const ledgerEntrySchema = z
     }),
     cost: z.string().nullable().meta({
       description:
-        'For an entry that ended a task: the known part of its upstream cost, in the gateway’s currency.',
+        'For an entry that ended a task: the known part of the task’s upstream cost, in the gateway’s currency.',
     }),
-    cost_unknown: z.int().meta({ description: 'Attempts that may be billed by an unknown amount.' }),
+    cost_unknown: z
+      .int()
+      .meta({ description: 'The number of attempts that may be billed for an unknown amount.' }),
     at: unixSeconds(),
   })
   .meta({ id: 'LedgerEntry' });

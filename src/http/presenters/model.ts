@@ -23,7 +23,7 @@ const pricingShape = {
     )
     .meta({
       description:
-        'The charge is the sum of the lines. For each measure, only the first line whose `when` holds counts.',
+        'The charge is the sum of the lines. For each measure, only the first line whose `when` matches applies.',
     }),
 };
 
@@ -37,7 +37,7 @@ export const modelSchema = z
     capabilities: z.record(z.string(), z.unknown()),
     facts: z.array(offeredFactsSchema).meta({
       description:
-        'What each channel accepts. Within `capabilities`, a request that fits one of them is rendered. Empty if it is unknown.',
+        'The requests that each channel accepts. A request within `capabilities` that fits one of these entries is rendered. Empty if this is unknown.',
     }),
     pricing: z.object({
       currency: z.string(),

@@ -13,14 +13,14 @@ export const nodeSchema = z
         '`leaving`: the process accepts no new work and is ending. `gone`: it has sent no report for 20 s. It stays in the list for ten minutes.',
     }),
     version: z.string().meta({ description: 'The version of Mediary.' }),
-    config: z.number().int().meta({ description: 'The version of the configuration that it runs.' }),
+    config: z.number().int().meta({ description: 'The version of the configuration that the process runs.' }),
     config_hash: z.string(),
     refused: z
       .object({ config: z.number().int(), reasons: z.array(z.string()) })
       .nullable()
-      .meta({ description: 'A newer version that it could not load, and why.' }),
-    since: unixSeconds("By MongoDB's clock."),
-    last_seen_at: unixSeconds("By MongoDB's clock."),
+      .meta({ description: 'A newer version that the process could not load, and why.' }),
+    since: unixSeconds("Measured by MongoDB's clock."),
+    last_seen_at: unixSeconds("Measured by MongoDB's clock."),
     event_loop_lag_ms: z.number().int(),
     in_flight: z
       .number()

@@ -15,7 +15,7 @@ export const noticeSchema = z
     count: z.int(),
     text: z.string(),
     since: unixSeconds(),
-    ended_at: unixSeconds('Null: it lasts.').nullable(),
+    ended_at: unixSeconds('Null while the condition lasts.').nullable(),
     notified: z
       .array(z.string())
       .meta({ description: 'The targets of `notify` that have been notified of its current state.' }),

@@ -7,9 +7,9 @@ export const operatorSessionSchema = z
     object: z.literal('operator_session'),
     id: z.string(),
     operator: z.string(),
-    current: z.boolean().meta({ description: 'Whether this request belongs to it.' }),
-    address: z.string().meta({ description: 'The address from which it was opened.' }),
-    browser: z.string().meta({ description: 'The `user-agent` that opened it.' }),
+    current: z.boolean().meta({ description: 'Whether this request belongs to the session.' }),
+    address: z.string().meta({ description: 'The address from which the session was opened.' }),
+    browser: z.string().meta({ description: 'The `user-agent` that opened the session.' }),
     created_at: unixSeconds(),
     last_used_at: unixSeconds(
       'Accurate to the minute. Null if the session was not used after it was opened.',

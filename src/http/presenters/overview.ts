@@ -51,7 +51,7 @@ export const overviewSchema = z
           .string()
           .meta({ description: 'Empty if the tasks are not waiting for anything in particular.' }),
         count: z.int(),
-        since: unixSeconds('Of the oldest.'),
+        since: unixSeconds('Since when the oldest one has been waiting.'),
       }),
     ),
     attention: z.array(
@@ -59,22 +59,22 @@ export const overviewSchema = z
         reason: z.enum(attentionReasons),
         channel: z.string(),
         count: z.int(),
-        since: unixSeconds('Of the oldest.'),
+        since: unixSeconds('Since when the oldest one has been waiting.'),
       }),
     ),
     callbacks: z.array(
       z.object({
         state: z.enum(['due', 'failing', 'abandoned']),
         count: z.int(),
-        since: unixSeconds('When the task of the oldest ended.').nullable(),
+        since: unixSeconds('When the task of the oldest callback ended.').nullable(),
       }),
     ),
-    throughput: z
-      .object({ hour: throughputSchema, day: throughputSchema })
-      .meta({ description: 'Tasks that were created, and tasks that ended, in the last hour and day.' }),
+    throughput: z.object({ hour: throughputSchema, day: throughputSchema }).meta({
+      description: 'The numbers of tasks that were created and that ended in the last hour and day.',
+    }),
     delivery: z.object({ tasks: z.int(), p50_seconds: z.number(), p95_seconds: z.number() }).nullable().meta({
       description:
-        'From the end of the render at the upstream to the end of the task, for the newest tasks of the last three hours (at most 1,000). Null if no upstream has reported when a render ended.',
+        'The time from the end of the render at the upstream to the end of the task, for the newest tasks of the last three hours (at most 1,000). Null if no upstream has reported when a render ended.',
     }),
     channels: z.array(channelHealthSchema).meta({
       description:
@@ -82,7 +82,7 @@ export const overviewSchema = z
     }),
     notices: z
       .array(noticeSchema)
-      .meta({ description: 'Conditions that need a person, whether or not anybody was notified.' }),
+      .meta({ description: 'The conditions that need a person, whether or not anybody was notified.' }),
   })
   .meta({ id: 'Overview' });
 

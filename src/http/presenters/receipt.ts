@@ -32,14 +32,14 @@ const payloadSchema = z.object({
   completed_at: unixSeconds('Null while the task runs.').nullable(),
   currency: z.string(),
   hold: z.string().nullable(),
-  charge: z.string().nullable().meta({ description: '0 for a failed task; null while it runs.' }),
+  charge: z.string().nullable().meta({ description: '0 for a failed task. Null while the task runs.' }),
   released: z.string().nullable().meta({
-    description: 'The part of the hold that was given back; null while the task runs.',
+    description: 'The part of the hold that was released. Null while the task runs.',
   }),
   refunded: z.string(),
   estimated: z.boolean().meta({
     description:
-      'The output was neither reported nor measured: the charge is computed from the request, or is the least that it can cost.',
+      'True if the output was neither reported nor measured. The charge is then computed from the request, or is the lowest possible charge.',
   }),
   request: z
     .object({
@@ -70,13 +70,13 @@ const payloadSchema = z.object({
   hold_reckoning: reckoningSchema.nullable(),
   charge_reckoning: reckoningSchema.nullable().meta({
     description:
-      'Each line with its quantity and the source of the quantity, the facts, and the steps after the sum. Null if nothing is charged, or not yet.',
+      'Each line with its quantity and the source of the quantity, the facts, and the steps after the sum. Null if nothing is charged, or if the charge is not decided yet.',
   }),
   ledger: z
     .array(
       z.object({
         entry: z.string().meta({
-          description: 'The place of the entry in the chain: the account and the entry’s number there.',
+          description: 'The position of the entry in the chain: the account and the entry’s number in it.',
         }),
         kind: z.string(),
         amount: z.string().meta({ description: movementMeaning }),
@@ -90,7 +90,7 @@ const payloadSchema = z.object({
         hash: z.string().meta({ description: 'The hash of the entry, which covers every entry before it.' }),
       }),
     )
-    .meta({ description: 'The entries of the task, in their order.' }),
+    .meta({ description: 'The ledger entries of the task, in the order of the ledger.' }),
 });
 
 export const receiptSchema = z
@@ -100,7 +100,7 @@ export const receiptSchema = z
     payload: payloadSchema,
     jws: z.string().meta({
       description:
-        'The payload, signed: compact JWS, Ed25519 (EdDSA), by a key of `/.well-known/jwks.json`. Its content is the canonical form (RFC 8785) of `payload`.',
+        'The signed payload: a compact JWS with Ed25519 (EdDSA) and a key of `/.well-known/jwks.json`. Its content is the canonical form (RFC 8785) of `payload`.',
     }),
   })
   .meta({ id: 'Receipt' });

@@ -45,18 +45,20 @@ export const reckoningSchema = z
       .array(z.object({ name: z.string(), value: factValue, source: z.enum(['request', ...factSources]) }))
       .meta({
         description:
-          'The facts that the lines can test. `default`: the model’s entry names it. `open`: the request does not say, so the dearest value is assumed. `upstream`: the upstream reported it. `measured`: read from the stored result. `duration` is in seconds.',
+          'The facts that the price lines can test, with their sources. `default`: the model’s entry. `open`: the request leaves it open, so the most expensive value is assumed. `upstream`: reported by the upstream. `measured`: read from the stored result. `duration` is in seconds.',
       }),
     seconds: z.number().optional().meta({ description: 'The length of the output.' }),
     input_seconds: z.number().optional().meta({
       description:
-        'The measured length of the input videos. Absent if no price depends on it, or if it is unknown: then the maximum is held, and nothing is charged for it.',
+        'The measured length of the input videos. Absent if no price depends on it, or if it is unknown. If it is unknown, the maximum is held and nothing is charged for it.',
     }),
     lines: z.array(lineSchema).meta({
       description:
-        'For each measure, the first line whose `when` holds, multiplied by the count. Their sum is the first step. Empty if nothing could be priced.',
+        'For each measure, the first line whose `when` matches, multiplied by the count. Their sum is the first step. Empty if nothing could be priced.',
     }),
-    steps: z.array(stepSchema).meta({ description: 'Each step starts from the amount of the step before.' }),
+    steps: z
+      .array(stepSchema)
+      .meta({ description: 'Each step starts from the amount of the previous step.' }),
   })
   .meta({ id: 'Reckoning' });
 

@@ -14,23 +14,23 @@ import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 const previewAmount = z
   .string()
   .nullable()
-  .meta({ description: 'Null if it depends on the facts that are given with the act.' });
+  .meta({ description: 'Null if it depends on the facts that the operator gives with the action.' });
 
 export const situationSchema = z
   .object({
     name: z.enum(stateNames),
-    what: z.string().meta({ description: 'What the task waits for, in one sentence.' }),
+    what: z.string().meta({ description: 'One sentence about what the task is waiting for.' }),
     waits_for: z.enum(waitCauses).nullable().meta({
-      description: 'The same in one word, or why a person is needed. Null if the task has ended.',
+      description: 'The same as a code, or the reason why a person is needed. Null if the task has ended.',
     }),
     since: unixSeconds('When the task began to wait for this.'),
     attention: z.enum(attentionReasons).nullable(),
     advice: z.string().nullable().meta({
-      description: 'What a person should do. Null if there is nothing to do.',
+      description: 'The recommendation for a person. Null if there is nothing to do.',
     }),
     until: unixSeconds()
       .nullable()
-      .meta({ description: 'When the next try begins, or the deadline. Null if the task has ended.' }),
+      .meta({ description: 'When the next attempt begins, or the deadline. Null if the task has ended.' }),
     where: z
       .object({ channel: z.string(), credential: z.string() })
       .nullable()
@@ -39,32 +39,34 @@ export const situationSchema = z
     marker: z
       .string()
       .nullable()
-      .meta({ description: 'The text to search for at the upstream of a lost submission.' }),
-    charge: z.string().nullable().meta({ description: 'The charge that waits for a decision.' }),
+      .meta({ description: 'The text to search for at the upstream if a submission was lost.' }),
+    charge: z.string().nullable().meta({ description: 'The charge that awaits a decision.' }),
     charge_per_hold: z.string().nullable().meta({
       description:
-        'That charge divided by the hold, with two decimal places. A person must decide if the result is above 3, or above the `hold.review_above` of the model. Null if no charge waits, or if nothing is held.',
+        'That charge divided by the hold, with two decimal places. A person must decide if the quotient is above 3, or above the model’s `hold.review_above`. Null if no charge awaits a decision, or if nothing is held.',
     }),
     actions: z
       .array(
         z.object({
           name: z.enum(operatorActions),
-          access: z.enum(['tasks', 'money']).meta({ description: 'The role that an operator needs for it.' }),
+          access: z
+            .enum(['tasks', 'money'])
+            .meta({ description: 'The role that an operator needs for the action.' }),
           command: z.string(),
           charged: previewAmount,
           released: previewAmount,
           refunded: z.string(),
           unpaid_jobs: z.int().meta({
-            description: 'The number of jobs that the upstream may bill although no charge pays for them.',
+            description: 'The number of jobs that the upstream may bill but that no charge covers.',
           }),
         }),
       )
       .meta({
         description:
-          'The acts that are possible now, the advised ones first, each with its command line and its effect on the money.',
+          'The actions that are possible now, recommended ones first, each with its command line and its effect on the money.',
       }),
   })
-  .meta({ id: 'TaskSituation', description: 'The situation of the task, as the Temporal UI also shows it.' });
+  .meta({ id: 'TaskSituation', description: 'The situation of the task. The Temporal UI shows the same.' });
 
 export function presentSituation(task: Task, around: Surroundings): z.output<typeof situationSchema> {
   const found = situation(standingOf(task, around));

@@ -14,11 +14,11 @@ const sumsSchema = z.object({
   failures: z.array(z.object({ class: failureClassSchema, count: z.int() })),
   delivery: z.object({ p50_seconds: within, p95_seconds: within }).nullable().meta({
     description:
-      'The time from the end of the render to the end of the task, in seconds, for 50 and for 95 per cent of the tasks. A number is null if it is above 300. The object is null if no vendor reported when a render ended.',
+      'The 50th and 95th percentile of the time from the end of the render to the end of the task, in seconds. A percentile is null if it is above 300. The object is null if no vendor reported when a render ended.',
   }),
   held: z.string().meta({ description: 'The sum of the holds of the tasks that were created in this time.' }),
   charged: z.string().meta({
-    description: 'The charges of this time in the ledger, including images that were answered at once.',
+    description: 'The charges of this time in the ledger, including synchronous images.',
   }),
   refunded: z.string(),
   cost: z.string().meta({ description: 'The known part of the cost.' }),
@@ -33,7 +33,7 @@ export const trendsSchema = z
     models: z.array(z.string()).meta({ description: 'The models with activity in this time.' }),
     data: z.array(
       sumsSchema.extend({
-        at: unixSeconds('When the step begins. The last step has not ended.'),
+        at: unixSeconds('The start of the step. The last step has not ended yet.'),
         unfinished: z.int().nullable().meta({
           description:
             'The tasks that were unfinished at the end of the step. Null if you filter by a channel or model.',

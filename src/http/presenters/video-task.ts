@@ -25,8 +25,8 @@ const resultSchema = z.object({
 
 /** The number of seconds until the render ends. */
 export const etaSchema = z.object({
-  p50: z.int().meta({ description: 'Half of such tasks end within this time.' }),
-  p90: z.int().meta({ description: 'Nine of ten such tasks end within this time.' }),
+  p50: z.int().meta({ description: 'Half of similar tasks end within this time.' }),
+  p90: z.int().meta({ description: 'Nine out of ten similar tasks end within this time.' }),
 });
 
 const taskErrorSchema = z.object({
@@ -36,11 +36,10 @@ const taskErrorSchema = z.object({
   field: z
     .string()
     .optional()
-    .meta({ description: 'With `invalid_input`: the field that the upstream named, if it named one.' }),
-  input: z
-    .enum(moderatedInputs)
-    .optional()
-    .meta({ description: 'With `moderation_input`: what was refused, if the upstream says so.' }),
+    .meta({ description: 'With `invalid_input`: the field that the upstream named, if any.' }),
+  input: z.enum(moderatedInputs).optional().meta({
+    description: 'With `moderation_input`: the kind of input that was refused, if the upstream reports it.',
+  }),
 });
 
 /** All fields of a task. The status determines which of them are present. */
@@ -50,39 +49,40 @@ export const taskFields = z.object({
   object: z.enum(['video.generation.task', 'image.generation.task']),
   status: taskStatusSchema,
   message: z.string(),
-  trace_id: z.string().meta({ description: "The upstream's trace id; empty until it has given one." }),
+  trace_id: z
+    .string()
+    .meta({ description: "The upstream's trace id. Empty until the upstream reports one." }),
   model: z.string(),
   created_at: unixSeconds(),
   updated_at: unixSeconds(),
   completed_at: unixSeconds().optional(),
-  progress: z.number().optional().meta({ description: '0-100, if the upstream reports it.' }),
+  progress: z.number().optional().meta({ description: '0-100, if the upstream reports progress.' }),
   eta_seconds: etaSchema.optional().meta({
     description: 'Present for an unfinished task if render times are known.',
   }),
   data: z.array(resultSchema),
   video_url: z.string().optional(),
   duration: z.number().optional().meta({
-    description:
-      'The length in seconds, as the upstream reports it or else as it was charged. 0 if it is unknown.',
+    description: 'The length in seconds, as reported by the upstream or otherwise as charged. 0 if unknown.',
   }),
   resolution: z.string().optional().meta({
     description:
       'The resolution of the video: as rendered if that is known, otherwise as requested. Absent while the model may still choose the resolution or the ratio.',
   }),
   ratio: z.string().optional().meta({
-    description: 'The aspect ratio of the video. Known, or absent, as `resolution` is.',
+    description: 'The aspect ratio of the video, under the same rules as `resolution`.',
   }),
   size: z.string().optional().meta({
-    description: 'The size of the video, `<width>x<height>`. Known, or absent, as `resolution` is.',
+    description: 'The size of the video, `<width>x<height>`, under the same rules as `resolution`.',
   }),
   usage: z.object({ completion_tokens: z.number(), total_tokens: z.number() }).optional().meta({
-    description: 'As the upstream reports it. 0 if it does not count tokens.',
+    description: 'As reported by the upstream. 0 if the upstream does not count tokens.',
   }),
   error: taskErrorSchema.optional(),
   estimate: z.string().optional().meta({
-    description: 'What an unfinished task is expected to be charged; more may be held for it.',
+    description: 'The expected charge of an unfinished task. The hold may be higher.',
   }),
-  charge: z.string().optional().meta({ description: 'What a task that succeeded was charged.' }),
+  charge: z.string().optional().meta({ description: 'The charge of a task that succeeded.' }),
 });
 
 /** Properties of the video, which not every upstream reports. */
@@ -136,7 +136,7 @@ const page = z.object({
     .record(z.string(), z.string())
     .optional()
     .meta({
-      description: `With \`include=prompts\`: the first ${listedPromptCharactersMax} characters of the prompts, by the ids of the tasks, as long as the requests are kept.`,
+      description: `With \`include=prompts\`: the first ${listedPromptCharactersMax} characters of each prompt, by task id, as long as the request is kept.`,
     }),
 });
 

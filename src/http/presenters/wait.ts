@@ -7,18 +7,15 @@ import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 export const waitSchema = z
   .object({
     cause: z.enum(waitCauses),
-    text: z.string().meta({ description: 'The words that the caller reads, without the times.' }),
+    text: z.string().meta({ description: 'The text that the caller reads, without the times.' }),
     channel: z.string().nullable(),
     credential: z.string().nullable(),
     code: z.string().nullable().meta({ description: 'The code of the upstream or the circuit.' }),
-    ahead: z
-      .int()
-      .nullable()
-      .meta({ description: 'The number of tasks that were ahead when the task last asked for its turn.' }),
+    ahead: z.int().nullable().meta({ description: 'The number of tasks ahead at the last check.' }),
     since: unixSeconds(),
     ended_at: unixSeconds('Null if it has not ended.').nullable(),
-    until: unixSeconds('The earliest time of the next try.').nullable(),
-    times: z.int().meta({ description: 'The number of equal consecutive waits that this entry stands for.' }),
+    until: unixSeconds('The earliest time of the next attempt.').nullable(),
+    times: z.int().meta({ description: 'The number of equal consecutive waits that this entry represents.' }),
   })
   .meta({ id: 'TaskWait' });
 

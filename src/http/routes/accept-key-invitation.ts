@@ -16,21 +16,22 @@ export function acceptKeyInvitation({ accounts, keys, auth, invitations, now }: 
     tag: 'Account',
     summary: 'Get an API key with a link',
     description:
-      'Needs only the link, which can be used once. A repeat with the same `Idempotency-Key` gets the same answer, so a client can request a lost answer again for ten minutes.',
+      'Needs only the link, which can be used once. A repeat with the same `Idempotency-Key` gets the same response, so a client can request a lost response again for ten minutes.',
     method: 'post',
     paths: ['/invitations/keys/accept'],
     readBody: adminBody,
     headers: idempotencyHeader,
     input: z.object({ body: acceptBody }),
     success: {
-      description: 'What the key is for and, without `dry_run`, the key, which will not be shown again.',
+      description:
+        'A description of the key and, without `dry_run`, the key itself, which will not be shown again.',
       schema: z.object({
         object: z.literal('key'),
         id: z.string(),
         account: z.string(),
         name: z.string(),
         scopes: z.array(z.enum(keyScopes)),
-        models: z.array(z.string()).nullable().meta({ description: 'null: all.' }),
+        models: z.array(z.string()).nullable().meta({ description: 'Null means all.' }),
         key: z.string().optional(),
       }),
     },

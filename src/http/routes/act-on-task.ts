@@ -7,7 +7,8 @@ import {
   accessOfAct,
   actionTable,
   actsWith,
-  describeAction,
+  dryRunMeaning,
+  introduceAction,
   needsPlan,
   operatorActions,
 } from '../../task/acts.ts';
@@ -63,14 +64,14 @@ const body = z
   });
 
 const planned = operatorActions.filter(needsPlan).map((name) => `\`${name}\``);
-const descriptions = operatorActions.map((name) => `- \`${name}\`: ${describeAction(name)}`).join('\n');
+const descriptions = operatorActions.map((name) => `- \`${name}\`: ${introduceAction(name)}`).join('\n');
 
 export function actOnTask({ tasks, actOnTask: act, mediaUrl, nodes }: Deps): Route {
   return adminRoute({
     operationId: 'actOnTask',
     access: ['tasks', 'money'],
     summary: 'Act on a task',
-    description: `The task's record keeps who acted, when and why. An action that is refused changes nothing. Actions that move money or can be billed twice need the \`plan\` of their dry run: ${planned.join(', ')}.\n\n${descriptions}`,
+    description: `The task's record keeps who acted, when and why. A refused action changes nothing. ${dryRunMeaning} Actions that move money or can be billed twice need the \`plan\` of their dry run: ${planned.join(', ')}.\n\n${descriptions}`,
     method: 'post',
     paths: ['/admin/v1/tasks/:task_id/actions'],
     input: z.object({ params: taskParams, body }),

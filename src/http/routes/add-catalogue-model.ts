@@ -11,7 +11,7 @@ const body = z.object({
     description: 'A channel of the draft, or a channel of the catalogue, which is then added with `api_key`.',
   }),
   api_key: z.string().min(1).optional().meta({
-    description: 'The key of the channel’s credential `main`. Encrypted at once, and never shown.',
+    description: 'The key of the channel’s credential `main`. Encrypted immediately, and never shown.',
   }),
   base_url: z.string().min(1).optional().meta({
     description: 'Defaults to the address of the channel, or else to the one in the catalogue.',

@@ -17,12 +17,12 @@ export function addOperator({ operators, operatorAuth, now }: Deps): Route {
     access: 'admin',
     summary: 'Add an operator',
     description:
-      'For the holder of ADMIN_TOKEN. The token is the operator’s own: what it does is recorded under this name. A name that was revoked can be added again.',
+      'Only for the holder of ADMIN_TOKEN. The token belongs to this operator: everything done with it is recorded under this name. A revoked name can be added again.',
     method: 'post',
     paths: ['/admin/v1/operators'],
     input: z.object({ body: newOperatorBody }),
     success: {
-      description: 'The operator; the token will not be shown again.',
+      description: 'The operator. The token will not be shown again.',
       schema: operatorSchema.extend({ token: z.string() }),
     },
     errors: ['operator_exists'],

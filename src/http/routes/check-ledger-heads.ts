@@ -25,7 +25,7 @@ export function checkLedgerHeads({ ledgerHeads }: Pick<RouteDeps, 'ledgerHeads'>
     paths: ['/admin/v1/ledger/heads/check'],
     input: z.object({ body: z.object({ heads: z.array(head).min(1).max(headsMax) }) }),
     success: {
-      description: 'The violations. Empty if there are none.',
+      description: 'The violations, if any.',
       schema: z.object({ checked: z.int(), violations: z.array(z.object({ message: z.string() })) }),
     },
     async handle({ body: { heads } }) {

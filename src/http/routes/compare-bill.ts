@@ -36,7 +36,7 @@ const body = z.object({
     .default({})
     .meta({
       description:
-        'The names of the columns. Absent ones are taken from the bill format of the channel’s vendor, if it is known. Without `job`, the sums for each day and model are compared. With it, the bill needs no column for the model.',
+        'The names of the columns. Absent ones default to the bill format of the channel’s vendor, if it is known. Without `job`, the sums for each day and model are compared. With it, the bill needs no column for the model.',
     }),
   unit: z.string().trim().min(1).max(40).optional().meta({
     description: 'The unit of the amounts, such as `USD`, if no column contains it.',
@@ -77,11 +77,11 @@ export const comparedBillSchema = z
           unit: text,
           billed: text,
           expected: text,
-          difference: text.meta({ description: 'Billed, less expected.' }),
+          difference: text.meta({ description: 'The billed amount less the expected amount.' }),
           tasks: z
             .int()
             .nullable()
-            .meta({ description: 'For a bill by days: how many tasks we have on that day.' }),
+            .meta({ description: 'For a bill by days: the number of recorded tasks on that day.' }),
           candidates: z
             .array(
               z.object({
@@ -118,13 +118,13 @@ export function compareBill(deps: Deps): Route {
     operationId: 'compareBill',
     access: 'amounts',
     summary: 'Compare an upstream’s bill with the records of its jobs',
-    description: `Nothing is changed or stored. \`adopt\` or another act on a task settles what the comparison finds. At most ${daysMax} days: \`gateway reconcile\` compares more.`,
+    description: `Nothing is changed or stored. Use \`adopt\` or another action on a task to resolve a difference. Covers at most ${daysMax} days. \`gateway reconcile\` compares longer periods.`,
     method: 'post',
     paths: ['/admin/v1/bills/compare'],
     readBody: jsonBody,
     input: z.object({ body }),
     success: {
-      description: 'The rows that match, that differ, and that only one side has.',
+      description: 'The rows that match, the rows that differ, and the rows that only one side has.',
       schema: comparedBillSchema,
     },
     errors: ['channel_not_found', 'concurrency_limit_exceeded'],

@@ -21,7 +21,7 @@ const body = z.object({
     .optional()
     .meta({
       description:
-        'How far holds may take the balance below zero. More than 0 needs the role `money`. Defaults to "0".',
+        'How far below zero holds may take the balance. More than 0 needs the role `money`. Defaults to "0".',
     }),
 });
 
@@ -34,7 +34,7 @@ export function createAccount({ accounts, secrets, randomBytes, now }: Deps): Ro
     paths: ['/admin/v1/accounts'],
     input: z.object({ body }),
     success: {
-      description: 'The account; its webhook secret will not be shown again.',
+      description: 'The account. Its webhook secret will not be shown again.',
       schema: accountSchema.extend({ webhook_secret: z.string() }),
     },
     errors: ['account_exists'],

@@ -29,23 +29,22 @@ const body = z
   .object({
     file: uploaded,
     content: uploaded.meta({
-      description: 'In place of `file`, as clients of predictions send it. The response then has `urls`.',
+      description:
+        'An alternative to `file`, which clients of predictions use. The response then contains `urls`.',
     }),
-    url: z
-      .string()
-      .min(1)
-      .optional()
-      .meta({ description: 'In place of `file`: the address from which the gateway fetches the file.' }),
+    url: z.string().min(1).optional().meta({
+      description: 'An alternative to `file`: the address from which the gateway fetches the file.',
+    }),
     filename: z
       .string()
       .min(1)
       .optional()
-      .meta({ description: 'Absent: the name from the form or the address.' }),
+      .meta({ description: 'Defaults to the name in the form or the address.' }),
     purpose: z
       .string()
       .refine((text) => /^[\w-]{1,64}$/.test(text), 'must be 1-64 letters, digits, dashes and underscores')
       .default('user_data')
-      .meta({ description: 'A word that you choose. Nothing depends on it.' }),
+      .meta({ description: 'A label that you choose. It has no effect.' }),
   })
   .meta({ id: 'FileRequest', examples: [{ url: 'https://example.com/picture.png' }] });
 
@@ -72,7 +71,7 @@ export function createFile({ accounts, checkMediaUrl, stored }: Deps): Route {
     scope: 'create',
     summary: 'Store a file for later requests',
     description:
-      'Stores an image, a video or a sound, sent as `file` of a form or named by its address in JSON. `media` describes it, as read from its bytes. Every request of the account may then refer to it as `asset://<id>`, until `expires_at`.',
+      'Stores an image, a video or an audio file, sent as `file` in a form or as an address in JSON. `media` describes the file, as read from its bytes. Until `expires_at`, every request of the account may refer to the file as `asset://<id>`.',
     tag: 'Files',
     method: 'post',
     paths: ['/v1/files'],
@@ -82,7 +81,7 @@ export function createFile({ accounts, checkMediaUrl, stored }: Deps): Route {
       description: 'The file is stored.',
       schema: fileSchema.extend({
         urls: z.object({ get: z.string() }).optional().meta({
-          description: 'Present if the form has `content`: the address by which requests name the file.',
+          description: 'Present if the form has `content`: the address that requests use for the file.',
         }),
       }),
     },

@@ -65,15 +65,15 @@ const body = z.object({
     .regex(resolutionLimitPattern, 'must be a resolution, such as 720p, 1080p or 4k')
     .optional()
     .meta({ description: 'The largest resolution that the key may request.' }),
-  models: permitted.optional().meta({ description: 'Absent: all.' }),
-  channels: permitted.optional().meta({ description: 'Absent: all.' }),
+  models: permitted.optional().meta({ description: 'Defaults to all.' }),
+  channels: permitted.optional().meta({ description: 'Defaults to all.' }),
   asset_urls: z.boolean().optional().meta({
     description:
-      'If true, media may be `asset://…` of an upstream. An account’s own files need no permission. Such an asset belongs to the upstream account, which all callers share, so use this only for keys that you trust with all of them.',
+      'If true, media may be `asset://…` references to assets of an upstream account. All callers share that account, so allow this only for keys that you trust with all of its assets. An account’s own files need no permission.',
   }),
   strict: z.boolean().optional().meta({
     description:
-      'If true, a field without effect is an error for every request of the key, as `strict: true` in a body makes it.',
+      'If true, a field without effect is an error in every request of the key, as with `strict: true` in the body.',
   }),
   end_user_required: z.boolean().optional().meta({
     description:
@@ -81,14 +81,14 @@ const body = z.object({
   }),
   requests_per_minute: limit.optional(),
   concurrent_tasks: limit.optional(),
-  expires_at: unixSeconds('In the future.').optional(),
+  expires_at: unixSeconds('Must be in the future.').optional(),
   caps: z
     .object(keyCapsFields)
     .optional()
-    .meta({ description: 'What the key may spend. Needs the role `money`. Defaults to no caps.' }),
+    .meta({ description: 'The spending caps of the key. Needs the role `money`. Defaults to no caps.' }),
   link_valid_seconds: linkValidSeconds.optional().meta({
     description:
-      'If given, the answer contains a link instead of the key. The first person to use it on /account gets the key, and nobody else ever sees it.',
+      'If given, the response contains a link instead of the key. The first person to use it on /account gets the key, and nobody else ever sees it.',
   }),
 });
 

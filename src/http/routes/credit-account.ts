@@ -16,7 +16,7 @@ const body = z.object({
   amount: money
     .refine((micros) => micros !== 0n, 'must not be zero')
     .meta({
-      description: `Decimal string; negative amounts are corrections. An account has, or owes, at most ${formatMicros(amountMax)}.`,
+      description: `A decimal string. Negative amounts are corrections. An account can have or owe at most ${formatMicros(amountMax)}.`,
     }),
   reference: plainWords(referenceCharactersMax)
     .min(1)
@@ -30,7 +30,7 @@ export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' |
     access: 'money',
     summary: 'Credit or correct an account',
     description:
-      'Idempotent by reference: a repeat is answered with the first entry and `idempotency-replayed: true`.',
+      'Idempotent by reference: a repeat returns the first entry with `idempotency-replayed: true`.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/credits'],
     input: z.object({ params: accountParams, body }),

@@ -11,13 +11,13 @@ export function deleteFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
     scope: 'create',
     summary: 'Delete a stored file',
     description:
-      'Links to the file stop working at once. A task that names it and was not sent to its upstream yet may fail. The file’s bytes no longer count.',
+      'Links to the file stop working immediately. A task that uses the file and has not been sent to its upstream yet may fail. The file no longer counts toward the storage quota.',
     tag: 'Files',
     method: 'delete',
     paths: ['/v1/files/:file_id'],
     input: z.object({ params: fileParams }),
     success: {
-      description: 'It is deleted.',
+      description: 'The file is deleted.',
       schema: z.object({ id: z.string(), object: z.literal('file'), deleted: z.literal(true) }),
     },
     otherAnswers: {

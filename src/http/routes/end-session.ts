@@ -11,9 +11,9 @@ export function endSession({ operatorSessions }: Pick<RouteDeps, 'operatorSessio
     operationId: 'endSession',
     access: 'read',
     isAct: true,
-    summary: 'End a session of the console',
+    summary: 'End a console session',
     description:
-      'An operator can end its own sessions, and with the role `access` all sessions. The next request of the session is refused, on every node.',
+      'An operator can end its own sessions, and with the role `access` all sessions. Every node refuses the session’s next request.',
     method: 'delete',
     paths: ['/admin/v1/sessions/:session'],
     input: z.object({

@@ -10,9 +10,9 @@ export function endSessions({ operatorSessions }: Pick<RouteDeps, 'operatorSessi
     operationId: 'endSessions',
     access: 'read',
     isAct: true,
-    summary: 'End many sessions of the console',
+    summary: 'End several console sessions',
     description:
-      'Ends all matching sessions except the one that makes this request. Their next requests are refused, on every node.',
+      'Ends all matching sessions except the one that makes this request. Every node refuses their next requests.',
     method: 'delete',
     paths: ['/admin/v1/sessions'],
     input: z.object({

@@ -14,14 +14,16 @@ const explanationSchema = z
     model: z.string(),
     currency: z.string(),
     hold: reckoningSchema.meta({
-      description: 'The amount that a create would hold: the highest possible charge at any channel.',
+      description: 'The amount that a create would hold: the highest possible charge on any channel.',
     }),
     usual: reckoningSchema.meta({
       description: 'The charge if the first channel renders the defaults of the request and of the model.',
     }),
     channels: z
       .array(z.object({ channel: z.string(), dearest: z.string(), rules_of: z.enum(['model', 'channel']) }))
-      .meta({ description: 'The channels that may render it, each with the highest possible charge there.' }),
+      .meta({
+        description: 'The channels that may render the request, each with the highest possible charge there.',
+      }),
     dropped: droppedSchema,
     warnings: z.array(z.string()),
   })
@@ -33,7 +35,7 @@ export function explainPrice(deps: ExplainedDeps): Route {
     access: 'amounts',
     summary: 'Explain what a request would hold and cost',
     description:
-      'Which line of the price is applied to which count, where each fact comes from, and each step of the computation, by the function that computes the hold of a create. Creates nothing.',
+      'Shows which line of the price is applied to which count, where each fact comes from, and each step of the computation. Uses the function that computes the hold of a create. Creates nothing.',
     method: 'post',
     paths: ['/admin/v1/prices/explain'],
     input: z.object({ body: explainedBodySchema }),

@@ -21,11 +21,11 @@ const fallbackSchema = z
       .meta({ description: 'The classes of failures that lead to the fallback.' }),
     allow_moderation: z
       .boolean()
-      .meta({ description: 'Whether content that one vendor refused may go to another one.' }),
+      .meta({ description: 'Whether content that one vendor refused may be sent to another one.' }),
   })
   .meta({
     description:
-      'Where another job is submitted after one has failed and is not billed. Absent if a failed job ends its task.',
+      'The channels to which another job is submitted after one has failed and is not billed. Absent if a failed job ends its task.',
   });
 
 const explainedCandidates = z.array(
@@ -33,7 +33,8 @@ const explainedCandidates = z.array(
     channel: z.string(),
     credential: z.string(),
     waits: z.boolean().meta({
-      description: 'The channel cannot be used at the moment, so a task would have to wait for it.',
+      description:
+        'True if the channel cannot be used at the moment, so that a task would have to wait for it.',
     }),
     detail: z.string().meta({ description: 'Why the channel cannot be used normally. Empty if it can.' }),
   }),
@@ -55,11 +56,11 @@ export function explainRoute(deps: ExplainedDeps & Pick<RouteDeps, 'readHealth'>
     access: 'read',
     summary: 'Explain which channels a request would try',
     description:
-      'Lists the channels in the order of one draw, why the others would not be tried, and where a failed job would be replaced. Creates nothing.',
+      'Lists the channels in the order of one random draw, why the others would not be tried, and where a failed job would be replaced. Creates nothing.',
     method: 'post',
     paths: ['/admin/v1/routes/explain'],
     input: z.object({ body: explainedBodySchema }),
-    success: { description: 'Candidates, and the channels that were dropped.', schema: routeSchema },
+    success: { description: 'The candidates and the dropped channels.', schema: routeSchema },
     errors: explainErrors,
     async handle({ body }) {
       const [explained, health] = await Promise.all([parseExplained(body, deps), deps.readHealth()]);

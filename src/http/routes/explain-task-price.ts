@@ -16,7 +16,7 @@ const amountSchema = z
   .object({
     amount: z.string().meta({ description: 'According to the ledger.' }),
     how: reckoningSchema.nullable().meta({
-      description: 'The explanation that was written with the entry. Null if the entry has none.',
+      description: 'The explanation that is stored with the entry. Null if there is none.',
     }),
   })
   .nullable();
@@ -30,10 +30,10 @@ const explanationSchema = z
     status: z
       .string()
       .nullable()
-      .meta({ description: 'Null for images that were answered at once, because they have no record.' }),
+      .meta({ description: 'Null for synchronous images, because they have no task.' }),
     currency: z.string(),
     hold: amountSchema.meta({ description: 'Null if nothing was ever held.' }),
-    charge: amountSchema.meta({ description: 'Null if it is not decided yet.' }),
+    charge: amountSchema.meta({ description: 'Null if the charge is not decided yet.' }),
     refunded: z.string(),
     note: z.string(),
   })

@@ -24,7 +24,7 @@ export function findTasks(deps: Deps): Route {
       query: z.object({
         text: z.string().trim().min(1).max(300).refine(isPlain, mustBePlain).meta({
           description:
-            'The id of a task (which is the `webhook-id` of its callbacks), of images, of the request that created a task or of an upstream’s job, or the marker of a submission. Eight characters are enough: any part of the id of a task, an account or a key, or the beginning of another id. Also the beginning of a word in the name of an account or a key, and a part of the name of a model or a channel. If no name of a task matches, tasks are found by the words of their failures: all of them must occur, whole, in messages and codes.',
+            'One of these: the id of a task (which is the `webhook-id` of its callbacks), of images, of the request that created a task or of an upstream’s job; the marker of a submission; the beginning of a word in the name of an account or a key; a part of the name of a model or a channel. Eight characters of an id are enough: any part of the id of a task, an account or a key, or the beginning of another id. If no task has such an id or marker, tasks are found by the text of their failures. Every word of the text must then occur as a whole word in a task’s messages and codes.',
         }),
       }),
     }),
@@ -37,8 +37,7 @@ export function findTasks(deps: Deps): Route {
             'At most 20 for each kind of id. `error`: the newest tasks whose failures contain all of the words. Only the newest 2,000 tasks that contain the longest word are searched.',
         }),
         ledger: z.array(ledgerEntrySchema).meta({
-          description:
-            'The ledger’s entries under this id: of a task, or of images that were answered at once.',
+          description: 'The ledger entries of the task or the synchronous images with this id.',
         }),
         others: z
           .array(

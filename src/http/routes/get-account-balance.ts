@@ -10,14 +10,14 @@ import type { Route } from '../route.ts';
 type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue' | 'now'>;
 
 const at = queryNumber(z.int().min(0).max(99_999_999_999).optional()).meta({
-  description: 'Unix seconds, exclusive: entries from this time on do not count. Absent: now.',
+  description: 'Unix seconds, exclusive: entries from this time on do not count. Defaults to now.',
 });
 
 export function getAccountBalance({ accounts, ledger, catalogue, now }: Deps): Route {
   return adminRoute({
     operationId: 'getAccountBalance',
     access: 'amounts',
-    summary: "An account's balance at any time",
+    summary: "Get an account's balance at any time",
     method: 'get',
     paths: ['/admin/v1/accounts/:account/balance'],
     input: z.object({ params: accountParams, query: z.object({ at }) }),

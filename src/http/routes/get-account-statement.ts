@@ -11,8 +11,8 @@ export function getAccountStatement(deps: Deps): Route {
   return adminRoute({
     operationId: 'getAccountStatement',
     access: 'amounts',
-    summary: "An account's statement of a month",
-    description: 'The same statement that the account’s owner sees.',
+    summary: "Get an account's statement for a month",
+    description: 'Returns the same statement that the account’s owner sees.',
     method: 'get',
     paths: ['/admin/v1/accounts/:account/statement'],
     input: z.object({ params: accountParams, query: statementQuery }),

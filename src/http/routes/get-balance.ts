@@ -10,7 +10,7 @@ export function getBalance({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'ca
   return keyRoute({
     operationId: 'getBalance',
     scope: 'read_account',
-    summary: "The account's balance",
+    summary: "Get the account's balance",
     tag: 'Account',
     method: 'get',
     paths: ['/v1/balance'],
@@ -22,7 +22,7 @@ export function getBalance({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'ca
           object: z.literal('balance'),
           currency: z.string(),
           available: z.string(),
-          held: z.string().meta({ description: 'Held for unfinished tasks.' }),
+          held: z.string().meta({ description: 'The amount held for unfinished tasks.' }),
           caps: z
             .array(capSchema)
             .meta({ description: 'The caps of the key for all models. See also `GET /v1/key`.' }),

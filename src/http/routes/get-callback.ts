@@ -10,7 +10,7 @@ export function getCallback({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
     operationId: 'getCallback',
     scope: 'read_own',
     summary: 'Show the delivery of a task’s callback',
-    description: 'Every attempt, with the response of your server. For video and image tasks.',
+    description: 'Shows every attempt with the response of your server. Works for video and image tasks.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/callbacks/:task_id'],

@@ -20,7 +20,7 @@ export const configDraftEntrySchema = z
           description: z.string(),
           type: z.enum(['text', 'number', 'boolean', 'choice', 'secret', 'texts', 'numbers']).meta({
             description:
-              '`texts` and `numbers` are lists. A `number` may also be a word, such as `off`. A `secret` is sealed at once.',
+              '`texts` and `numbers` are lists. A `number` may also be a keyword, such as `off`. A `secret` is sealed immediately.',
           }),
           options: z.array(z.string()).meta({ description: 'The values of a `choice`.' }),
           required: z.boolean(),
@@ -32,7 +32,7 @@ export const configDraftEntrySchema = z
           mistakes: z.array(z.string()),
         }),
       )
-      .meta({ description: 'In the order of the schema.' }),
+      .meta({ description: 'The fields, in the order of the schema.' }),
     entries: z
       .array(
         z.object({
@@ -57,7 +57,7 @@ export const configDraftEntrySchema = z
       )
       .meta({ description: 'The lists and mappings of this entry to which elements can be added.' }),
     removable: z.boolean().meta({
-      description: 'Whether the draft may lack the entry. To remove it, set its pointer to null.',
+      description: 'Whether the entry can be removed. To remove it, set its pointer to null.',
     }),
   })
   .meta({ id: 'ConfigDraftEntry' });
@@ -74,7 +74,7 @@ export function getConfigDraftEntry({ drafts }: Pick<RouteDeps, 'drafts'>): Rout
     unrecorded: 'all',
     summary: 'Get the fields of an entry of the draft',
     description:
-      'A form for the entry can be made from them. They come from the schema of the configuration. What only the file may set is left out. Secrets are never shown.',
+      'The fields come from the schema of the configuration, and a form for the entry can be built from them. Fields that only the file may set are left out. Secrets are never shown.',
     method: 'get',
     paths: ['/admin/v1/config/draft/entry'],
     input: z.object({ query: z.object({ pointer }) }),

@@ -6,7 +6,7 @@ export function getImageReceipt(deps: ReceiptDeps): Route {
   return taskReceipt(
     {
       operationId: 'getImageReceipt',
-      summary: 'Get the signed receipt of an image generation task, or of images that were answered at once',
+      summary: 'Get the signed receipt of an image generation task, or of synchronous images',
       tag: 'Images',
       paths: ['/v1/images/generations/:task_id/receipt'],
       kind: 'image',

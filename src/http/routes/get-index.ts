@@ -21,7 +21,7 @@ export function getIndex({ operatorAuth }: Pick<RouteDeps, 'operatorAuth'>, file
     ...pageOperation,
     operationId: 'getIndex',
     summary: 'Show the entry page',
-    description: 'A page for clients that accept `text/html`, and JSON for all others.',
+    description: 'Returns a page to clients that accept `text/html`, and JSON to all others.',
     paths: ['/'],
     success: {
       description: 'The addresses of the API, its documentation and its pages.',

@@ -20,14 +20,14 @@ const projectionSchema = z
       .string()
       .nullable()
       .meta({
-        description: `The projected total of the month. Null while fewer than ${projectionDaysMin} of its complete days are known.`,
+        description: `The projected total of the month. Null while fewer than ${projectionDaysMin} complete days are known.`,
       }),
     complete_days: z.int().meta({ description: 'The number of days that the projection is based on.' }),
     ends_at: unixSeconds('The start of the next month.'),
   })
   .meta({
     description:
-      'Each remaining day of the month is assumed to cost the average of its complete days since the key was created. Today counts for at least what it has cost so far.',
+      'The projection assumes that each remaining day of the month costs the average of the month’s complete days since the key was created. Today counts as at least its cost so far.',
   });
 
 const ownKeySchema = z
@@ -40,11 +40,11 @@ const ownKeySchema = z
     duration_max: z.number().nullable().meta({
       description: 'The longest video, in seconds. Null means no limit.',
     }),
-    resolution_max: z.string().nullable().meta({ description: 'null: no limit.' }),
+    resolution_max: z.string().nullable().meta({ description: 'Null means no limit.' }),
     strict: z.boolean().meta({ description: 'Whether a field without effect is an error.' }),
     end_user_required: z.boolean().meta({ description: 'Whether every create must name its end user.' }),
-    requests_per_minute: z.int().nullable().meta({ description: 'null: no limit.' }),
-    concurrent_tasks: z.int().nullable().meta({ description: 'null: no limit.' }),
+    requests_per_minute: z.int().nullable().meta({ description: 'Null means no limit.' }),
+    concurrent_tasks: z.int().nullable().meta({ description: 'Null means no limit.' }),
     spent: spentSchema,
     projection: projectionSchema,
     models: z
@@ -58,7 +58,7 @@ export function getKey(deps: Deps): Route {
   return keyRoute({
     operationId: 'getKey',
     scope: 'any',
-    summary: "The key's limits, and what it has used of them",
+    summary: "Get the key's limits and usage",
     description:
       'Amounts are decimal strings with six places. A key that replaced another one shares its amounts with it.',
     tag: 'Account',

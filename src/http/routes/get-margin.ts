@@ -39,7 +39,8 @@ export const marginSchema = z
         refunded: z.string(),
         cost: z.string().meta({ description: 'The known part of the cost.' }),
         cost_unknown: z.int().meta({
-          description: 'Attempts that may be billed by an unknown amount, which the cost does not include.',
+          description:
+            'The number of attempts that may be billed for an unknown amount, which `cost` does not include.',
         }),
         margin: z.string().meta({
           description:
@@ -56,9 +57,9 @@ export function getMargin({ ledger, catalogue, reports, now }: Deps): Route {
   return adminRoute({
     operationId: 'getMargin',
     access: 'amounts',
-    summary: 'Show what tasks earned, less what they cost upstream',
+    summary: 'Show margins: charges less refunds and upstream costs',
     description:
-      'Sums over the tasks that ended or were refunded on these days, ordered by day and then by margin, lowest first. The costs of all attempts of a task count for the channel of its last job.',
+      'Returns sums over the tasks that ended or were refunded on these days, ordered by day and then by margin, lowest first. The costs of all attempts of a task are attributed to the channel of its last job.',
     method: 'get',
     paths: ['/admin/v1/margin'],
     input: z.object({ query: z.object({ ...period, by: byOf(marginDimensions, 'model') }) }),

@@ -33,7 +33,7 @@ export function getMedia({ storage, links, now }: MediaDeps): Route {
     operationId: 'getMedia',
     summary: 'Fetch a result from the storage of the gateway',
     description:
-      'The links are in `data[]` of a finished task, and work until `expires_at`; GET the task again for a new one. If the storage serves files itself, the response is a redirection to it. Supports range requests, `if-none-match`, and pages of any origin (CORS).',
+      'The links are in `data[]` of a finished task, and work until `expires_at`. GET the task again for a new one. If the storage serves files itself, the response redirects to it. Supports range requests, `if-none-match`, and pages of any origin (CORS).',
     tag: 'Videos',
     method: 'get',
     paths: ['/media/:task_id/:name'],

@@ -22,9 +22,9 @@ export function getOverview(deps: Deps, routes: () => readonly Route[]): Route {
   return adminRoute({
     operationId: 'getOverview',
     access: 'read',
-    summary: 'Show how the gateway is doing',
+    summary: 'Show the state of the gateway',
     description:
-      'What needs attention, what is unfinished, the money, how many tasks are created and end, and how soon results are delivered.',
+      'Shows what needs attention, the unfinished tasks, the money, how many tasks are created and end, and how soon results are delivered.',
     method: 'get',
     paths: ['/admin/v1/overview'],
     input: z.object({}),

@@ -11,7 +11,7 @@ export function getOwnRequest({ tasks, requests }: Pick<RouteDeps, 'tasks' | 're
     scope: 'read_own',
     summary: 'Get the request of a task, to send it again with changes',
     description:
-      'The request of a video or an image, with the prompt, the addresses of its media and the settings.',
+      'Returns the request for a video or an image, with the prompt, the addresses of its media and the settings.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/requests/:task_id'],

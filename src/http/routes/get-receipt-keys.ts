@@ -7,7 +7,7 @@ const keySchema = z.object({
   kty: z.literal('OKP'),
   crv: z.literal('Ed25519'),
   x: z.string(),
-  kid: z.string().meta({ description: 'Its thumbprint (RFC 7638).' }),
+  kid: z.string().meta({ description: 'The key’s thumbprint (RFC 7638).' }),
   alg: z.literal('EdDSA'),
   use: z.literal('sig'),
 });

@@ -10,9 +10,9 @@ export function getStatement(deps: Deps): Route {
   return keyRoute({
     operationId: 'getStatement',
     scope: 'read_account',
-    summary: "The account's statement of a month",
+    summary: "Get the account's statement for a month",
     description:
-      'Contains the opening balance, every entry, the closing balance and the sums. It covers the whole account, whichever of its keys is used. Before the end of the month, it covers the month so far. It is read while it is sent, however long it is.',
+      'Contains the opening balance, every entry, the closing balance and the sums. It covers the whole account, whichever of its keys is used. Before the end of the month, it covers the month so far. It is streamed, however long it is.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/statement'],

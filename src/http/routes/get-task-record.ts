@@ -23,12 +23,12 @@ export function getTaskRecord(deps: Deps): Route {
       query: z.object({
         history: z.enum(['true', 'false']).optional().meta({
           description:
-            'If `true`, the answer includes the history of the task’s workflow, if Temporal still has it.',
+            'If `true`, the response includes the history of the task’s workflow, if Temporal still has it.',
         }),
       }),
     }),
     success: {
-      description: 'The flight record, which `tasks export` writes.',
+      description: 'The flight record that `tasks export` writes.',
       schema: flightRecordSchema,
     },
     errors: ['task_not_found'],

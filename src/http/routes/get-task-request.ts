@@ -12,7 +12,7 @@ export function getTaskRequest({ tasks, requests }: Pick<RouteDeps, 'tasks' | 'r
     isShownWhole: true,
     summary: 'Show the request that a caller sent for a task',
     description:
-      'Prompt, links and settings, which are sealed everywhere else. Each call is in the audit log.',
+      'Returns the prompt, the links and the settings, which are sealed everywhere else. Each call is recorded in the audit log.',
     method: 'get',
     paths: ['/admin/v1/tasks/:task_id/request'],
     input: z.object({ params: taskParams }),

@@ -30,9 +30,9 @@ export function getTrends({ readTrends, catalogue }: Pick<RouteDeps, 'readTrends
   return adminRoute({
     operationId: 'getTrends',
     access: 'read',
-    summary: 'Show the tasks that were created and ended, and their money, over time',
+    summary: 'Show created and ended tasks and their amounts over time',
     description:
-      'Computed from the task records and the ledger. A created task counts for the channel and model that it has now. Results are cached for some seconds, and past hours are stored as rollups.',
+      'Computed from the task records and the ledger. A created task is attributed to the channel and model that it has now. Results are cached for some seconds, and past hours are stored as rollups.',
     method: 'get',
     paths: ['/admin/v1/trends'],
     input: z.object({ query }),

@@ -8,9 +8,9 @@ export function getUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports
   return keyRoute({
     operationId: 'getUsage',
     scope: 'read_own',
-    summary: 'Show what the account, or the key, has used',
+    summary: 'Show the usage of the account or the key',
     description:
-      'Sums of the ledger, by the day (UTC) on which a task was held, its model, the id of its API key and the end user that its request named. A key with the scope `read_account` gets the sums of the whole account, any other key those of its own tasks. Entries that were written before the request are counted.',
+      'Returns ledger sums by the day (UTC) of a task’s hold, its model, the id of its API key and the end user in its request. A key with the scope `read_account` gets the sums of the whole account. Any other key gets those of its own tasks. All entries that were written before the request are counted.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/usage'],

@@ -21,19 +21,18 @@ export const actSchema = z
     ),
     for_one: z.boolean().meta({
       description:
-        'Whether its fields apply to one specific task, so that the act cannot be applied to several tasks at once.',
+        'Whether its fields apply to one specific task, so that the action cannot be applied to several tasks at once.',
     }),
     money: z.enum(['none', 'releases', 'by_facts', 'proposed', 'refunds']),
     bills: z.enum(['none', 'unpaid', 'twice']).meta({
       description:
-        'Whether the upstream may bill a job that no charge pays for: the job that the task has (`unpaid`), or a second one (`twice`).',
+        'Whether the upstream may bill a job that no charge covers: the task’s own job (`unpaid`), or a second one (`twice`).',
     }),
-    ends: z.boolean().meta({ description: 'True if the act makes the task fail.' }),
-    needs_plan: z.boolean().meta({ description: 'True if the act needs the `plan` of its dry run.' }),
-    confirmation: z
-      .string()
-      .nullable()
-      .meta({ description: 'What a person must have done before the act. Null: nothing.' }),
+    ends: z.boolean().meta({ description: 'True if the action makes the task fail.' }),
+    needs_plan: z.boolean().meta({ description: 'True if the action needs the `plan` of its dry run.' }),
+    confirmation: z.string().nullable().meta({
+      description: 'The prerequisite that a person must confirm before the action. Null if there is none.',
+    }),
   })
   .meta({ id: 'Act' });
 
@@ -41,12 +40,13 @@ export function listActs(): Route {
   return adminRoute({
     operationId: 'listActs',
     access: 'read',
-    summary: 'List what operators can do to tasks',
-    description: 'The same for all tasks. The situation of a task says which of them are possible now.',
+    summary: 'List the actions that operators can take on tasks',
+    description:
+      'The list is the same for all tasks. The situation of a task shows which actions are possible now.',
     method: 'get',
     paths: ['/admin/v1/acts'],
     input: z.object({}),
-    success: { description: 'All acts.', schema: listSchema(actSchema) },
+    success: { description: 'All actions.', schema: listSchema(actSchema) },
     handle: () => Promise.resolve(jsonReply({ object: 'list', data: operatorActions.map(presentAct) })),
   });
 }

@@ -23,7 +23,7 @@ export function listAudit({ audit }: Pick<RouteDeps, 'audit'>): Route {
     access: 'read',
     summary: 'List what operators did, newest first',
     description:
-      'Lists acts on tasks, wherever they came from, and everything that changes something through this API: accounts, credits, keys, channels, circuits, operators, the configuration. This includes refused acts, but neither reads nor dry runs.',
+      'Lists the actions on tasks, wherever they came from, and every change that was made through this API: accounts, credits, keys, channels, circuits, operators, the configuration. This includes refused actions, but neither reads nor dry runs.',
     method: 'get',
     paths: ['/admin/v1/audit'],
     input: z.object({ query }),

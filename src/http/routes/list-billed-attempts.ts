@@ -27,7 +27,8 @@ const query = z.object({
       'Selects attempts without a known job, for which it is unknown whether the upstream has one.',
   }),
   limit: queryNumber(z.int().min(1).max(pageSizeMax).default(pageSizeMax)).meta({
-    description: 'Tasks of a page. Each has the attempts that it made at the channel: usually one.',
+    description:
+      'The number of tasks per page. Each task has the attempts that it made on the channel, usually one.',
   }),
   page: z
     .string()
@@ -41,7 +42,7 @@ export function listBilledAttempts(deps: BillingDeps): Route {
   return adminRoute({
     operationId: 'listBilledAttempts',
     access: 'amounts',
-    summary: 'List what an upstream may bill',
+    summary: 'List the jobs that an upstream may bill',
     description:
       'Lists the jobs that a channel has for tasks that were created in a period, newest first, with what the upstream should bill for each.',
     method: 'get',

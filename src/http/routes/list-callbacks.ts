@@ -15,7 +15,7 @@ const query = z.object({
   after: z.string().optional().meta({ description: 'The last `task_id` of the previous page.' }),
   state: z.enum(callbackStates).optional().meta({
     description:
-      '`gave_up`: no further request is made. `pending`: the last request failed, and it is repeated.',
+      '`gave_up`: no further request is made. `pending`: the last attempt failed and will be repeated.',
   }),
 });
 
@@ -23,9 +23,9 @@ export function listCallbacks({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
   return keyRoute({
     operationId: 'listCallbacks',
     scope: 'read_own',
-    summary: 'List callbacks that were sent',
+    summary: 'List callbacks',
     description:
-      'The log of deliveries, the newest task first, each with every request and the response of your server. With the scope `read_account`, of all keys.',
+      'Lists the callbacks, newest task first, each with every request and the response of your server. With the scope `read_account`, the list covers all keys of the account.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/callbacks'],

@@ -29,7 +29,7 @@ export const catalogueModelSchema = z
         id: z.string(),
         provider: z.string(),
         base_url: z.string(),
-        upstream: z.string().meta({ description: 'What the upstream calls the model.' }),
+        upstream: z.string().meta({ description: 'The upstream’s name for the model.' }),
       }),
     ),
   })
@@ -45,7 +45,10 @@ export function listCatalogue({ exampleCatalogue }: Pick<RouteDeps, 'exampleCata
     method: 'get',
     paths: ['/admin/v1/config/catalogue'],
     input: z.object({}),
-    success: { description: 'In the order of the file.', schema: listSchema(catalogueModelSchema) },
+    success: {
+      description: 'The models, in the order of the file.',
+      schema: listSchema(catalogueModelSchema),
+    },
     async handle() {
       const { channels, models } = await exampleCatalogue();
       const data = models.map(({ id: model, kind, owned_by, price: { minimum, lines } }) => ({

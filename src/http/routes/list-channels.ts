@@ -53,11 +53,11 @@ const listedSchema = channelSchema
     }),
     balances: balancesSchema.meta({
       description:
-        'What is left at the vendor, for each credential. Empty if the vendor does not report it. The list never waits for the vendor: it shows the last answer, and asks again if that is older than ten minutes.',
+        'The remaining balance at the vendor, for each credential. Empty if the vendor does not report it. The list never waits for the vendor. It shows the last known balance and requests a new one if that is older than ten minutes.',
     }),
     today: todaySchema.nullable().meta({
       description:
-        'Summed every two minutes. Null if nothing ended there today, or if the sum is not computed yet.',
+        'Summed every two minutes. Null if no task ended on the channel today, or if the sum is not computed yet.',
     }),
   })
   .meta({ id: 'ListedChannel' });

@@ -9,8 +9,9 @@ export function listNotices({ notices }: Pick<RouteDeps, 'notices'>): Route {
   return adminRoute({
     operationId: 'listNotices',
     access: 'read',
-    summary: 'List what operators are notified of',
-    description: 'Conditions that need a person, and past ones. At most 200, the last changed first.',
+    summary: 'List notices for operators',
+    description:
+      'Lists conditions that need a person, and past ones: at most 200, the most recently changed first.',
     method: 'get',
     paths: ['/admin/v1/notices'],
     input: z.object({ query: z.object({ state: z.enum(['open', 'over']).default('open') }) }),

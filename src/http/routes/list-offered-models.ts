@@ -13,10 +13,10 @@ const originSchema = z.object({
 
 export const offerSchema = z.object({
   channel: z.string(),
-  upstream: z.string().meta({ description: 'The name of the model there.' }),
+  upstream: z.string().meta({ description: 'The vendor’s name for the model.' }),
   enabled: z.boolean().meta({ description: 'Whether the channel accepts new tasks.' }),
   facts: originSchema.nullable().meta({
-    description: 'The source of the facts about the model. Null: the facts are in gateway.yaml.',
+    description: 'The source of the facts about the model. Null if the facts are in gateway.yaml.',
   }),
   retirement: originSchema
     .extend({
@@ -25,7 +25,7 @@ export const offerSchema = z.object({
         .meta({ description: 'The first day (UTC) on which the vendor no longer serves the model.' }),
     })
     .nullable()
-    .meta({ description: 'Null: the vendor has not announced a shutdown of the model.' }),
+    .meta({ description: 'Null if the vendor has not announced that it will shut the model down.' }),
 });
 
 type Deps = Pick<RouteDeps, 'catalogue' | 'channelSwitches'>;

@@ -10,13 +10,13 @@ export function listSessions({ operatorSessions }: Pick<RouteDeps, 'operatorSess
   return adminRoute({
     operationId: 'listSessions',
     access: 'read',
-    summary: 'List sessions of the console',
+    summary: 'List console sessions',
     method: 'get',
     paths: ['/admin/v1/sessions'],
     input: z.object({}),
     success: {
       description:
-        'Sessions that have not ended, newest first: the operator’s own, or with the role `access` everybody’s.',
+        'The sessions that have not ended, newest first: the operator’s own or, with the role `access`, those of all operators.',
       schema: listSchema(operatorSessionSchema),
     },
     async handle({ operator, roles, session }) {

@@ -22,7 +22,7 @@ export function listTaskFilters({
     paths: ['/admin/v1/task-filters'],
     input: z.object({}),
     success: {
-      description: 'Largest counts first.',
+      description: 'The filters, largest counts first.',
       schema: z.object({
         object: z.literal('task_filters'),
         models: z.array(named).meta({ description: 'Counts the tasks that were created.' }),

@@ -27,13 +27,13 @@ const query = z.object({
     .enum(['json', 'csv'])
     .default('json')
     .meta({
-      description: `The CSV has all tasks from \`after\` on, at most ${rowsMax.toLocaleString('en')}, and ignores \`limit\`.`,
+      description: `The CSV contains all tasks from \`after\` on, at most ${rowsMax.toLocaleString('en')}, and ignores \`limit\`.`,
     }),
   limit: pageSize,
   after: z.string().optional(),
   status: taskStatusSchema.optional(),
   account: z.string().optional(),
-  key: z.string().optional().meta({ description: 'Public id of the key that created them.' }),
+  key: z.string().optional().meta({ description: 'The public id of the key that created the tasks.' }),
   channel: z.string().optional(),
   model: z.string().optional(),
   kind: taskKindSchema.optional(),
@@ -56,7 +56,7 @@ const query = z.object({
       'Unix seconds, exclusive. Selects tasks that ended before this time, in the same order and with the same restriction as `ended_after`.',
   }),
   waiting_for: z.string().optional().meta({
-    description: 'Selects tasks that are not submitted, and whose next channel is this one.',
+    description: 'Selects tasks that are not submitted yet and whose next channel is this one.',
   }),
   callback_failed: z.enum(['true', 'false']).optional().meta({
     description: 'Selects tasks whose callback was abandoned, in the order of their ids.',

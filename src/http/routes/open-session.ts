@@ -10,14 +10,14 @@ export function openSession({ operatorAuth }: { readonly operatorAuth: OperatorA
     operationId: 'openSession',
     access: 'read',
     isAct: true,
-    summary: 'Open a session of the console',
+    summary: 'Open a console session',
     description:
-      'The console signs in this way and then uses the session’s token, so that the browser never stores the operator’s own token. A session lasts twelve hours, and ends earlier if the token that opened it is revoked or replaced. An operator has at most fifty sessions. Opening another one ends the oldest.',
+      'The console signs in with this request and then uses the session’s token, so that the browser never stores the operator’s own token. A session lasts twelve hours, and ends earlier if the token that opened it is revoked or replaced. An operator can have at most fifty sessions. Opening another one ends the oldest.',
     method: 'post',
     paths: ['/admin/v1/sessions'],
     input: z.object({}),
     success: {
-      description: 'The session; its token will not be shown again.',
+      description: 'The session. Its token will not be shown again.',
       schema: operatorSessionSchema.extend({ token: z.string() }),
     },
     async handle({ meta }) {

@@ -9,7 +9,7 @@ export function openapi(document: () => OpenApiDocument): Route {
   const text = () => (written ??= write(document()));
   return openRoute({
     operationId: 'openapi',
-    summary: 'This document',
+    summary: 'Get this document',
     tag: 'Service',
     method: 'get',
     paths: ['/openapi.json'],

@@ -16,7 +16,7 @@ export function preflightMedia(): Route {
     method: 'options',
     paths: ['/media/:task_id/:name'],
     input: z.object({ params: z.object({ task_id: z.string(), name: z.string() }) }),
-    success: { status: 204, description: 'Any origin may.', mediaType: 'none' },
+    success: { status: 204, description: 'Any origin is allowed.', mediaType: 'none' },
     handle: () => ({
       status: 204,
       headers: {

@@ -29,7 +29,7 @@ export function readyz(deps: Deps): Route {
     operationId: 'readyz',
     summary: 'Check that this process can serve requests',
     description:
-      'The process is ready while MongoDB answers, and then does everything that it still can. `warnings` lists what it cannot do.',
+      'The process is ready while MongoDB responds, and does everything that it still can. `warnings` lists what it cannot do.',
     tag: 'Service',
     method: 'get',
     paths: ['/readyz'],
@@ -81,7 +81,7 @@ const proxyWarning: Warning = {
     'Requests arrive with x-forwarded-for, but TRUSTED_PROXIES is empty, so all callers behind the proxy share the limits of its address. Set TRUSTED_PROXIES to the networks of the proxies.',
 };
 
-const temporalWarning: Warning = { duty: 'creates', message: 'Temporal does not answer.' };
+const temporalWarning: Warning = { duty: 'creates', message: 'Temporal does not respond.' };
 
 function unpolledWarnings(queues: readonly string[]): Warning[] {
   return queues.length === 0 ? [] : [{ duty: 'tasks', message: `No worker polls ${queues.join(' and ')}.` }];

@@ -21,9 +21,9 @@ const verifyMs = 3_000;
 export function receiveUpstreamCallback(deps: Deps): Route {
   return secretRoute({
     operationId: 'receiveUpstreamCallback',
-    summary: 'Notify the gateway of news about a task',
+    summary: 'Notify the gateway that a task may have changed',
     description:
-      'The address is secret and belongs to one task. The notification only wakes the poller; the state always comes from a request of the gateway itself.',
+      'The address is secret and belongs to one task. The notification only triggers a poll: the gateway always requests the state itself.',
     tag: 'Service',
     method: 'post',
     paths: ['/callbacks/upstream/:task_id/:token'],
@@ -33,7 +33,8 @@ export function receiveUpstreamCallback(deps: Deps): Route {
     }),
     readBody: callbackBody,
     success: {
-      description: '`{"status":"ok"}`, or the answer to an upstream that challenges the address.',
+      description:
+        '`{"status":"ok"}`, or the response that an upstream expects when it challenges the address.',
       schema: z.looseObject({}),
     },
     errors: ['task_not_found'],

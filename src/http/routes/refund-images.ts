@@ -11,9 +11,9 @@ export function refundImages({ refundImages: giveBack }: Pick<RouteDeps, 'refund
   return adminRoute({
     operationId: 'refundImages',
     access: 'money',
-    summary: 'Refund images that were answered at once',
+    summary: 'Refund synchronous images',
     description:
-      'Refunds what they were charged, or a part of it, once. Such images have no task: the response’s `x-mediary-image` names them (`img_…`), and their entries in the ledger are their only record. The audit log and the entry record who made the refund and why.',
+      'Refunds the charge, or a part of it, once. Synchronous images have no task. Their id (`img_…`) is in the header `x-mediary-image` of their response, and their ledger entries are their only record. The audit log and the ledger entry record who made the refund and why.',
     method: 'post',
     paths: ['/admin/v1/images/:task_id/refund'],
     input: z.object({
@@ -22,7 +22,7 @@ export function refundImages({ refundImages: giveBack }: Pick<RouteDeps, 'refund
         .object({ reason, amount: refundAmount, dry_run: isDryRun, plan: actPlan })
         .superRefine((given, context) => requirePlan('refund', given, context)),
     }),
-    success: { description: 'What was given back.', schema: z.object({ result: actionResult }) },
+    success: { description: 'The refunded amount.', schema: z.object({ result: actionResult }) },
     errors: ['task_not_found', 'action_not_possible'],
     async handle({ params: { task_id: id }, body, operator }) {
       const result = await giveBack(id, { ...defined(body), by: operator });

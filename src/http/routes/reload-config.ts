@@ -21,7 +21,7 @@ export function reloadConfig(deps: Deps): Route {
     access: 'configuration',
     summary: 'Publish gateway.yaml to all processes',
     description:
-      'Reads the file of the process that answers, checks it and publishes it. Responds when every process has loaded it or has refused it because it cannot load it there (`nodes[].refused`), but after five seconds at most. A file with mistakes changes nothing.',
+      'Reads the file of the process that handles the request, checks it and publishes it. Responds when every process has loaded it or has reported why it cannot (`nodes[].refused`), but after five seconds at most. A file with mistakes changes nothing.',
     method: 'post',
     paths: ['/admin/v1/config/reload'],
     input: z.object({
@@ -29,7 +29,7 @@ export function reloadConfig(deps: Deps): Route {
         dry_run: z
           .boolean()
           .default(false)
-          .meta({ description: 'If true, publishes nothing, and the answer says what would change.' }),
+          .meta({ description: 'If true, nothing is published, and the response says what would change.' }),
         reason: optionalReason,
       }),
     }),

@@ -16,7 +16,7 @@ export function revokeOperator({ operators, operatorSessions, operatorAuth }: De
     access: 'admin',
     summary: "Revoke an operator's token",
     description:
-      'For the holder of ADMIN_TOKEN. Effective at once on this node and within five seconds on every other; sessions of the console end at once.',
+      'Only for the holder of ADMIN_TOKEN. Effective immediately on this node and within five seconds on every other; console sessions end immediately.',
     method: 'delete',
     paths: ['/admin/v1/operators/:operator'],
     input: z.object({
@@ -24,7 +24,7 @@ export function revokeOperator({ operators, operatorSessions, operatorAuth }: De
       query: z.object({ reason: optionalReason }),
     }),
     success: {
-      description: 'The token is revoked; what the operator did stays recorded.',
+      description: 'The token is revoked. The record of the operator’s actions is kept.',
       schema: z.object({ object: z.literal('operator'), name: z.string(), revoked: z.literal(true) }),
     },
     errors: ['operator_not_found'],

@@ -16,7 +16,7 @@ export function rollBackConfig({ drafts, nodes }: Pick<RouteDeps, 'drafts' | 'no
     operationId: 'rollBackConfig',
     access: 'configuration',
     summary: 'Publish an earlier version of the configuration',
-    description: 'The version gets a new number. The answer has the form of a publication.',
+    description: 'The version gets a new number. The response has the same format as that of a publication.',
     method: 'post',
     paths: ['/admin/v1/config/rollback'],
     input: z.object({
@@ -24,7 +24,7 @@ export function rollBackConfig({ drafts, nodes }: Pick<RouteDeps, 'drafts' | 'no
     }),
     success: {
       description:
-        'The configuration that is now in force, and which process runs it. With `dry_run`, what would change.',
+        'The configuration that is now in force, and which process runs it. With `dry_run`, the changes that would be made.',
       schema: z.union([configSchema, changedSchema]),
     },
     errors: ['action_not_possible'],

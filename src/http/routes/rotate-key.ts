@@ -20,7 +20,7 @@ const body = z.object({
     .min(0)
     .max(oldValidSecondsMax)
     .default(oldValidSecondsDefault)
-    .meta({ description: 'How long the old key stays valid beside the new one. With 0 it ends at once.' }),
+    .meta({ description: 'How many seconds the old key remains valid. With 0, it expires immediately.' }),
   reason,
 });
 
@@ -30,16 +30,16 @@ export function rotateKey({ keys, auth, randomBytes, now }: Deps): Route {
     access: 'access',
     summary: 'Replace an API key by a new one',
     description:
-      'The new key may do what the old one may, and shares its limits. Both are valid until the old one ends: at once on this node, within five seconds on every other.',
+      'The new key has the permissions of the old one and shares its limits. Both are valid until the old one expires, which takes effect immediately on this node and within five seconds on every other.',
     method: 'post',
     paths: ['/admin/v1/keys/:key/rotate'],
     input: z.object({ params: keyParams, body }),
     success: {
-      description: 'The new key; it will not be shown again.',
+      description: 'The new key. It will not be shown again.',
       schema: keySchema.extend({
         key: z.string(),
         replaces: z.string(),
-        old_ends_at: unixSeconds('From then on the old key is refused.'),
+        old_ends_at: unixSeconds('The old key is refused from then on.'),
       }),
     },
     errors: ['key_not_found', 'action_not_possible'],

@@ -11,7 +11,7 @@ export function rotateWebhookSecret(deps: WebhookSecretDeps): Route {
     access: 'access',
     summary: "Replace an account's webhook secret",
     description:
-      'The two previous secrets stay valid, and the next rotation ends the older of them. Callbacks carry a signature for each.',
+      'The two previous secrets stay valid, and the next rotation invalidates the older of them. Callbacks carry a signature for each valid secret.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/webhook-secret/rotate'],
     input: z.object({ params: accountParams, body: z.object({ reason: optionalReason }) }),

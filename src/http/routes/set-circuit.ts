@@ -17,7 +17,11 @@ const forever = 253_402_300_799_000;
 
 const body = z.object({
   credential: z.string().min(1),
-  model: z.string().min(1).optional().meta({ description: 'Only this model. Absent: the whole credential.' }),
+  model: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'Only this model. Defaults to the whole credential.' }),
   state: z.enum(['open', 'closed']).meta({ description: 'While it is `open`, nothing is submitted there.' }),
   seconds: z.int().min(1).max(secondsMax).optional().meta({
     description:
@@ -37,7 +41,7 @@ export function setCircuit(deps: Deps): Route {
     method: 'post',
     paths: ['/admin/v1/channels/:channel/circuits'],
     input: z.object({ params: channelParams, body }),
-    success: { description: 'The channel; `health` has its circuits.', schema: channelSchema },
+    success: { description: 'The channel, with its circuits in `health`.', schema: channelSchema },
     errors: ['channel_not_found', 'action_not_possible'],
     async handle({ params, body: asked, operator: by }) {
       const channel = findChannel(catalogue, params.channel);

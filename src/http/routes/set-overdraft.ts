@@ -10,7 +10,7 @@ import type { Route } from '../route.ts';
 const body = z.object({
   overdraft_limit: money
     .refine((micros) => micros >= 0n, 'must not be negative')
-    .meta({ description: 'How far holds may take the balance below zero.' }),
+    .meta({ description: 'How far below zero holds may take the balance.' }),
   reason,
 });
 
@@ -20,7 +20,7 @@ export function setOverdraft({ accounts, ledger, now }: Deps): Route {
   return settingRoute({
     operationId: 'setOverdraft',
     access: 'money',
-    summary: 'Change how far an account may go below zero',
+    summary: 'Change the overdraft limit of an account',
     description: 'Effective on every node within five seconds. Existing holds remain.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/overdraft'],

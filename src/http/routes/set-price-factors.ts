@@ -21,7 +21,7 @@ const factor = z
   .transform((text) => parseFactor(text) ?? '1');
 
 const body = z.object({
-  factor: factor.default('1').meta({ description: 'For all models that `models` does not name.' }),
+  factor: factor.default('1').meta({ description: 'The factor for all models that `models` does not list.' }),
   models: z
     .array(z.object({ model: z.string().min(1), factor }))
     .max(modelsMax)
@@ -36,9 +36,9 @@ export function setPriceFactors({ accounts, catalogue, ledger, now }: Deps): Rou
   return settingRoute({
     operationId: 'setPriceFactors',
     access: 'money',
-    summary: 'Set what an account pays, as multiples of the prices',
+    summary: 'Set the price factors of an account',
     description:
-      'The charge of a task is multiplied by the factor of its account, and so are its hold and its estimate: `0.9` is a discount of ten per cent. The factor is frozen with the hold, so tasks in flight keep theirs. Replaces all factors of the account. Effective on every node within five seconds.',
+      'The charge, the hold and the estimate of a task are multiplied by the factor of its account: `0.9` is a discount of ten per cent. The factor is frozen with the hold, so tasks in flight keep theirs. Replaces all factors of the account. Effective on every node within five seconds.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/price-factors'],
     input: z.object({ params: accountParams, body }),

@@ -14,7 +14,7 @@ export function testNotices({ testNotices: test }: Pick<RouteDeps, 'testNotices'
   return adminRoute({
     operationId: 'testNotices',
     access: 'configuration',
-    summary: 'Send a test to every target of notices',
+    summary: 'Send a test message to every target of notices',
     method: 'post',
     paths: ['/admin/v1/notices/test'],
     input: z.object({}),

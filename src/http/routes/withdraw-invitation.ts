@@ -11,7 +11,7 @@ export function withdrawInvitation({ operators }: Pick<RouteDeps, 'operators'>):
     access: 'access',
     summary: 'Withdraw the invitation of an operator',
     description:
-      'The link stops working at once, on every node. If it was already used, there is a token: revoke the operator instead.',
+      'The link stops working immediately, on every node. If the link was already used, revoke the operator instead.',
     method: 'delete',
     paths: ['/admin/v1/operators/invitations/:operator'],
     input: z.object({

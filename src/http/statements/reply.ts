@@ -14,7 +14,7 @@ export const statementQuery = z.object({
   month: z
     .string()
     .regex(/^20\d\d-(?:0[1-9]|1[0-2])$/, 'must be a month such as 2026-11')
-    .meta({ description: 'In UTC, such as `2026-11`.' }),
+    .meta({ description: 'The month in UTC, such as `2026-11`.' }),
   format: z.enum(['jsonl', 'csv', 'html']).default('jsonl').meta({
     description:
       '`jsonl`: one object per line, the first with the opening balance, the last with the closing balance and the sums by kind. `csv`: one row for each, with amounts as decimals and no text that a spreadsheet would read as a formula. `html`: a page for printing.',

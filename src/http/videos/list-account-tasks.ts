@@ -31,7 +31,9 @@ const query = z.object({
   include: z
     .enum(['prompts'])
     .optional()
-    .meta({ description: `Adds the prompts to the answer, for a \`limit\` of at most ${promptsMax}.` }),
+    .meta({
+      description: `Adds the prompts to the response. Requires a \`limit\` of at most ${promptsMax}.`,
+    }),
 });
 
 export type ListTasksDeps = Pick<RouteDeps, 'tasks' | 'requests' | 'mediaUrl'>;

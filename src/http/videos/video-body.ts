@@ -87,22 +87,25 @@ const consumedFields = {
 };
 
 const commonFields = {
-  negative_prompt: z.string().optional().meta({ description: 'What should not appear.' }),
+  negative_prompt: z
+    .string()
+    .optional()
+    .meta({ description: 'Content that the model should keep out of the output.' }),
   cfg_scale: z
     .number()
     .optional()
-    .meta({ description: 'How closely the prompt is followed, on the scale of the model.' }),
+    .meta({ description: 'How closely the model follows the prompt, on the model’s own scale.' }),
   camera_control: z
     .union([z.string(), z.record(z.string(), anyJson)], { error: 'must be a string or an object' })
     .optional()
-    .meta({ description: 'How the camera moves, in the words of the model.' }),
+    .meta({ description: 'How the camera moves, in the model’s own terms.' }),
   fps: z.int().optional().meta({ description: 'Frames per second.' }),
   motion_strength: z.number().optional().meta({
-    description: 'How much motion there is, on the scale of the model.',
+    description: 'The amount of motion, on the model’s own scale.',
   }),
   video_task: z.string().optional().meta({
     description:
-      'How a video is used, such as `reference`, `edit` or `extend`. Absent: as a reference, if the model accepts reference videos.',
+      'How an input video is used, such as `reference`, `edit` or `extend`. Defaults to `reference` if the model accepts reference videos.',
   }),
 } satisfies Record<(typeof commonParameters)[number], z.ZodType>;
 
@@ -137,7 +140,7 @@ export const videoBodySchema = z
       .meta({ description: 'Same as images[0]; ignored if images is present.' }),
     images: imageList.optional().meta({
       description:
-        'A single image without a role or an input_type is a reference if the model accepts references, and otherwise its first frame.',
+        'A single image without a role or an input_type is treated as a reference if the model accepts references, and otherwise as the first frame.',
     }),
     videos: mediaList.optional(),
     audios: mediaList.optional(),
@@ -145,7 +148,7 @@ export const videoBodySchema = z
     ratio: word.optional(),
     size: sizeInPixels.optional().meta({
       description:
-        '<width>x<height>, instead of `resolution` and `ratio`, which overrule it. If the model does not render this size, the error lists the sizes that it renders.',
+        '<width>x<height>, an alternative to `resolution` and `ratio`, which take precedence. If the model does not render this size, the error lists the sizes that it renders.',
     }),
     duration: duration.optional().meta({ description: 'Seconds: 5, "5" or "5s"; -1 lets the model decide.' }),
     seconds: duration
@@ -153,7 +156,7 @@ export const videoBodySchema = z
       .meta({ description: 'Legacy name of `duration`. If both are present, `duration` applies.' }),
     metadata: metadata.optional().meta({
       description:
-        'Parameters that only some models have, as an object or as its JSON string. Those listed here have the same meaning for every vendor; others are passed upstream unchanged. `warnings` names those that the model does not use.',
+        'Parameters that only some models support, as an object or its JSON string. Those listed here have the same meaning for every vendor. All others are passed upstream unchanged. `warnings` lists those that the model does not use.',
     }),
   })
   .meta({

@@ -10,7 +10,7 @@ import type { PollDeps } from './query-task.ts';
 
 export const contentOperation = {
   description:
-    'The gateway’s copy, with range requests. If there is no copy, the answer redirects to the upstream’s file.',
+    'Returns the gateway’s copy and supports range requests. If there is no copy, the response redirects to the upstream’s file.',
   method: 'get',
   reads: 'one',
   errors: ['task_not_found', 'result_not_found', 'result_not_ready'],
@@ -18,7 +18,7 @@ export const contentOperation = {
   otherAnswers: {
     ...fileAnswers.otherAnswers,
     302: {
-      description: 'The gateway does not serve the result itself. It is at `location`.',
+      description: 'The gateway does not serve the result itself. Fetch it from `location`.',
       mediaType: 'none',
     },
   },

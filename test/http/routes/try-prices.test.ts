@@ -76,7 +76,7 @@ it('what recorded tasks would have been charged, over the API and in the command
     /^MODEL +TASKS +BEFORE +AFTER +DIFFERENCE +MARGIN_BEFORE +MARGIN_AFTER +COST_UNKNOWN +UNPRICED\nclip +2 +1\.200000 +4\.000000 +2\.800000 +0\.500000 +3\.300000 +1 +0/,
   );
   expect(text).toContain(
-    'Less what they cost upstream, 0.700000: 0.500000 before, 3.300000 after. Attempts of unknown cost: 1, so the margin is at most this.',
+    'After upstream costs of 0.700000: 0.500000 before, 3.300000 after. Attempts of unknown cost: 1, so the margin is at most this.',
   );
   expect(text).toContain(
     '2 tasks: 1.200000 before, 4.000000 after, a difference of 2.800000; 0 cannot be priced.',

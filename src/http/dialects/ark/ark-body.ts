@@ -25,7 +25,7 @@ export const arkCreateBody = z
   .meta({
     id: 'ArkTaskRequest',
     description:
-      'All other fields are those of `metadata` in `POST /v1/videos/generations`: `seed`, `generate_audio`, `watermark`, `return_last_frame`, `callback_url`, `execution_expires_after`, `safety_identifier`, …. Fields that are not listed there are passed upstream unchanged.',
+      'All other fields are those of `metadata` in `POST /v1/videos/generations`, such as `seed`, `generate_audio`, `watermark`, `return_last_frame`, `callback_url`, `execution_expires_after` and `safety_identifier`. Fields that are not listed there are passed upstream unchanged.',
     examples: [
       {
         model: exampleModels.video,

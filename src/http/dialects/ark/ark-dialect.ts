@@ -8,7 +8,8 @@ const errorSchema = z
   .object({
     error: z.object({
       code: z.string().meta({
-        description: 'A code of Ark. The guide “Dialects” lists the corresponding codes of the gateway.',
+        description:
+          'An error code of Ark. The guide “Dialects” lists the corresponding codes of the gateway.',
       }),
       message: z.string(),
       param: z.string(),
@@ -21,7 +22,7 @@ export const arkDialect: Dialect = {
   idName: 'task_id',
   tag: 'Videos as Ark',
   description:
-    'The same tasks as under `/v1/videos/generations`, in the form of Volcengine Ark’s and BytePlus ModelArk’s content generation. The guide “Dialects” describes the mapping.',
+    'The same tasks as under `/v1/videos/generations`, in the format of Volcengine Ark’s and BytePlus ModelArk’s content generation. The guide “Dialects” describes the mapping.',
   errors: { schema: errorSchema, present: presentArkError },
 };
 

@@ -27,7 +27,7 @@ const answerSchema = z
       z.object({ url: z.string().optional(), b64_json: z.string().optional(), size: z.string().optional() }),
     ),
     usage: usageSchema,
-    warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
   })
   .meta({ id: 'ArkImages' });
 

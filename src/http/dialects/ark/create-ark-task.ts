@@ -27,10 +27,7 @@ export function createArkTask(deps: DialectDeps): Route {
       schema: z.object({
         id: z.string(),
         safety_identifier: z.string().optional(),
-        warnings: z
-          .array(z.string())
-          .optional()
-          .meta({ description: 'Names of the fields that were ignored.' }),
+        warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
       }),
     },
     async handle({ body, caller, meta }) {

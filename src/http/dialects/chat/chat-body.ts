@@ -21,7 +21,7 @@ const message = z.looseObject({
   images: z
     .array(z.object({ image_url: z.object({ url: z.string() }) }))
     .optional()
-    .meta({ description: 'Images of an earlier answer.' }),
+    .meta({ description: 'The images of an earlier response.' }),
 });
 
 export const chatBody = z
@@ -29,7 +29,7 @@ export const chatBody = z
     model: z.string().meta({ description: 'A model that generates images.' }),
     messages: z.array(message).max(messagesMax).meta({
       description:
-        'The user’s last message is the prompt. If it has images, they are edited. Otherwise, those of the latest message that has any are. The rest of the conversation is not read.',
+        'The user’s last message is the prompt. If it has images, they are edited. If not, the images of the latest message with images are edited. The rest of the conversation is ignored.',
     }),
     modalities: z.array(z.string()).optional(),
     image_config: z

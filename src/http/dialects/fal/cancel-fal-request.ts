@@ -15,15 +15,19 @@ export function cancelFalRequest({ tasks, port }: DialectDeps): Route {
   return keyRoute({
     operationId: 'cancelFalRequest',
     scope: 'create',
-    summary: 'Cancel a request of the queue',
+    summary: 'Cancel a queued request',
     description:
       'If the upstream refuses or cannot cancel, the request keeps running, and the response is 409.',
     dialect: falDialect,
     method: 'put',
     paths: ['/fal/:owner/:name/requests/:task_id/cancel'],
     input: z.object({ params: falRequestParams }),
-    success: { status: 202, description: 'It is cancelled.', schema: answer('CANCELLATION_REQUESTED') },
-    otherAnswers: { 400: { description: 'It has ended.', schema: answer('ALREADY_COMPLETED') } },
+    success: {
+      status: 202,
+      description: 'The request is cancelled.',
+      schema: answer('CANCELLATION_REQUESTED'),
+    },
+    otherAnswers: { 400: { description: 'The request has ended.', schema: answer('ALREADY_COMPLETED') } },
     errors: ['task_not_found', 'task_not_cancellable'],
     async handle({ params, reach }) {
       const task = await findOwnTask(tasks, { id: params.task_id, reach });

@@ -28,7 +28,7 @@ export const falBody = z
     aspect_ratio: ratio,
     size,
     image_url: media.meta({ description: 'The first frame.' }),
-    end_image_url: media.meta({ description: 'The last frame, also as `tail_image_url`.' }),
+    end_image_url: media.meta({ description: 'The last frame. `tail_image_url` is an alias.' }),
     tail_image_url: media,
     image_urls: list.meta({ description: 'References.' }),
     video_url: media,

@@ -21,7 +21,7 @@ export const falDialect: Dialect = {
   idName,
   tag: 'Videos as fal',
   description:
-    'The same tasks as under `/v1/videos/generations`, in the form of fal’s queue. The guide “Dialects” describes the mapping.',
+    'The same tasks as under `/v1/videos/generations`, in the format of fal’s queue. The guide “Dialects” describes the mapping.',
   errors: {
     schema: falErrorSchema,
     present: (error: GatewayError) => {

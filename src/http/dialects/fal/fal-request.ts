@@ -7,7 +7,8 @@ import { presentWarnings } from '../../presenters/image.ts';
 export const falRequestSchema = z
   .object({
     status: z.enum(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']).meta({
-      description: '`COMPLETED` means that the request has ended, in whatever way. The result says how.',
+      description:
+        '`COMPLETED` means that the request has ended, successfully or not. The result shows which.',
     }),
     request_id: z.string(),
     response_url: z.string(),
@@ -15,13 +16,13 @@ export const falRequestSchema = z
     cancel_url: z.string(),
     queue_position: z.literal(0).optional(),
     logs: z.array(z.object({ message: z.string() })).max(0),
-    warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
   })
   .meta({ id: 'FalRequest' });
 
 /** The first two segments of a model's address, with which the addresses of its requests begin too. */
 export const falModelParams = z.object({
-  owner: z.string().min(1).meta({ description: 'Any word if the name of the model has no slash.' }),
+  owner: z.string().min(1).meta({ description: 'Any text if the name of the model has no slash.' }),
   name: z.string().min(1),
 });
 export type FalModel = z.output<typeof falModelParams>;

@@ -15,12 +15,12 @@ const file = z.object({ url: z.string() });
 export const falResultSchema = z
   .object({
     video: file.optional(),
-    images: z.array(file).optional().meta({ description: 'Set for image models, in place of `video`.' }),
+    images: z.array(file).optional().meta({ description: 'Present for image models, instead of `video`.' }),
     seed: z
       .number()
       .optional()
-      .meta({ description: 'The seed that was requested. Absent once the request is no longer kept.' }),
-    warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
+      .meta({ description: 'The requested seed. Absent once the request is no longer kept.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
   })
   .meta({ id: 'FalResult' });
 

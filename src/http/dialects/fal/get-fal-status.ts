@@ -12,7 +12,7 @@ export function getFalStatus(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'getFalStatus',
     scope: 'read_own',
-    summary: 'Query a request of the queue',
+    summary: 'Get the status of a queued request',
     description: 'Works for every task of the account, whichever interface created it. There are no logs.',
     dialect: falDialect,
     method: 'get',

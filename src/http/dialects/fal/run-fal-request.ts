@@ -14,9 +14,9 @@ export function runFalRequest(deps: DialectDeps): Route {
     ...falCreate,
     operationId: 'runFalRequest',
     scope: 'create',
-    summary: 'Make a video in one request',
+    summary: 'Generate a video in one request',
     description:
-      'Answers when the task has ended, which takes minutes. Send an `Idempotency-Key`, so that a repeat after a broken connection finds the same task. The queue avoids this problem.',
+      'Responds when the task has ended, which takes minutes. Send an `Idempotency-Key`, so that a repeat after a broken connection finds the same task. The queue avoids this problem.',
     paths: ['/fal/run/:owner/:name'],
     input: z.object({ params: falModelParams, body: anyFields }),
     documentedBody: falBody,

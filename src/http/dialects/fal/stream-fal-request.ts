@@ -15,7 +15,7 @@ export function streamFalRequest(deps: DialectDeps): Route {
     ...falCreate,
     operationId: 'streamFalRequest',
     scope: 'create',
-    summary: 'Make a video in one request, as a stream',
+    summary: 'Generate a video in one request, as a stream',
     description:
       'Works like `POST /fal/run/{owner}/{name}`. The result is the only event, because videos are not delivered in parts.',
     paths: ['/fal/run/:owner/:name/stream'],

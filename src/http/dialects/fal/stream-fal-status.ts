@@ -21,9 +21,9 @@ export function streamFalStatus(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'streamFalStatus',
     scope: 'read_own',
-    summary: 'Follow a request of the queue',
+    summary: 'Follow a queued request',
     description:
-      'Sends the request in its current state, and again whenever its status changes, as server-sent events until it has ended. A comment line is sent every 15 seconds. If the gateway restarts, the stream ends before the request does.',
+      'Sends the request’s current state as a server-sent event, and again whenever its status changes, until the request has ended. A comment line is sent every 15 seconds. If the gateway restarts, the stream ends before the request does.',
     dialect: falDialect,
     method: 'get',
     reads: 'one',

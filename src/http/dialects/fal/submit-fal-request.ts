@@ -19,7 +19,7 @@ export function submitFalRequest(deps: DialectDeps): Route {
     input: z.object({
       params: falModelParams,
       query: z.object({
-        fal_webhook: z.string().optional().meta({ description: 'Our `metadata.callback_url`.' }),
+        fal_webhook: z.string().optional().meta({ description: 'Equivalent to `metadata.callback_url`.' }),
       }),
       body: anyFields,
     }),

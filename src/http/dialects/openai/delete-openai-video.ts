@@ -14,14 +14,14 @@ export function deleteOpenaiVideo(deps: DialectDeps): Route {
     scope: 'create',
     summary: 'Cancel a video',
     description:
-      'Cancels an unfinished video: its hold is released, and it stays in the list as failed. A video that has ended is not removed, and the response is 409.',
+      'Cancels an unfinished video and releases its hold. The video remains in the list as failed. A video that has ended is not removed, and the response is 409.',
     dialect: openaiDialect,
     method: 'delete',
     paths: ['/v1/videos/:task_id'],
     only: openaiVideoAddress,
     input: z.object({ params: openaiParams }),
     success: {
-      description: 'It is cancelled.',
+      description: 'The video is cancelled.',
       schema: z.object({ id: z.string(), object: z.literal('video.deleted'), deleted: z.literal(true) }),
     },
     errors: ['task_not_found', 'task_not_cancellable'],

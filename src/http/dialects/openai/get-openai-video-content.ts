@@ -9,7 +9,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 const query = z.object({
   variant: z.enum(['video', 'thumbnail', 'spritesheet']).default('video').meta({
     description:
-      '`thumbnail` is the last frame, if the model delivered one (some do if `return_last_frame` requests it). Otherwise, and for `spritesheet`, the answer is 404.',
+      '`thumbnail` is the last frame, if the model delivered one (some do if `return_last_frame` requests it). Otherwise, and for `spritesheet`, the response is 404.',
   }),
 });
 

@@ -13,7 +13,7 @@ import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
 const query = z.object({
   limit: queryNumber(z.int().min(1).max(100).default(20)),
   after: z.string().optional().meta({ description: 'The last id of the previous page.' }),
-  order: z.enum(['asc', 'desc']).default('desc').meta({ description: 'The order by creation time.' }),
+  order: z.enum(['asc', 'desc']).default('desc').meta({ description: 'The sort order, by creation time.' }),
 });
 
 export function listOpenaiVideos({ tasks, requests, mediaUrl }: DialectDeps): Route {

@@ -5,7 +5,7 @@ export const openaiDialect: Dialect = {
   idName: 'video_id',
   tag: 'Videos as OpenAI',
   description:
-    'The same tasks as under `/v1/videos/generations`, in the form of OpenAI’s `/v1/videos`. The guide “Dialects” describes the mapping.',
+    'The same tasks as under `/v1/videos/generations`, in the format of OpenAI’s `/v1/videos`. The guide “Dialects” describes the mapping.',
 };
 
 /** Matches only the dialect's own addresses, because our own routes have the same path. */

@@ -18,15 +18,15 @@ export const openaiVideoSchema = z
     model: z.string(),
     prompt: z.string().nullable().meta({ description: 'Null once the request is no longer kept.' }),
     seconds: z.string(),
-    size: z.string().meta({ description: '`<width>x<height>`. Empty if the model decides.' }),
+    size: z.string().meta({ description: '`<width>x<height>`. Empty if the model chooses the size.' }),
     created_at: unixSeconds(),
     completed_at: unixSeconds().nullable(),
-    expires_at: unixSeconds('Until then the result can be fetched.').nullable(),
+    expires_at: unixSeconds('The result can be fetched until then.').nullable(),
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
     remixed_from_video_id: z.string().nullable().meta({
-      description: 'Present only in the answer to a remix, because it is not stored.',
+      description: 'Present only in the response to a remix, because it is not stored.',
     }),
-    warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
   })
   .meta({ id: 'OpenaiVideo' });
 

@@ -24,9 +24,9 @@ export function remixOpenaiVideo(deps: DialectDeps): Route {
     ...videoCreate,
     operationId: 'remixOpenaiVideo',
     scope: 'create',
-    summary: 'Edit a video into a new one',
+    summary: 'Create a video by editing another one',
     description:
-      'Creates a video with the model and output settings of the source. The source’s result is the video to edit, by the new prompt. If the model does not edit videos, the answer is 400 `unsupported_parameter`.',
+      'Creates a video by editing the result of the source video according to the new prompt, with the source’s model and output settings. If the model cannot edit videos, the response is 400 `unsupported_parameter`.',
     dialect: openaiDialect,
     paths: ['/v1/videos/:task_id/remix'],
     only: openaiVideoAddress,

@@ -17,7 +17,7 @@ const answerSchema = z
     created: z.int().meta({ description: 'Unix seconds.' }),
     data: z.array(z.object({ b64_json: z.string(), media_type: z.string() })),
     usage: chatUsageSchema,
-    warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
   })
   .meta({ id: 'OpenrouterImages' });
 

@@ -21,7 +21,7 @@ export const openrouterDialect: Dialect = {
   idName: 'jobId',
   tag: 'Videos as OpenRouter',
   description:
-    'The same tasks as under `/v1/videos/generations`, in the form of OpenRouter’s video API. The guide “Dialects” describes the mapping.',
+    'The same tasks as under `/v1/videos/generations`, in the format of OpenRouter’s video API. The guide “Dialects” describes the mapping.',
   errors: { schema: errorSchema, present: presentOpenrouterError },
 };
 

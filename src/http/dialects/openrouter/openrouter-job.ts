@@ -14,12 +14,15 @@ export const openrouterJobSchema = z
     polling_url: z.string(),
     status: z.enum(statuses),
     error: z.string().optional(),
-    unsigned_urls: z.array(z.string()).optional().meta({ description: 'Fetch it with the API key.' }),
+    unsigned_urls: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'The address of the video. Fetching it requires the API key.' }),
     usage: z
       .object({ cost: z.number().nullable(), is_byok: z.literal(false) })
       .optional()
       .meta({ description: '`cost` is in US dollars. Null if the gateway has another currency.' }),
-    warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
   })
   .meta({ id: 'OpenrouterJob' });
 

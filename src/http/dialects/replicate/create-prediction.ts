@@ -11,7 +11,7 @@ export function createPrediction(deps: DialectDeps): Route {
     ...predictionCreate,
     operationId: 'createPrediction',
     scope: 'create',
-    summary: 'Create a prediction by the name of its model',
+    summary: 'Create a prediction with the model in the body',
     paths: ['/v1/predictions'],
     input: z.object({ body: anyFields }),
     documentedBody: predictionBody,

@@ -36,7 +36,7 @@ const input = z.looseObject({
   reference_audios: list,
 });
 
-const webhook = z.string().optional().meta({ description: 'Our `metadata.callback_url`.' });
+const webhook = z.string().optional().meta({ description: 'Equivalent to `metadata.callback_url`.' });
 const shape = { input, webhook };
 const example = { prompt: 'A paper boat on a rainy street', duration: 5 };
 

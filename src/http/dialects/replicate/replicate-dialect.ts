@@ -18,7 +18,7 @@ export const replicateDialect: Dialect = {
   idName: 'prediction_id',
   tag: 'Videos as Replicate',
   description:
-    'The same tasks as under `/v1/videos/generations`, in the form of Replicate’s predictions. The guide “Dialects” describes the mapping.',
+    'The same tasks as under `/v1/videos/generations`, in the format of Replicate’s predictions. The guide “Dialects” describes the mapping.',
   errors: { schema: errorSchema, present: presentReplicateError },
 };
 
