@@ -388,7 +388,7 @@ describe('whatever happens to a task', () => {
       fc.property(plans, fc.array(move, { maxLength: 60, size: 'max' }), ({ size, fallback }, moves) => {
         walk(newTask(channels.slice(0, size), fallback && fallbackOf(...fallback)), moves, see);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 3_000 },
     );
     // The walk must reach every state, and not merely by chance.
     expect([...seen.keys()].toSorted()).toEqual([
