@@ -22,6 +22,6 @@ export class LedgerIntegrityError extends Error {
  */
 export class LedgerClockError extends LedgerUnavailableError {
   constructor() {
-    super('the time of the database has jumped: see the notice `clock_jumped`', undefined);
+    super('the clock of the database has jumped: see the notice `clock_jumped`', undefined);
   }
 }
