@@ -57,7 +57,7 @@ export function Effect({ api }) {
               columns=${columns}
               rows=${tried.by_account}
               keyOf=${nameOf}
-              empty="No account has a task of these days."
+              empty="No account had a task in these days."
             />`
     }`;
 }
