@@ -162,7 +162,7 @@ function fail({ state, hold }: Task, { currency }: ActRequest): Proposal<'fail'>
   }
   return {
     event,
-    task: 'The task fails with internal_error; a job that runs is asked to cancel.',
+    task: 'The task fails with internal_error; the upstream is asked to cancel a running job.',
     money: `The hold of ${formatAmount(hold, currency)} is released in full; nothing is charged.`,
   };
 }
@@ -229,7 +229,7 @@ async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Pr
       outcome: { kind: 'succeeded', items, facts },
       charge: settlement.amount.toString(),
     },
-    task: 'The task succeeds with the result that was given.',
+    task: 'The task succeeds with the given result.',
     money: `${formatAmount(settlement.amount, request.currency)} is charged; ${formatAmount(task.hold, request.currency)} is held.`,
   };
 }

@@ -210,7 +210,7 @@ function report({ dryRun, body }: ManyTasks, { done, refused, untried }: Outcome
   return [
     `${done.length} of ${tasks} ${dryRun ? 'would be done' : 'done'}.`,
     ...[...counts].map(([sentence, count]) => `${count} × ${sentence}`),
-    ...(dryRun && done.length > 0 ? [`In all it ${moneyOfMany(done, body['amount'])}.`] : []),
+    ...(dryRun && done.length > 0 ? [`In total, it ${moneyOfMany(done, body['amount'])}.`] : []),
     ...refused.map(({ task, message }) => `${task}  ${message}`),
     ...(untried === 0
       ? []

@@ -56,9 +56,7 @@ function showExplanation(explanation: Explanation, output: Output): void {
   }));
   const left = dropped.map(({ channel, reason, detail }) => ({ channel, verdict: reason, detail }));
   output.rows([...tried, ...left], { columns: ['channel', 'credential', 'verdict', 'detail'] });
-  output.note(
-    fallback === undefined ? 'Fallback: none. A failed job is the end of its task.' : wordsOf(fallback),
-  );
+  output.note(fallback === undefined ? 'Fallback: none. A failed job ends its task.' : wordsOf(fallback));
   if (refusal !== undefined) output.note(`Refused with ${refusal.code}: ${refusal.message}`);
 }
 
@@ -70,7 +68,7 @@ function wordsOf({
 }: NonNullable<Explanation['fallback']>): string {
   const usable = candidates.map(({ channel, credential }) => `${channel}/${credential}`);
   const possible =
-    usable.length === 0 ? 'this request can go to none of them' : `this request: ${usable.join(', ')}`;
+    usable.length === 0 ? 'this request cannot go to any of them' : `this request: ${usable.join(', ')}`;
   const moderation = isAllowed ? 'may go to another vendor' : 'is not sent to another vendor';
   return [
     `Fallback: after ${on.join(', ')}, if the failed job is not billed, at ${channels.join(', ')} (${possible}).`,

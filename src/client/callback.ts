@@ -35,7 +35,7 @@ export async function readCallback({
   const signed = new Uint8Array([...prefix, ...bytes]);
   const raw = decode(secret.replace(/^whsec_/, ''));
   if (raw === undefined)
-    throw new TypeError('The secret must be whsec_ and base64, as the gateway has shown it.');
+    throw new TypeError('The secret must be whsec_ and base64, as the gateway showed it.');
   const key = await crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
   for (const signature of header('webhook-signature').split(' ')) {
     const given = signature.startsWith('v1,') ? decode(signature.slice(3)) : undefined;

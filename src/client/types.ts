@@ -844,7 +844,7 @@ export type ModelFacts = {
     readonly beside_frames?: readonly ('references' | 'videos' | 'audios')[];
     /** A request must have at least one of these */
     readonly needs?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
-    /** Media that need an image or a video beside them */
+    /** Media that need an image or a video in addition */
     readonly accompanied?: readonly ('references' | 'videos' | 'audios')[];
   };
   /** The resolutions that the model renders */
@@ -856,7 +856,7 @@ export type ModelFacts = {
     readonly [name: string]: unknown;
   };
   readonly seconds?: {
-    /** Only these lengths, in seconds. Empty: no length can be named */
+    /** Only these lengths, in seconds. Empty: no length can be specified */
     readonly only?: readonly number[];
     /** The shortest length, in seconds */
     readonly min?: number;
@@ -867,7 +867,7 @@ export type ModelFacts = {
     /** Whether a length of -1 lets the model choose */
     readonly auto?: boolean;
   };
-  /** Whether videos have sound. fixed: nobody can choose, and the result is not known before */
+  /** Whether videos have sound. fixed: requests cannot choose, and it is not known in advance */
   readonly sound?: 'choice' | 'always' | 'never' | 'fixed';
   readonly seed?: {
     /** The smallest seed */
@@ -919,7 +919,7 @@ export type ModelFacts = {
     /** How far pixels may deviate from a ratio, as a share of the ratio. Unset: 0.02 */
     readonly tolerance?: number;
   };
-  /** The qualities that can be named. Empty: none can */
+  /** The qualities that requests may specify. Empty: none */
   readonly qualities?: readonly string[];
   readonly fields?: {
     /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
@@ -995,7 +995,7 @@ export type ModelFacts = {
         readonly beside_frames?: readonly ('references' | 'videos' | 'audios')[];
         /** A request must have at least one of these */
         readonly needs?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
-        /** Media that need an image or a video beside them */
+        /** Media that need an image or a video in addition */
         readonly accompanied?: readonly ('references' | 'videos' | 'audios')[];
       };
       /** The resolutions that the model renders */
@@ -1007,7 +1007,7 @@ export type ModelFacts = {
         readonly [name: string]: unknown;
       };
       readonly seconds?: {
-        /** Only these lengths, in seconds. Empty: no length can be named */
+        /** Only these lengths, in seconds. Empty: no length can be specified */
         readonly only?: readonly number[];
         /** The shortest length, in seconds */
         readonly min?: number;
@@ -1018,7 +1018,7 @@ export type ModelFacts = {
         /** Whether a length of -1 lets the model choose */
         readonly auto?: boolean;
       };
-      /** Whether videos have sound. fixed: nobody can choose, and the result is not known before */
+      /** Whether videos have sound. fixed: requests cannot choose, and it is not known in advance */
       readonly sound?: 'choice' | 'always' | 'never' | 'fixed';
       readonly seed?: {
         /** The smallest seed */
@@ -1070,7 +1070,7 @@ export type ModelFacts = {
         /** How far pixels may deviate from a ratio, as a share of the ratio. Unset: 0.02 */
         readonly tolerance?: number;
       };
-      /** The qualities that can be named. Empty: none can */
+      /** The qualities that requests may specify. Empty: none */
       readonly qualities?: readonly string[];
       readonly fields?: {
         /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */

@@ -63,8 +63,8 @@ async function redeliver(
   const planned = { id: task.id, rev: task.rev, action: 'redeliver', input } as const;
   const outdated = planRefusal(planned);
   if (outdated !== undefined) throw refused(outdated);
-  const detail = 'The callback is redelivered, in a series of attempts of its own.';
-  const said = { task: detail, money: 'It changes nothing about the money.' };
+  const detail = 'The callback is redelivered, with a new series of attempts.';
+  const said = { task: detail, money: 'It moves no money.' };
   if (input.dry_run !== true) {
     await port.redeliver(task.id);
     const { by, reason } = input;

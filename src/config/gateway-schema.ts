@@ -93,7 +93,7 @@ const channelSchema = z.strictObject({
       }),
     )
     .min(1)
-    .refine(unique('id'), 'credential ids must differ')
+    .refine(unique('id'), 'credential ids must be unique')
     .describe('The keys with which the gateway sends requests to the upstream'),
   enabled: z
     .boolean()
@@ -155,7 +155,7 @@ const fallbackSchema = z.strictObject({
   channels: z
     .array(identifier)
     .min(1)
-    .refine(areDistinct, 'channels must differ')
+    .refine(areDistinct, 'channels must be unique')
     .describe('The channels that are asked for another job, in this order'),
   on: z
     .array(z.enum(rescuableClasses))
@@ -195,7 +195,7 @@ export const modelSchema = z.strictObject({
   sizes: z
     .array(z.string())
     .default([])
-    .describe('For images: words that callers may use in addition to pixels'),
+    .describe('For images: names that callers may use in addition to sizes in pixels'),
   qualities: z.array(z.string()).default([]).describe('For images. If empty, any quality is accepted'),
   durations: z
     .strictObject({
@@ -248,14 +248,14 @@ export const fileSchema = z
       currency: z
         .string()
         .regex(/^[A-Z]{3}$/, 'must be a currency code of three letters, such as USD')
-        .describe('The currency of every price, hold and balance. Fixed from the first credit on'),
+        .describe('The currency of every price, hold and balance. Cannot change after the first credit'),
       channels: z
         .array(channelSchema)
-        .refine(unique('id'), 'channel ids must differ')
+        .refine(unique('id'), 'channel ids must be unique')
         .describe('The upstreams that render'),
       models: z
         .array(modelSchema)
-        .refine(unique('id'), 'model ids must differ')
+        .refine(unique('id'), 'model ids must be unique')
         .describe('The models that are sold'),
       results: resultsSchema.prefault({}),
       retention: retentionSchema.prefault({}),
@@ -266,7 +266,7 @@ export const fileSchema = z
           key: positiveInt
             .max(100)
             .default(1)
-            .describe('Which key signs receipts. A higher number rotates it'),
+            .describe('The number of the key that signs receipts. Increase it to rotate the key'),
         })
         .prefault({}),
       allowed_origins: z

@@ -65,7 +65,7 @@ export const retentionSchema = z.strictObject({
     .min(7)
     .max(3650)
     .optional()
-    .describe('Days for which records of tasks are kept after their end. If unset, they are kept for good'),
+    .describe('Days for which records of tasks are kept after their end. If unset, they are kept forever'),
 });
 
 /** Where the ledger's signed heads are exported daily, outside MongoDB. */
@@ -135,7 +135,7 @@ export const notifySchema = z.strictObject({
         ),
     )
     .default([])
-    .refine(unique('id'), 'target ids must differ'),
+    .refine(unique('id'), 'target ids must be unique'),
 });
 
 export function areDistinct(items: readonly string[]): boolean {

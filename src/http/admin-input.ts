@@ -97,7 +97,7 @@ export function requirePlan(
   context: z.RefinementCtx,
 ): void {
   if (!needsPlan(action) || dryRun === true || plan !== undefined) return;
-  const message = `is required for ${action}: send the act with \`dry_run\` first, then with the \`plan\` from the answer`;
+  const message = `is required for ${action}: send the act with \`dry_run\` first, then with the \`plan\` from the response`;
   context.addIssue({ code: 'custom', path: ['plan'], message });
 }
 

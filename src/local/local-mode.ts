@@ -108,7 +108,7 @@ async function inProcessTree({ display, launch }: Surroundings, body: Body): Pro
     // One Ctrl-C may arrive several times: first from the terminal, and then from npm.
     if (ending !== undefined) return;
     display.close();
-    display.report(`\n${reason}: ending what was started here…`);
+    display.report(`\n${reason}: stopping everything that was started here…`);
     void end(0);
   };
   process.on('SIGINT', endFor);

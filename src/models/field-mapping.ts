@@ -72,7 +72,7 @@ const ruleSchema = z
       .union([fieldName, z.array(fieldName).min(1)])
       .optional()
       .describe(
-        'The vendor’s name of the field. For media, one name for each file; for the form sides, the names of width and height',
+        'The vendor’s name for the field. For media: one name for each file. For the form sides: the names for width and height',
       ),
     fixed: z
       .array(z.string())
@@ -87,7 +87,7 @@ const ruleSchema = z
       .record(z.string(), json)
       .optional()
       .describe('The vendor’s value for each of ours. Values that are not listed are refused'),
-    auto: json.optional().describe('What is sent for a duration that the model chooses'),
+    auto: json.optional().describe('The value that is sent if the model is to choose the duration'),
     inputs: inputs.describe('The kinds of input with which the field is sent. Unset: all'),
   })
   .refine(
@@ -99,7 +99,7 @@ export type FieldRule = z.infer<typeof ruleSchema>;
 
 const fieldSchema = z
   .union([fieldName.transform((name): FieldRule => ({ name })), ruleSchema])
-  .describe('The vendor’s name of the field. Unset: a request with the field is refused');
+  .describe('The vendor’s name for the field. Unset: a request with the field is refused');
 
 const fieldsSchema = z.partialRecord(z.enum(mappedFields), fieldSchema);
 
@@ -111,14 +111,14 @@ const path = z
   .string()
   .regex(/^[\w-]+(?:\[\])?(?:\.[\w-]+(?:\[\])?)*$/, 'must be a path such as images[].url');
 
-const placeOf = (what: string) => path.optional().describe(`The place in an answer that has ${what}`);
+const placeOf = (what: string) => path.optional().describe(`The path in a response to ${what}`);
 
 export const fieldMappingSchema = z
   .strictObject({
     endpoints: z
       .partialRecord(
         z.enum(mappedInputs),
-        z.string().min(1).describe('The vendor’s name of the model for this kind of input'),
+        z.string().min(1).describe('The vendor’s name for the model with this kind of input'),
       )
       .optional(),
     fields: fieldsSchema,
@@ -126,11 +126,11 @@ export const fieldMappingSchema = z
     pass: z
       .array(fieldName)
       .default([])
-      .describe('Names in metadata that are sent unchanged. All others are not sent'),
+      .describe('Names in metadata that are sent unchanged. No others are sent'),
     marker: fieldName
       .optional()
       .describe('A text field in which the vendor keeps our text, so that a lost job can be found'),
-    result: path.describe('The place of the files’ addresses in an answer, such as images[].url'),
+    result: path.describe('The path in a response to the URLs of the files, such as images[].url'),
     facts: z
       .strictObject({
         duration: placeOf('the duration in seconds'),
@@ -139,14 +139,14 @@ export const fieldMappingSchema = z
         size: placeOf('the size in pixels'),
         quality: placeOf('the quality'),
         completion_tokens: placeOf('the number of output tokens'),
-        total_tokens: placeOf('the number of all tokens'),
+        total_tokens: placeOf('the total number of tokens'),
       })
       .default({}),
     cost: z
       .strictObject({
         unit: z.string().min(1).describe('The currency in which the vendor charges'),
         price: decimal.default('1').describe('What the vendor charges for one unit'),
-        units: placeOf('how many units are charged. Unset: the vendor’s usual place'),
+        units: placeOf('the number of charged units. Unset: the vendor’s usual path'),
       })
       .optional(),
   })
@@ -193,7 +193,7 @@ function findFormMistakes({ fields }: Sketch): Mistake[] {
       : [at('form', `must be one of ${known.join(', ')}`)];
     const isSides = rule.form === 'sides';
     if (rule.auto !== undefined && field !== 'duration')
-      mistakes.push(at('auto', 'only a duration may be open'));
+      mistakes.push(at('auto', 'only the duration can be left to the model'));
     if (isSides && ruleNames(rule).length !== 2)
       mistakes.push(at('name', 'must name the width and the height'));
     if (Array.isArray(rule.name) && !isSides && !mediaFields.includes(field))

@@ -31,7 +31,7 @@ const mediaFacts = z.strictObject({
   accompanied: z
     .array(z.enum(countedMedia))
     .optional()
-    .describe('Media that need an image or a video beside them'),
+    .describe('Media that need an image or a video in addition'),
 });
 export type MediaFacts = z.infer<typeof mediaFacts>;
 
@@ -48,7 +48,7 @@ const lengthFacts = z
     only: z
       .array(seconds)
       .optional()
-      .describe('Only these lengths, in seconds. Empty: no length can be named'),
+      .describe('Only these lengths, in seconds. Empty: no length can be specified'),
     min: seconds.optional().describe('The shortest length, in seconds'),
     max: seconds.optional().describe('The longest length, in seconds'),
     step: seconds.optional().describe('Lengths are multiples of so many seconds. Unset: 1'),
@@ -147,7 +147,7 @@ const offeredOfVideos = {
   sound: z
     .enum(['choice', 'always', 'never', 'fixed'])
     .optional()
-    .describe('Whether videos have sound. fixed: nobody can choose, and the result is not known before'),
+    .describe('Whether videos have sound. fixed: requests cannot choose, and it is not known in advance'),
   seed: z
     .strictObject({
       min: z.number().int().describe('The smallest seed'),
@@ -186,7 +186,7 @@ const offeredOfImages = {
     .refine(isSpan, spanMessage)
     .optional(),
   sizes: sizeFacts.optional(),
-  qualities: texts.optional().describe('The qualities that can be named. Empty: none can'),
+  qualities: texts.optional().describe('The qualities that requests may specify. Empty: none'),
 };
 
 export const offeredShape = { ...offeredOfBoth, ...offeredOfVideos, ...offeredOfImages, ...fieldsOfBoth };
@@ -223,8 +223,8 @@ const ofBoth = {
 
 const unsaidSeconds = z
   .strictObject({
-    min: seconds.describe('The shortest video, in seconds, if a request names no length'),
-    max: seconds.describe('The longest video, in seconds, if a request names no length'),
+    min: seconds.describe('The shortest video, in seconds, if a request specifies no length'),
+    max: seconds.describe('The longest video, in seconds, if a request specifies no length'),
     as_input: z
       .boolean()
       .optional()
@@ -235,11 +235,11 @@ const unsaidSeconds = z
 const ofVideos = {
   ...ofBoth,
   ...offeredOfVideos,
-  input_seconds: seconds.optional().describe('The longest duration of all input videos together, in seconds'),
+  input_seconds: seconds.optional().describe('The longest total duration of the input videos, in seconds'),
   input_seconds_reported: z
     .boolean()
     .optional()
-    .describe('Whether the vendor’s answers have the duration of all input videos together'),
+    .describe('Whether the vendor’s responses contain the total duration of the input videos'),
   frames_per_second: count.optional().describe('The highest frame rate of a rendered video'),
   /**
    * What is rendered if a request leaves a value out or gives one that is not sent. The default resolution comes first.
@@ -248,12 +248,12 @@ const ofVideos = {
     .strictObject({
       resolutions: texts
         .optional()
-        .describe('What may be rendered if a request names no resolution. The usual one is first'),
+        .describe('The resolutions that may be rendered if a request specifies none. The usual one is first'),
       seconds: unsaidSeconds.optional(),
       open_ratio: z
         .boolean()
         .optional()
-        .describe('Whether the input media decide the ratio if a request names none'),
+        .describe('Whether the input media decide the ratio if a request specifies none'),
     })
     .optional(),
 };
@@ -264,11 +264,11 @@ const ofImages = {
   per_call: count
     .min(1)
     .optional()
-    .describe('How many images one call renders, if its answer contains them. Unset: 1'),
+    .describe('How many images one call renders, if its response contains them. Unset: 1'),
   data_only: z
     .boolean()
     .optional()
-    .describe('Whether answers contain base64 even if a request asks for links'),
+    .describe('Whether responses contain base64 even if a request asks for links'),
 };
 
 function withCases<Shape extends z.core.$ZodLooseShape>(shape: Shape) {

@@ -62,12 +62,12 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
     // `totalTokens` includes the input, so use it only if `completionTokens` is not reported.
     reported: ({ usage }) => tokens(usage?.completionTokens) ?? tokens(usage?.totalTokens),
   },
-  million_text_tokens: tokensIn('textTokens', 'million tokens of text rendered'),
+  million_text_tokens: tokensIn('textTokens', 'million output tokens of text'),
   million_input_text_tokens: tokensIn('inputTextTokens', 'million input tokens of text'),
   million_input_image_tokens: tokensIn('inputImageTokens', 'million input tokens of images'),
-  million_input_audio_tokens: tokensIn('inputAudioTokens', 'million input tokens of sounds'),
+  million_input_audio_tokens: tokensIn('inputAudioTokens', 'million input tokens of audio'),
   million_input_video_tokens: tokensIn('inputVideoTokens', 'million input tokens of videos'),
-  million_cached_tokens: tokensIn('cachedTokens', 'million input tokens of input that was cached'),
+  million_cached_tokens: tokensIn('cachedTokens', 'million cached input tokens'),
   second: {
     words: 'seconds',
     kinds: ['video'],
@@ -84,7 +84,7 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
     reported: ({ frames }) => optionally(credible(frames), (count) => wholeQuantity(Math.ceil(count))),
   },
   input_second: {
-    words: 'seconds of the videos that were given',
+    words: 'seconds of input video',
     kinds: ['video'],
     reported: ({ inputSeconds }) => optionally(credibleOrNone(inputSeconds), secondQuantity),
   },
@@ -104,7 +104,7 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
     reported: () => undefined,
   },
   input_image: {
-    words: 'images that were given',
+    words: 'input images',
     kinds: both,
     reported: ({ inputImages }) =>
       Number.isInteger(inputImages) ? optionally(credibleOrNone(inputImages), wholeQuantity) : undefined,

@@ -13,7 +13,8 @@ export const decimal = (negative = false) =>
     }, 'must be a decimal string with at most 6 places, such as "4.70"');
 
 const oneOf = (what: string) => z.array(z.string()).optional().describe(`Only for one of these ${what}`);
-const flag = (what: string) => z.boolean().optional().describe(`Only if this is so: ${what}`);
+const flag = (what: string) =>
+  z.boolean().optional().describe(`Only if this is true (or, with false, if it is not): ${what}`);
 
 const condition = z.strictObject({
   resolution: oneOf('resolutions'),
@@ -30,21 +31,21 @@ const condition = z.strictObject({
   draft: flag('the request asks for a draft'),
   duration: z
     .strictObject({
-      min: z.number().optional().describe('Only for videos of at least so many seconds'),
-      max: z.number().optional().describe('Only for videos of at most so many seconds'),
+      min: z.number().optional().describe('Only for videos of at least this many seconds'),
+      max: z.number().optional().describe('Only for videos of at most this many seconds'),
     })
     .optional(),
 }) satisfies z.ZodType<PriceCondition>;
 
 /** A model's price on one channel, which overrides the model's general price there. */
 export const channelPriceSchema = z.strictObject({
-  minimum: decimal().prefault('0').describe('No successful task costs less'),
+  minimum: decimal().prefault('0').describe('The minimum charge of a successful task'),
   lines: z
     .array(
       z.strictObject({
-        measure: z.enum(measures).describe('What is counted'),
-        price: decimal().describe('Of one unit of the measure'),
-        beyond: z.number().nonnegative().optional().describe('So many units of the measure cost nothing'),
+        measure: z.enum(measures).describe('The quantity that is counted'),
+        price: decimal().describe('The price of one unit of the measure'),
+        beyond: z.number().nonnegative().optional().describe('This many units of the measure are free'),
         when: condition.optional(),
       }),
     )

@@ -41,7 +41,7 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
   },
   channel: {
     label: 'Channel (empty: the same)',
-    description: 'a channel of the task’s plan; default: the one that lost the submission',
+    description: 'a channel of the task’s plan; default: the channel that lost the submission',
     value: 'id',
     type: 'text',
   },
@@ -71,7 +71,7 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
   },
   total_tokens: {
     label: 'Tokens that the upstream bills',
-    description: 'what the upstream bills, where it bills tokens',
+    description: 'the number of tokens to bill, if the upstream bills by tokens',
     value: 'n',
     type: 'number',
   },
@@ -82,8 +82,8 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
     type: 'count',
   },
   amount: {
-    label: 'Amount (empty: all that was charged)',
-    description: 'how much to give back, as a decimal string; default: all that was charged',
+    label: 'Amount (empty: the whole charge)',
+    description: 'the amount to refund, as a decimal string; default: the whole charge',
     value: 'decimal',
     type: 'text',
   },

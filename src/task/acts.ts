@@ -75,7 +75,7 @@ const table = {
     example: { channel: 'main' },
     money: 'none',
     bills: 'twice',
-    confirmation: 'I looked at the upstream: it has no job of the first submission.',
+    confirmation: 'I checked the upstream: it has no job from the first submission.',
     events: ['resubmitted'],
   },
   fail: {
@@ -100,7 +100,7 @@ const table = {
   },
   complete: {
     title: 'Complete',
-    description: 'Ends the task as succeeded, with a result that you have, and charges it.',
+    description: 'Ends the task as succeeded, with a result that you provide, and charges it.',
     possible: [...lost, ...withJob, 'review'],
     fields: { result_url: true, duration: false, resolution: false, total_tokens: false, images: false },
     example: { result_url: 'https://files.example/video.mp4', duration: 5 },
@@ -212,7 +212,7 @@ export type ActionResult = { readonly did: Said } | { readonly would: Said; read
 export function describeAction(name: OperatorActionName): string {
   const { description, example } = actionTable[name];
   const input = JSON.stringify({ ...example, reason: 'why', by: 'your name' });
-  return `${description} Input: ${input}. With "dry_run": true it changes nothing and answers what it would do, with a \`plan\`. An act with this plan is refused if the task has changed since.`;
+  return `${description} Input: ${input}. With "dry_run": true it changes nothing and returns what it would do, with a \`plan\`. An act with this plan is refused if the task has changed since.`;
 }
 
 /** Returns undefined if the act is possible. If not, explains why and what is possible instead. */

@@ -59,7 +59,7 @@ async function startPair(): Promise<Pair> {
 }
 
 /** Why an API answers 503 if MongoDB or Temporal is slow. Neither is replaced here, but the machine may be busy. */
-const slowServer = /mongodb did not answer in|temporal: .*deadline/i;
+const slowServer = /mongodb did not respond within|temporal: .*deadline/i;
 
 /** Whether the log of the API that answered says that a server was slow. Callers then repeat their request. */
 async function isSlowServer(url: string, { status, headers }: Answer): Promise<boolean> {

@@ -81,7 +81,7 @@ const proxyWarning: Warning = {
     'Requests arrive with x-forwarded-for, but TRUSTED_PROXIES is empty, so all callers behind the proxy share the limits of its address. Set TRUSTED_PROXIES to the networks of the proxies.',
 };
 
-const temporalWarning: Warning = { duty: 'creates', message: 'Temporal does not answer.' };
+const temporalWarning: Warning = { duty: 'creates', message: 'Temporal does not respond.' };
 
 function unpolledWarnings(queues: readonly string[]): Warning[] {
   return queues.length === 0 ? [] : [{ duty: 'tasks', message: `No worker polls ${queues.join(' and ')}.` }];

@@ -25,7 +25,7 @@ it('without Temporal or a worker it still serves what it can, and warns', async 
   world.port.unpolled = [];
   expect([temporal.status, temporal.body.warnings]).toEqual([
     200,
-    [{ duty: 'creates', message: 'Temporal does not answer.' }],
+    [{ duty: 'creates', message: 'Temporal does not respond.' }],
   ]);
   expect([worker.status, worker.body.warnings]).toEqual([
     200,
