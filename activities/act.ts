@@ -232,7 +232,7 @@ async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Pr
       outcome: { kind: 'succeeded', items, facts },
       charge: settlement.amount.toString(),
     },
-    task: 'The task succeeds with the result that was given.',
+    task: 'The task succeeds with the given result.',
     money: `${formatAmount(settlement.amount, request.currency)} is charged; ${formatAmount(task.hold, request.currency)} is held.`,
   };
 }

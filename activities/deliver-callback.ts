@@ -78,7 +78,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     if (sent.state === 'gave_up') throw abandonedCallback(sent.heard);
     throw later(
       'CallbackFailed',
-      `the caller's address answered ${sent.heard}`,
+      `the caller's address responded with ${sent.heard}`,
       callbackRetryDelayMs(sent.n, Math.random()),
     );
   };
@@ -140,7 +140,7 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
 
 function abandonedCallback(heard: string): ApplicationFailure {
   return ApplicationFailure.create({
-    message: `the caller's address answered ${heard}; the callback was abandoned`,
+    message: `the caller's address responded with ${heard}; the callback was abandoned`,
     type: 'CallbackFailed',
     category: 'BENIGN',
     nonRetryable: true,

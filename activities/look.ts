@@ -12,7 +12,7 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
       const task = await tasks.look(id);
       if (task !== undefined) return timed(await withoutGoneChannels(task));
       // A hold without a record can never be settled, so release it.
-      log.error({ task: id }, 'a task has a workflow and no record');
+      log.error({ task: id }, 'a task has a workflow but no record');
       await ledger.void({ account, task: id, note: 'the task has no record' });
       return viewOf(task, deps);
     },

@@ -26,7 +26,7 @@ export async function persistently<Result>(
       return await write();
     } catch (err) {
       if (!tasks.isOutage(err) || now() > endsAt) throw err;
-      if (tries === 1) log.warn({ err }, 'the storage does not answer; retrying a write until it succeeds');
+      if (tries === 1) log.warn({ err }, 'the storage does not respond; retrying a write until it succeeds');
       await new Promise((resolve) => void setTimeout(resolve, everyMs));
     }
   }

@@ -175,7 +175,7 @@ export async function deliver(
   const isNotCopied = ({ url, stored }: ResultItem) => url !== undefined && stored === undefined;
   const isKept = deps.keepImages !== undefined;
   if (isKept && mustBeCopied(deps.channels, owner) && delivered.some(isNotCopied))
-    return { outcome, why: 'The result could not be copied, and its link is of no use to callers.' };
+    return { outcome, why: 'The result could not be copied, and callers cannot use its link.' };
   if (problem === undefined || (problem.evidence === 'silent' && isLast)) {
     const measured = await measureDelivery(facts, { items: delivered, job }, deps);
     return { outcome: { ...outcome, facts: measured } };

@@ -116,12 +116,12 @@ async function patientlyKept(
   const bytes = totalBytes(unlinkedData(images));
   try {
     const items = await deps.unstoredImages.hold({ account, bytes }, keep);
-    return items ?? 'The upstream answered with images that cannot be kept.';
+    return items ?? 'The upstream returned images that cannot be stored.';
   } catch (err) {
     deps.log.error({ task, err }, 'rendered images are lost, because the storage did not accept them');
-    const why = err instanceof NoRoomError ? 'had no room for them' : 'did not answer';
+    const why = err instanceof NoRoomError ? 'had no room for them' : 'did not respond';
     const crowd = isCrowded ? ', and too many others were waiting for it' : '';
-    return `The upstream rendered the images, but the storage of results ${why}${crowd}.`;
+    return `The upstream rendered the images, but the storage for results ${why}${crowd}.`;
   }
 }
 

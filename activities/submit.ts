@@ -157,7 +157,7 @@ function concernsAll({ outcome, status }: UpstreamError): boolean {
  */
 const notStored = {
   code: 'not_stored',
-  message: 'The storage of results accepts no files at the moment.',
+  message: 'The storage for results accepts no files at the moment.',
   wait: { cause: 'storage' },
 } as const;
 

@@ -186,7 +186,7 @@ function detailsOf(run: TaskRun): string {
     view.state.at === 'pausing' && until !== undefined ? `Until ${new Date(until).toISOString()}.` : '';
   const inWords = (preview: MoneyPreview) => moneyInWords(mapMoney(preview, (micros) => money(run, micros)));
   const commands = actions.map((act) => `- \`${act.command}\` ${inWords(act.money)}`).join('\n');
-  const tried = commands === '' ? '' : 'Each first with `--dry-run`.';
+  const tried = commands === '' ? '' : 'Try each with `--dry-run` first.';
   return [`${asked}${what}`, at, proposed, pause, advice ?? '', commands, tried]
     .filter((part) => part !== '')
     .join('\n\n');

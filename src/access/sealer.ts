@@ -33,7 +33,7 @@ export function createSealer(masters: readonly Uint8Array[]): Sealer {
     const key = keys.get(id);
     if (key !== undefined) return key(purpose);
     throw new SealError(
-      `a sealed value needs the key ${id}, and SECRETS_KEY holds ${[...keys.keys()].join(', ')}`,
+      `a sealed value needs the key ${id}, and SECRETS_KEY contains ${[...keys.keys()].join(', ')}`,
     );
   };
   return {

@@ -61,7 +61,7 @@ function notesOf({
     `${lines} lines; ${skipped} without an amount and ${outside} outside of ${time} were not compared.`,
     ...(atTheEdge === undefined
       ? [
-          'The bill names no jobs: sums of a day and a model were compared, and nothing says whose its lines are.',
+          'The bill lists no jobs, so sums by day and model were compared. Nothing shows whether each line is for one of our jobs.',
         ]
       : []),
     ...(atTheEdge === undefined || atTheEdge === 0

@@ -61,7 +61,7 @@ export function linesWithin(lines: AsyncIterable<BillLine>, { from, to }: Span) 
     const isEmpty = counts.lines === counts.skipped + counts.outside;
     if (isEmpty && (from === undefined || to === undefined))
       throw new BillError(
-        'The bill has no lines to compare. Name the first and the last day to list our jobs from that time.',
+        'The bill has no lines to compare. Specify the first and the last day to list our jobs from that time.',
       );
   }
   return { within: within(), counts };

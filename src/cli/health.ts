@@ -82,6 +82,6 @@ function lineOf({ channel, state, since, text, opened, waiting }: z.output<typeo
   const queue =
     waiting === null || oldest === null
       ? ''
-      : ` Tasks that wait: ${waiting.tasks}, the oldest since ${formatTime(oldest)}.`;
+      : ` Waiting tasks: ${waiting.tasks}, the oldest since ${formatTime(oldest)}.`;
   return `${channel}: ${state.replaceAll('_', ' ')}${begun}. ${text}${history}${queue}`;
 }

@@ -113,9 +113,9 @@ function linesOf({ channel, rules_of: of, facts, seconds, lines, steps }: Reckon
     source === 'open' ? `left open: ${open}` : sourceWords[source];
   const where = `on channel ${channel}`;
   return [
-    lines.length === 0 ? `no line of a price was applied ${where}` : `by the price of the ${of} ${where}`,
+    lines.length === 0 ? `no price line was applied ${where}` : `by the price of the ${of} ${where}`,
     ...facts.map(({ name, value, source }) => `${name} ${String(value)} (${wordsOf(source)})`),
-    ...(seconds === undefined ? [] : [`of an output of ${seconds} seconds`]),
+    ...(seconds === undefined ? [] : [`for an output of ${seconds} seconds`]),
     ...lines.map(({ index, when, source, of: about, text, amount }) => {
       const tests = Object.keys(when).length === 0 ? '' : `, when ${JSON.stringify(when)}`;
       const images = about === undefined ? '' : `, images of ${JSON.stringify(about)}`;

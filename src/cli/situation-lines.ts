@@ -35,7 +35,7 @@ export function situationLines(situation: unknown): string {
     attention === null ? (advice ?? '') : `Needs attention: ${attention}. ${advice ?? ''}`,
     where === null || marker === null ? '' : `Look at ${where.channel}/${where.credential} for ${marker}.`,
     charge === null ? '' : `The charge would be ${charge}.`,
-    ...(actions.length === 0 ? [] : ['Possible actions; try each with --dry-run first:']),
+    ...(actions.length === 0 ? [] : ['Possible actions (try each with --dry-run first):']),
     ...actions.flatMap(({ command, unpaid_jobs: unpaidJobs, ...money }) => [
       `  ${command}`,
       `    ${moneyInWords({ ...money, unpaidJobs })}`,

@@ -63,7 +63,7 @@ async function redeliver(
   const outdated = planRefusal(planned);
   if (outdated !== undefined) throw refused(outdated);
   const detail = 'The callback is redelivered, with a new series of attempts.';
-  const said = { task: detail, money: 'It changes nothing about the money.' };
+  const said = { task: detail, money: 'It moves no money.' };
   if (input.dry_run !== true) {
     await port.redeliver(task.id);
     const { by, reason } = input;

@@ -195,7 +195,7 @@ async function holdAndStart(request: OwnRequest, deps: AdmissionDeps): Promise<A
   const admitted = defined({ cap });
   const keyUnlimited = creation.key === undefined ? ({ keyUnlimited: true } as const) : {};
   await racePoint('admission.held', task.id);
-  if (!(await request.mayStart())) throw serviceUnavailable('MongoDB did not answer in time');
+  if (!(await request.mayStart())) throw serviceUnavailable('MongoDB did not respond in time');
   await deps.port.start(inputOf({ ...task, hold: amount }, { ...terms, basis, ...keyUnlimited }));
   await racePoint('admission.started', task.id);
   if (deps.now() - request.begunAt < slowAfterMs) return admitted;

@@ -52,7 +52,7 @@ export async function refundImages(
   if (hold === undefined) return undefined;
   const { account, model = '' } = hold;
   const close = entries.find(({ kind }) => kind === 'settle' || kind === 'release');
-  if (close === undefined) throw refused('The images are still being made.');
+  if (close === undefined) throw refused('The images are still being generated.');
   const { channel = '' } = close.upstream ?? {};
   const planned = { id, rev: entries.length, action: 'refund', input } as const;
   const subject = { account, model, channel, words: 'The request has failed', entries };
@@ -99,7 +99,7 @@ async function refund(
     const isOurs = done.entry.note === note && done.entry.amount === amount;
     if (done.replayed && !isOurs) throw refusedAsDone(done.entry, currency);
   }
-  return `${formatAmount(amount, currency)} is given back to the account ${account}; ${formatAmount(charged, currency)} was charged.`;
+  return `${formatAmount(amount, currency)} is refunded to the account ${account}; ${formatAmount(charged, currency)} was charged.`;
 }
 
 /** Constant, because a task can be refunded only once. */
@@ -113,7 +113,7 @@ async function record(entry: LedgerEntry, task: Task, { tasks, currency }: Refun
     by,
     action: 'refund',
     reason,
-    detail: `${formatAmount(entry.amount, currency())} is given back.`,
+    detail: `${formatAmount(entry.amount, currency())} is refunded.`,
   };
   await recordSeen(task, act, tasks);
 }

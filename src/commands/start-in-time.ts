@@ -16,7 +16,7 @@ export function startInTime<Result>(create: (mayStart: () => boolean) => Promise
     let isLate = false;
     const cancel = afterRunning(startWithinMs, () => {
       isLate = true;
-      reject(serviceUnavailable('MongoDB did not answer in time'));
+      reject(serviceUnavailable('MongoDB did not respond in time'));
     });
     const mayStart = (): boolean => {
       cancel();

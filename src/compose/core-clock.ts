@@ -28,4 +28,4 @@ export function openClock(
 }
 
 const clockIsApart =
-  'the clock of this process is not that of the database, by which money is written and tasks live: let the network set both';
+  'the clock of this process differs from that of the database, which the ledger and the tasks use: synchronize both with network time';

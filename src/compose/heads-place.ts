@@ -102,7 +102,8 @@ function webhookPlace(url: string, token: string | undefined, deliver: Deliver):
         };
         const body = Buffer.concat(lines).toString('utf8');
         const { status } = await deliver({ url, headers, body, timeoutMs: webhookTimeoutMs });
-        if (status < 200 || status > 299) throw new Error(`the receiver of ledger heads answered ${status}`);
+        if (status < 200 || status > 299)
+          throw new Error(`the receiver of ledger heads responded with ${status}`);
         [lines, bytes] = [[], 0];
       };
       for await (const line of heads) {

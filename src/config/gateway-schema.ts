@@ -93,7 +93,7 @@ const channelSchema = z.strictObject({
       }),
     )
     .min(1)
-    .refine(unique('id'), 'credential ids must differ')
+    .refine(unique('id'), 'credential ids must be unique')
     .describe('The keys with which the gateway sends requests to the upstream'),
   enabled: z
     .boolean()
@@ -154,7 +154,7 @@ const fallbackSchema = z.strictObject({
   channels: z
     .array(identifier)
     .min(1)
-    .refine(areDistinct, 'channels must differ')
+    .refine(areDistinct, 'channels must be unique')
     .describe('The channels to which another job is submitted, in this order'),
   on: z
     .array(z.enum(rescuableClasses))
@@ -247,14 +247,14 @@ export const fileSchema = z
       currency: z
         .string()
         .regex(/^[A-Z]{3}$/, 'must be a currency code of three letters, such as USD')
-        .describe('The currency of every price, hold and balance. Fixed from the first credit on'),
+        .describe('The currency of every price, hold and balance. Cannot change after the first credit'),
       channels: z
         .array(channelSchema)
-        .refine(unique('id'), 'channel ids must differ')
+        .refine(unique('id'), 'channel ids must be unique')
         .describe('The upstreams that render the models'),
       models: z
         .array(modelSchema)
-        .refine(unique('id'), 'model ids must differ')
+        .refine(unique('id'), 'model ids must be unique')
         .describe('The models that the gateway offers'),
       results: resultsSchema.prefault({}),
       retention: retentionSchema.prefault({}),

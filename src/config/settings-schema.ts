@@ -131,7 +131,7 @@ export const notifySchema = z.strictObject({
         ),
     )
     .default([])
-    .refine(unique('id'), 'target ids must differ'),
+    .refine(unique('id'), 'target ids must be unique'),
 });
 
 export function areDistinct(items: readonly string[]): boolean {

@@ -289,7 +289,7 @@ function changed({ revision, edits }: ConfigDraft, read: number): GatewayError {
       : `${words.join('; ')}.`;
   return new GatewayError(
     'action_not_possible',
-    `The draft is now at revision ${revision}; you have read revision ${read}. ${what} Read the draft, and repeat your change.`,
+    `The draft is now at revision ${revision}; you read revision ${read}. ${what} Read the draft, and repeat your change.`,
     { param: 'revision' },
   );
 }
@@ -303,7 +303,7 @@ async function behind(
   const changes = before === undefined ? [] : valueChanges(valueOf(before), valueOf(text));
   return new GatewayError(
     'action_not_possible',
-    `The draft began from version ${base}, and ${by} has published version ${version} since: ${wordsOf(changes)}. Publish with \`over\` ${version} to replace it, or discard the draft.`,
+    `The draft is based on version ${base}, and ${by} has since published version ${version}: ${wordsOf(changes)}. Publish with \`over\` ${version} to replace it, or discard the draft.`,
     { param: 'over' },
   );
 }

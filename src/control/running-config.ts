@@ -243,7 +243,7 @@ function withoutNewResults<Loaded extends { readonly config: GatewayConfig }>(
 }
 
 const startOnly =
-  'results: is read at the start only; restart every process with this file, or with a new comment in it if it was published before';
+  'results: takes effect only at startup; restart every process with this file, and add a comment to the file first if it was published before';
 
 function textOf({ text, config: { hash, currency } }: ConfigFile['own']) {
   return { text, hash, currency };
@@ -273,5 +273,5 @@ async function checkCurrency(
 ): Promise<string[]> {
   const was = (await store.confirmHead())?.currency ?? currency;
   if (was === currency || !(await hasMoney())) return [];
-  return [`currency: this database's accounts are in ${was}: they cannot become ${currency}.`];
+  return [`currency: the accounts in this database use ${was}, which cannot be changed to ${currency}.`];
 }

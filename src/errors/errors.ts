@@ -127,5 +127,8 @@ export function invalidParameter(param: string, message: string): GatewayError {
 }
 
 export function accountClosed(account: string): GatewayError {
-  return new GatewayError('account_closed', `The account ${account} is closed: nothing new can be created.`);
+  return new GatewayError(
+    'account_closed',
+    `The account ${account} is closed, so it cannot create anything new.`,
+  );
 }

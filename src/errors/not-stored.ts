@@ -22,7 +22,7 @@ export class NoRoomError extends NotStoredError {
 
 export class StorageAwayError extends NotStoredError {
   constructor(cause: unknown) {
-    super('The storage of files does not respond at the moment.', storageFailed(cause), cause);
+    super('The file storage is not responding at the moment.', storageFailed(cause), cause);
   }
 }
 
@@ -30,7 +30,7 @@ const readAgainSeconds = 10;
 
 export class NotReadError extends GatewayError {
   constructor(cause: unknown) {
-    super('service_unavailable', 'The storage of files does not respond at the moment. Try again later.', {
+    super('service_unavailable', 'The file storage is not responding at the moment. Try again later.', {
       retryAfterSeconds: readAgainSeconds,
       detail: storageFailed(cause),
       cause,
@@ -40,7 +40,7 @@ export class NotReadError extends GatewayError {
 
 function storageFailed(cause: unknown): string {
   const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'unknown';
-  return `the storage of results and files failed: ${why}`;
+  return `the storage for results and files failed: ${why}`;
 }
 
 const fullCodes: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);

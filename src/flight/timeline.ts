@@ -28,8 +28,8 @@ export function describeEvents(record: Facts): RecordEvent[] {
       what: 'callback',
       text: `${callback?.target ?? ''} ${
         status === null
-          ? `did not answer${error === null ? '' : `: ${error}`}, after ${ms} ms`
-          : `answered ${status} in ${ms} ms`
+          ? `did not respond${error === null ? '' : `: ${error}`}, after ${ms} ms`
+          : `responded with ${status} in ${ms} ms`
       }`,
     })),
     ...endEvents(record),
@@ -170,7 +170,7 @@ function describeCall({ step, channel, exchanges, outcome, ms, skipped }: Record
         `${method} ${pathOf(url)} → ${status ?? failure?.code ?? 'nothing'}`,
     )
     .join(', ');
-  const before = skipped === undefined ? '' : `; ${skipped} like the one before are not shown`;
+  const before = skipped === undefined ? '' : `; ${skipped} like the previous one are not shown`;
   return `${step} at ${channel}: ${wire}: ${describeOutcome(outcome)} (${ms} ms${before})`;
 }
 

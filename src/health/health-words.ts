@@ -18,10 +18,10 @@ export function causeOf({ sign, code, by }: Pick<CircuitRecord, 'sign' | 'code' 
 }
 
 export const channelWords = {
-  serving: 'The channel serves.',
+  serving: 'The channel is serving requests.',
   configuredOff: 'The channel is switched off in the configuration.',
   unserved: 'No running worker serves the channel.',
-  noWorker: 'No worker runs.',
+  noWorker: 'No worker is running.',
   switchedOff: (by: string, reason: string) => `${by} switched the channel off: ${reason}`,
 } as const;
 
@@ -55,7 +55,7 @@ export function wordsOfPart(part: PartWords): string {
     case 'serving':
       return `${target} serves.`;
     case 'flapping':
-      return `${target} serves again, but its circuit opened ${openedInHour} times in the last hour: ${causeOf(part)}.`;
+      return `${target} works again, but its circuit opened ${openedInHour} times in the last hour: ${causeOf(part)}.`;
     case 'paused':
       return `${by ?? 'An operator'} stopped submissions to ${lower(target)}: ${reason ?? 'no reason was given'}`;
     case 'probing':

@@ -126,7 +126,10 @@ async function openMedia(fetch: MediaFetch, agent: Agent, rules: AddressRules): 
     const { location } = answer.headers;
     if (location === undefined || !URL.canParse(location, url)) {
       const { status } = answer;
-      throw new GuardedRequestError('bad_status', 'The redirect names no address.', { sent: true, status });
+      throw new GuardedRequestError('bad_status', 'The redirect contains no address.', {
+        sent: true,
+        status,
+      });
     }
     url = new URL(location, url).href;
   }
@@ -138,7 +141,7 @@ function describeMedia(answer: Answer, { maxBytes, range }: MediaFetch): OpenedM
   const partOf = status === 206 && range !== undefined ? fileBytesOf(headers, range.start) : undefined;
   if (status !== 200 && partOf === undefined) {
     answer.discard();
-    const message = `The server answered with status ${status}.`;
+    const message = `The server responded with status ${status}.`;
     throw new GuardedRequestError('bad_status', message, { sent: true, status });
   }
   requireReadable(answer, maxBytes);

@@ -32,7 +32,7 @@ export function byOf<Name extends string>(allowed: readonly Name[], otherwise: N
   return z
     .string()
     .default(otherwise)
-    .refine(isKnown, `must be some of ${names.join(', ')}, comma-separated`)
+    .refine(isKnown, `must be one or more of ${names.join(', ')}, separated by commas`)
     .meta({
       description: `One or more of ${names.join(', ')}, comma-separated. If empty, there is one row for everything.`,
     });

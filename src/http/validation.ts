@@ -40,7 +40,7 @@ const namesMax = 50;
 function misspellingOf(param: string, { body }: RawInput): string {
   const names = isRecord(body) ? Object.keys(body).slice(0, namesMax) : [];
   const nearest = nearestOf(param, names);
-  return nearest === undefined ? '' : ` Is "${nearest}" a misspelling of it?`;
+  return nearest === undefined ? '' : ` "${nearest}" looks like a misspelling of it.`;
 }
 
 function formatParam(path: readonly PropertyKey[]): string {

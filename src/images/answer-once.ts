@@ -106,7 +106,7 @@ function endFailed(claim: Claim, error: unknown, { presentError }: ImageAnswerRe
 
 function lost(image: string, isPaid: boolean): GatewayError {
   const money = isPaid
-    ? `It was charged: ask the operator of this service about ${image}.`
+    ? `It was charged. Ask the operator of this service about ${image}.`
     : 'No charge is on record for it.';
   return new GatewayError(
     'provider_error',

@@ -117,7 +117,7 @@ function withLinks(
   if (candidates.length > 0) return { ...plan, candidates };
   throw new GatewayError(
     'unsupported_parameter',
-    `Model ${request.model} returns image data, and this gateway stores no files that it could link to. Use b64_json${asTask ? ' and wait for the response' : ''}.`,
+    `Model ${request.model} returns image data, and this gateway does not store files, so it cannot return a link. Use b64_json${asTask ? ' and wait for the response' : ''}.`,
     { param: asTask ? 'async' : 'response_format' },
   );
 }

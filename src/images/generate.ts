@@ -244,6 +244,6 @@ async function keepAnswer({ keep, image }: GenerateCommand, delivery: Delivery, 
   try {
     await keep?.(delivery);
   } catch (err) {
-    log.error({ task: image, err }, 'an image answer could not be kept for a repeat of its request');
+    log.error({ task: image, err }, 'an image response could not be stored for repeats of its request');
   }
 }

@@ -55,7 +55,7 @@ function checkedSize({ images, mask, ...rest }: ImageRequest): number {
   if (Buffer.byteLength(JSON.stringify(rest)) <= restBytesMax) return characters;
   throw new GatewayError(
     'request_too_large',
-    `Model ${rest.model} accepts at most ${restBytesMax} bytes beside the images, written as JSON.`,
+    `Model ${rest.model} accepts at most ${restBytesMax} bytes as JSON, apart from its images.`,
   );
 }
 

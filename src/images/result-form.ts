@@ -171,7 +171,7 @@ async function tried<Kept>(
   end: AbortSignal,
   { mayWait, timeLimit }: Pick<StorageWait, 'timeLimit'> & { readonly mayWait: () => boolean },
 ): Promise<Kept> {
-  const late = new Error('the storage did not answer in time');
+  const late = new Error('the storage did not respond in time');
   try {
     return await inTime(AbortSignal.any([end, timeLimit(keepAtOnceMs)]), work, () => late);
   } catch (error) {

@@ -76,7 +76,7 @@ function ownFile(id: unknown, name: string): string {
   if (fileIdOf(url) !== undefined) return url;
   throw invalidParameter(
     name,
-    `The parameter ${name} must be the id of a file that \`POST /v1/files\` has stored.`,
+    `The parameter ${name} must be the id of a file stored with \`POST /v1/files\`.`,
   );
 }
 

@@ -13,7 +13,7 @@ export class UploadedFile {
 }
 
 export const uploadedFile = z
-  .custom<UploadedFile>((value) => value instanceof UploadedFile, { error: 'must be a file of a form' })
+  .custom<UploadedFile>((value) => value instanceof UploadedFile, { error: 'must be a file in a form' })
   .meta({ type: 'string', format: 'binary' });
 
 export function hasFile(value: unknown): boolean {

@@ -183,7 +183,7 @@ export function createAnchorCheck(
     },
     end() {
       for (const head of left.slice(at))
-        onFault(`${name(head)}: was the head on ${utcDay(head.at)}, and is missing`);
+        onFault(`${name(head)}: was the head on ${utcDay(head.at)}, but is missing`);
     },
   };
 }

@@ -147,7 +147,7 @@ async function appendAll(
       progress.failures += 1;
       if (!isTransient(error)) throw error;
       if (progress.failures > failuresMax || deps.now() > lastTryAt) {
-        throw new LedgerUnavailableError(`account ${account}: MongoDB does not answer`, error);
+        throw new LedgerUnavailableError(`account ${account}: MongoDB does not respond`, error);
       }
       await sleep(failureWaitMs * 2 ** (progress.failures - 1));
     }

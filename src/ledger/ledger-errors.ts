@@ -20,6 +20,6 @@ export class LedgerIntegrityError extends Error {
 /** No entry can be dated until the clock is right again or an operator accepts the new time. */
 export class LedgerClockError extends LedgerUnavailableError {
   constructor() {
-    super('the time of the database has jumped: see the notice `clock_jumped`', undefined);
+    super('the clock of the database has jumped: see the notice `clock_jumped`', undefined);
   }
 }

@@ -49,8 +49,8 @@ export function createChargeCheck(): ChargeCheck {
     const charged = closedAt(entry);
     if (right === charged) return undefined;
     return right === undefined
-      ? `charges ${charged}, and says nothing that it follows from`
-      : `charges ${charged}, and the prices of its hold come to ${right}`;
+      ? `charges ${charged}, and its record does not explain the amount`
+      : `charges ${charged}, but the prices of its hold come to ${right}`;
   };
 }
 

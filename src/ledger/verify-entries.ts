@@ -19,8 +19,8 @@ export async function checkRefunds(context: VerifyContext, refunds: readonly Ref
 }
 
 function refundFault(refund: RefundedTask, close: EntryFacts | undefined): string | undefined {
-  if (close?.kind !== 'settle') return `is refunded ${refund.amount}, and was never settled`;
-  if (close.account !== refund.account) return `is refunded, and was charged to account ${close.account}`;
+  if (close?.kind !== 'settle') return `is refunded ${refund.amount}, but was never settled`;
+  if (close.account !== refund.account) return `is refunded, but was charged to account ${close.account}`;
   if (close.seq > refund.seq) return 'was refunded before it was settled';
   const charged = closedAt(close);
   return refund.amount > charged ? `was charged ${charged}, and is refunded ${refund.amount}` : undefined;
@@ -42,7 +42,7 @@ export async function checkWhatIsOpen(
   for (const [task, amount] of check.owedExtras) {
     const key = keys.chargeExtra(task);
     if ((await context.findEntries([key])).has(key)) continue;
-    const message = `is settled beyond its hold, but ${amount} was never charged`;
+    const message = `is settled beyond its hold, but the excess of ${amount} was never charged`;
     context.report(violation('settled_in_full', { account, task }, message));
   }
 }
@@ -75,9 +75,9 @@ async function checkOpenHolds(
     const isCreating = facts !== undefined && isBeingCreated(facts, context.now());
     const holder = live.get(task) ?? (isCreating ? 'creation' : undefined);
     if (holder === undefined) {
-      suspects.set(task, 'has an open hold, and no workflow, lease or creation accounts for it');
+      suspects.set(task, 'has an open hold that no workflow, lease or creation accounts for');
     } else if (facts === undefined && !isWithin(at, context.now(), heldAloneMaxMs[holder])) {
-      suspects.set(task, `has an open hold and no record, and is that of a ${holder} for too long`);
+      suspects.set(task, `has an open hold but no record, and has belonged to a ${holder} for too long`);
     } else {
       context.openHolds[holder] += 1;
     }

@@ -38,10 +38,10 @@ export function createSpentCheck() {
         const last = sums.get(id) ?? (isWhole ? nothingSpent(id) : undefined);
         const expected = last === undefined ? found : addSpent(last, change, day);
         if (entry.kind === 'hold' && last !== undefined && day < last.day) {
-          fault ??= `is held on ${day}, after ${last.day}`;
+          fault ??= `is held on ${day}, which is before ${last.day}`;
         }
         if (!isSame(found, expected)) {
-          fault ??= `says ${shown(found)} of ${id}; the chain gives ${shown(expected)}`;
+          fault ??= `contains ${shown(found)} for ${id}; the chain gives ${shown(expected)}`;
         }
         // Continue from the entry's own value, so that a fault is reported only once.
         const kept = found !== undefined && isWellFormed(found) ? found : expected;
@@ -72,7 +72,7 @@ function spenderFault(entry: EntryDocument, spenders: Map<string, Spender>): str
   if (held === undefined) return undefined;
   const isOwn =
     held.key_id === key_id && held.model === model && held.end_user === end_user && held.day === day;
-  return isOwn ? undefined : `is of ${named(entry)}, its hold of ${named(held)}`;
+  return isOwn ? undefined : `belongs to ${named(entry)}, but its hold to ${named(held)}`;
 }
 
 function named({ key_id, model, end_user, day }: Spender): string {

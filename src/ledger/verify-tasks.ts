@@ -26,7 +26,7 @@ export async function checkClosedTasks(context: VerifyContext, all: readonly Clo
   const before = gone.length === 0 ? 0 : await context.removals.of(account, context.now());
   for (const close of gone.filter(({ at }) => at >= before)) {
     const done = close.kind === 'settle' ? `settled for ${close.charged}` : 'released';
-    context.report(violation('charged_is_succeeded', close, `is ${done}, and has no record`));
+    context.report(violation('charged_is_succeeded', close, `is ${done}, but has no record`));
   }
 }
 
@@ -76,12 +76,12 @@ function recordFault(task: TaskFacts, books: Books): Fault | undefined {
 
 /** A task with an unknown status or state would be invisible to every process. */
 function unknownFault({ status, state }: TaskFacts): string | undefined {
-  if (!taskStatuses.includes(status)) return `is in the status ${String(status)}, which nobody knows`;
+  if (!taskStatuses.includes(status)) return `has the unknown status ${String(status)}`;
   if (state === undefined || !stateNames.includes(state.at)) {
-    return `is in the state ${String(state?.at)}, which nobody knows`;
+    return `has the unknown state ${String(state?.at)}`;
   }
   const hasEnded = state.at === 'ended' && state.abandoned === undefined;
-  return isTerminal(status) === hasEnded ? undefined : `is ${status}, and its state is ${state.at}`;
+  return isTerminal(status) === hasEnded ? undefined : `is ${status}, but its state is ${state.at}`;
 }
 
 /** Until its end is decided, a task has exactly one open hold, of its amount. */
@@ -92,11 +92,11 @@ function unfinishedFault(task: TaskFacts, { hold, close, now }: Books): string |
   const mayBeClosed = state?.at === 'ending' || state?.at === 'ended';
   if (mayBeClosed && isWithin(stateSince, now, endingMaxMs) && (close ?? hold) !== undefined)
     return undefined;
-  if (hold?.kind !== 'hold') return `is ${status}, and nothing is held for it`;
-  if (close !== undefined) return `is ${status}, and its hold is closed by a ${close.kind}`;
-  if (hold.account !== account) return `belongs to account ${account}, and ${hold.account} has its hold`;
+  if (hold?.kind !== 'hold') return `is ${status}, but nothing is held for it`;
+  if (close !== undefined) return `is ${status}, but its hold is closed by a ${close.kind}`;
+  if (hold.account !== account) return `belongs to account ${account}, but its hold is on ${hold.account}`;
   if (hold.amount === task.hold) return undefined;
-  return `shows a hold of ${task.hold ?? 'nothing'}, the ledger says ${hold.amount}`;
+  return `shows a hold of ${task.hold ?? 'nothing'}, but the ledger says ${hold.amount}`;
 }
 
 /**
@@ -122,7 +122,7 @@ export function isWithin(since: unknown, now: number, limitMs: number): boolean 
 function endedFault(task: TaskFacts, { hold, close }: Books): Fault | undefined {
   const { status } = task;
   if (hold?.kind === 'hold' && close === undefined) {
-    return ['terminal_task_is_closed', `is ${status} and its hold is still open`];
+    return ['terminal_task_is_closed', `is ${status}, but its hold is still open`];
   }
   const fault = status === 'succeeded' ? succeededFault(task, close) : failedFault(task, hold, close);
   const shared = fault ?? bookedFault(task, hold, close);
@@ -131,12 +131,12 @@ function endedFault(task: TaskFacts, { hold, close }: Books): Fault | undefined 
 
 function succeededFault({ outcome, charge }: TaskFacts, close: EntryFacts | undefined): string | undefined {
   if (close?.kind !== 'settle') {
-    const message = close === undefined ? 'succeeded and is not settled' : 'succeeded and was released';
+    const message = close === undefined ? 'succeeded, but is not settled' : 'succeeded, but was released';
     return message + (charge === undefined ? '' : `, and shows a charge of ${charge}`);
   }
   if (outcome?.kind !== 'succeeded') return 'succeeded without an outcome';
   const charged = closedAt(close);
-  return charge === charged ? undefined : `shows ${charge ?? 'no charge'}, the ledger says ${charged}`;
+  return charge === charged ? undefined : `shows ${charge ?? 'no charge'}, but the ledger says ${charged}`;
 }
 
 function failedFault(
@@ -144,9 +144,9 @@ function failedFault(
   hold: EntryFacts | undefined,
   close: EntryFacts | undefined,
 ): string | undefined {
-  if (close?.kind === 'settle') return `is failed and settled for ${closedAt(close)}`;
-  if (hold === undefined) return 'is failed, and has no entry in the ledger';
-  return charge === undefined || charge === 0n ? undefined : `is failed and shows a charge of ${charge}`;
+  if (close?.kind === 'settle') return `is failed, but settled for ${closedAt(close)}`;
+  if (hold === undefined) return 'is failed, but has no entry in the ledger';
+  return charge === undefined || charge === 0n ? undefined : `is failed, but shows a charge of ${charge}`;
 }
 
 function bookedFault(
@@ -155,13 +155,15 @@ function bookedFault(
   close: EntryFacts | undefined,
 ): string | undefined {
   if (held?.kind === 'hold' && held.amount !== hold) {
-    return `shows a hold of ${hold ?? 'nothing'}, the ledger says ${held.amount}`;
+    return `shows a hold of ${hold ?? 'nothing'}, but the ledger says ${held.amount}`;
   }
   const owner = close?.account ?? held?.account;
   if (owner !== undefined && owner !== account) return `belongs to account ${account}`;
   const { upstream } = close ?? {};
   const [shown, written] = [costText(cost, costUnknown), costText(upstream?.cost, upstream?.unknown)];
-  return close === undefined || shown === written ? undefined : `shows ${shown}, the ledger says ${written}`;
+  return close === undefined || shown === written
+    ? undefined
+    : `shows ${shown}, but the ledger says ${written}`;
 }
 
 function costText(cost: bigint | undefined, unknown = 0): string {

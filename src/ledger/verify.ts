@@ -148,7 +148,7 @@ async function checkAnchoredAccounts(context: VerifyContext, heads: readonly Anc
   const begun = await context.accountsWithEntries(heads.map(({ account }) => account));
   for (const { account, seq } of heads) {
     if (begun.has(account)) continue;
-    const message = `${account}/${seq} was its head, and the account has no entries`;
+    const message = `${account}/${seq} was its head, but the account has no entries`;
     context.report({ invariant: 'ends_at_anchored_head', account, message });
   }
 }

@@ -22,7 +22,7 @@ export function banner(facts: BannerFacts): string {
   const upstream =
     gatewayFile === undefined
       ? 'The upstream is simulated and costs nothing.'
-      : `The upstreams are those of ${gatewayFile}: what you create there may be billed to you.`;
+      : `The upstreams come from ${gatewayFile}. They may bill you for what you create.`;
   return [
     '',
     `Mediary is ready (${facts.readySeconds.toFixed(1)} s). ${upstream}`,
@@ -67,9 +67,9 @@ function commands({ apiUrl, settings, examples }: BannerFacts): string[] {
       ? []
       : [
           ...command('Create a video task:', post('/v1/videos/generations', videoBody)),
-          ...command('See how the newest one is doing:', `curl -s '${video}?limit=1' ${auth}`),
+          ...command('Check the newest task:', `curl -s '${video}?limit=1' ${auth}`),
           ...command(
-            'Wait for the newest one and download it (repeats a request with `?wait=30` until the task has ended):',
+            'Wait for the newest task and download its video (the loop repeats `?wait=30` until the task has ended):',
             [
               `id=$(curl -s '${video}?limit=1' ${auth} | sed -n 's/.*"task_id":"\\([^"]*\\)".*/\\1/p')`,
               `while task=$(curl -sf "${video}/$id?wait=30" ${auth}) && echo "$task" | grep -qE '"status":"(pending|submitted|running)"'; do :; done`,
@@ -86,7 +86,7 @@ function commands({ apiUrl, settings, examples }: BannerFacts): string[] {
     ...(imageTask === undefined
       ? []
       : command(
-          "Generate an image with a model that answers with a task (add `-H 'prefer: wait=60'` to wait for the image):",
+          "Generate an image with a model that returns a task (add `-H 'prefer: wait=60'` to wait for the image):",
           post('/v1/images/generations', imageTask),
         )),
   ];

@@ -64,7 +64,7 @@ async function admin(
   const answer = await call(`${settings.apiUrl}/admin/v1${path}`, settings.adminToken, body);
   if (answer.status < 300 || tolerated.includes(answer.status)) return answer;
   throw new LocalServerError(
-    `The API answered ${answer.status} to POST ${path}: ${JSON.stringify(answer.body)}`,
+    `The API responded with ${answer.status} to POST ${path}: ${JSON.stringify(answer.body)}`,
   );
 }
 

@@ -102,7 +102,7 @@ async function inProcessTree({ display, launch }: Surroundings, body: Body): Pro
     // One Ctrl-C may send several signals: first from the terminal, then from npm.
     if (ending !== undefined) return;
     display.close();
-    display.report(`\n${reason}: ending what was started here…`);
+    display.report(`\n${reason}: stopping everything that was started here…`);
     void end(0);
   };
   process.on('SIGINT', endFor);

@@ -31,7 +31,7 @@ export function watchGateway({ probe, report, everyMs = intervalMs }: WatchOptio
     },
     onError(error) {
       failures += 1;
-      if (failures === failuresMax && !stopped) report(`The gateway stopped answering: ${messageOf(error)}`);
+      if (failures === failuresMax && !stopped) report(`The gateway stopped responding: ${messageOf(error)}`);
     },
   });
   rounds.start();

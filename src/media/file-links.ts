@@ -34,12 +34,14 @@ export function createLinkMedium(stored: FileLinksDeps | undefined): LinkMedium 
     const id = fileIdOf(url);
     if (id === undefined) return stored?.links.forUpstream(url) ?? url;
     const refuse = (message: string) => new GatewayError('invalid_parameter', message, { param });
-    if (stored === undefined) throw refuse('This gateway stores no files: send the address of the medium.');
+    if (stored === undefined) throw refuse('This gateway does not store files. Send the URL of the medium.');
     const { files, links } = stored;
     const file = await files.find(id, reach);
     if (file === undefined) throw refuse(`There is no file ${id} that this key may use.`);
     if (!file.media.mediaType.startsWith(`${kind}/`))
-      throw refuse(`The file ${id} is of type ${file.media.mediaType}; ${param} must name ${article[kind]}.`);
+      throw refuse(
+        `The file ${id} is of type ${file.media.mediaType}; ${param} must refer to ${article[kind]}.`,
+      );
     return links.forUpstream(links.until(file.id, file.name, Math.floor(file.expiresAt / 1000)));
   };
 }

@@ -112,7 +112,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
         return made.url;
       }
       await place.channel.provider.removeUpload?.(made.id, contextFor(removeMs));
-      throw new UpstreamError('unavailable', 'The file is gone.', { code: 'file_gone' });
+      throw new UpstreamError('unavailable', 'The file no longer exists.', { code: 'file_gone' });
     } catch (error) {
       await uploads.abandon(key, owner);
       place.signal.throwIfAborted();
@@ -185,7 +185,7 @@ async function withBlob<Result>(
   try {
     const stored = await openStored(id, name).catch(rethrow);
     if (stored === undefined)
-      throw new UpstreamError('unavailable', 'The file is gone.', { code: 'file_gone' });
+      throw new UpstreamError('unavailable', 'The file no longer exists.', { code: 'file_gone' });
     const path = join(directory, name);
     await pipeline(stored, createWriteStream(path)).catch(rethrow);
     return await use(await openAsBlob(path, { type: media.mediaType }));
@@ -202,7 +202,7 @@ function rethrow(error: unknown): never {
       cause,
     });
   if (cause instanceof NotReadError)
-    throw new UpstreamError('not_sent', 'The storage of files does not answer.', {
+    throw new UpstreamError('not_sent', 'The file storage is not responding.', {
       code: 'storage_away',
       cause,
     });

@@ -72,7 +72,7 @@ const ruleSchema = z
       .union([fieldName, z.array(fieldName).min(1)])
       .optional()
       .describe(
-        'The vendor’s name of the field. For media, one name for each file; for the form sides, the names of width and height',
+        'The vendor’s name for the field. For media: one name for each file. For the form sides: the names for width and height',
       ),
     fixed: z
       .array(z.string())
@@ -99,7 +99,7 @@ export type FieldRule = z.infer<typeof ruleSchema>;
 
 const fieldSchema = z
   .union([fieldName.transform((name): FieldRule => ({ name })), ruleSchema])
-  .describe('The vendor’s name of the field. Unset: a request with the field is refused');
+  .describe('The vendor’s name for the field. Unset: a request with the field is refused');
 
 const fieldsSchema = z.partialRecord(z.enum(mappedFields), fieldSchema);
 
@@ -118,7 +118,7 @@ export const fieldMappingSchema = z
     endpoints: z
       .partialRecord(
         z.enum(mappedInputs),
-        z.string().min(1).describe('The vendor’s name of the model for this kind of input'),
+        z.string().min(1).describe('The vendor’s name for the model with this kind of input'),
       )
       .optional(),
     fields: fieldsSchema,
@@ -126,7 +126,7 @@ export const fieldMappingSchema = z
     pass: z
       .array(fieldName)
       .default([])
-      .describe('Names in metadata that are sent unchanged. All others are not sent'),
+      .describe('Names in metadata that are sent unchanged. No others are sent'),
     marker: fieldName
       .optional()
       .describe('A text field in which the vendor keeps our text, so that a lost job can be found'),
@@ -139,7 +139,7 @@ export const fieldMappingSchema = z
         size: placeOf('the size in pixels'),
         quality: placeOf('the quality'),
         completion_tokens: placeOf('the number of output tokens'),
-        total_tokens: placeOf('the number of all tokens'),
+        total_tokens: placeOf('the total number of tokens'),
       })
       .default({}),
     cost: z
@@ -193,7 +193,7 @@ function findFormMistakes({ fields }: Sketch): Mistake[] {
       : [at('form', `must be one of ${known.join(', ')}`)];
     const isSides = rule.form === 'sides';
     if (rule.auto !== undefined && field !== 'duration')
-      mistakes.push(at('auto', 'only a duration may be open'));
+      mistakes.push(at('auto', 'only the duration can be left to the model'));
     if (isSides && ruleNames(rule).length !== 2)
       mistakes.push(at('name', 'must name the width and the height'));
     if (Array.isArray(rule.name) && !isSides && !mediaFields.includes(field))

@@ -45,7 +45,7 @@ function mediaIssue(request: VideoRequest, facts: MediaFacts | undefined): Facts
     return { param: needed, message: `The model needs ${anyOf(needs)} here.` };
   const lonely = accompanied.find((kind) => brought.has(kind));
   if (lonely !== undefined && ![...brought].some((part) => part !== lonely && part !== 'audios'))
-    return { param: lonely, message: `The model needs an image or a video beside ${nouns[lonely]}.` };
+    return { param: lonely, message: `The model needs an image or a video in addition to ${nouns[lonely]}.` };
   const count = request.references.length + request.videos.length + request.audios.length;
   return total !== undefined && count > total
     ? { param: 'references', message: `The model accepts at most ${total} files.` }
@@ -69,7 +69,7 @@ function partsIssue(request: VideoRequest, { frames = 2, ...facts }: MediaFacts)
             : `The model accepts at most ${max} ${kind}.`,
       };
     if (count > 0 && request.firstFrame !== undefined && !beside.includes(kind))
-      return { param: kind, message: `The model does not accept ${nouns[kind]} beside frames.` };
+      return { param: kind, message: `The model does not accept ${nouns[kind]} together with frames.` };
   }
   return undefined;
 }

@@ -239,7 +239,7 @@ const unsaidSeconds = z
 const ofVideos = {
   ...ofBoth,
   ...offeredOfVideos,
-  input_seconds: seconds.optional().describe('The longest duration of all input videos together, in seconds'),
+  input_seconds: seconds.optional().describe('The longest total duration of the input videos, in seconds'),
   input_seconds_reported: z
     .boolean()
     .optional()

@@ -146,7 +146,7 @@ function fitDuration(
   if (duration === 'auto') {
     return durations.auto
       ? duration
-      : (refuse('duration', 'duration -1 lets the model decide.') ?? durations.default);
+      : (refuse('duration', 'duration must not be -1 (the model’s own choice).') ?? durations.default);
   }
   const { min, max, step } = durations;
   if (duration >= min && duration <= max && isMultiple(duration, step)) return duration;

@@ -17,7 +17,7 @@ const path = z
   .max(500)
   .regex(/^\/[\w\-./~:@!$'()*+,;=?&%{}]*$/, 'must begin with / and be a path such as /jobs/{id}');
 /** For model names and codes. `*` matches any text. */
-const pattern = text.refine((one) => one.split('*').length <= 3, 'may have two * at most');
+const pattern = text.refine((one) => one.split('*').length <= 3, 'may have at most two *');
 const patterns = z.union([pattern.transform((one) => [one]), z.array(pattern).min(1)]);
 
 const headerName = z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, 'must be the name of a header');

@@ -21,9 +21,9 @@ const callbacksMax = 1_000;
 const storageTexts: ReadonlyMap<string, string> = new Map(
   Object.entries({
     storage_full:
-      'The storage of results had no room for a file. Rendered images wait some minutes for space, and other work that needs the storage is refused or waits. Free some space, or enlarge the storage. Search the logs for step=storage_full.',
+      'The storage for results had no space for a file. Rendered images wait a few minutes for space. Other work that needs the storage waits or is refused. Free some space or enlarge the storage. Search the logs for step=storage_full.',
     storage_away:
-      'The storage of results did not accept a file, or a file could not be read: the storage does not respond, or refuses the gateway. Rendered images wait some minutes for the storage, and other work that needs it is refused or waits. Check the storage, and `results` in gateway.yaml. Search the logs for step=storage_away.',
+      'The storage for results did not accept a file, or a file could not be read: the storage does not respond or refuses the gateway’s requests. Rendered images wait a few minutes for the storage. Other work that needs it waits or is refused. Check the storage, and `results` in gateway.yaml. Search the logs for step=storage_away.',
   } satisfies Record<StorageStep, string>),
 );
 const withoutWorkersMs = 60_000;
@@ -63,7 +63,7 @@ export function createSources(deps: SourceDeps) {
     sightings.forgetOthers();
     if (!lasts) return [];
     const count = (await tasks.countUnfinished()).reduce((sum, kind) => sum + kind.count, 0);
-    const text = `No worker runs. ${taskCount(count)} until one does. ${generalAdvice('no_worker')}`;
+    const text = `No worker is running. ${taskCount(count)} until one starts. ${advice.no_worker}`;
     return count === 0 ? [] : [{ kind: 'attention', subject: 'no_worker', count, text }];
   }
 
@@ -86,7 +86,7 @@ export function createSources(deps: SourceDeps) {
       if (count === 0) return [];
       const text =
         `${count === callbacksMax ? `At least ${count}` : count} callbacks were abandoned: their receivers did not accept them for ` +
-        'days, or said that they are gone. `gateway tasks list --callback-failed` lists them; the action `redeliver` sends them again.';
+        'days, or responded that they no longer exist. `gateway tasks list --callback-failed` lists them; the action `redeliver` sends them again.';
       return [{ kind: 'callbacks_abandoned', subject: 'all', count, text }];
     },
 
@@ -102,7 +102,7 @@ export function createSources(deps: SourceDeps) {
       return (await deps.upkeepFailures.list()).map(({ step, count }) => {
         const text =
           storageTexts.get(step) ??
-          `The step ${step} of the reconciler left ${count} ${count === 1 ? 'item' : 'items'} for later. Search the logs for the reasons, and for step=${step}.`;
+          `The step ${step} of the reconciler left ${count} ${count === 1 ? 'item' : 'items'} for later. To find the reasons, search the logs for step=${step}.`;
         return { kind: 'upkeep_failing', subject: step, count, text };
       });
     },
@@ -122,15 +122,15 @@ function circuitsNotClosed({ channel, parts }: ChannelHealth): readonly Conditio
       kind: 'circuit_open',
       subject: [channel, credential, ...(model === undefined ? [] : [model])].join('/'),
       count: waiting?.tasks ?? 0,
-      text: `${text} \`gateway channels show\` has its history; tasks go to other channels, or wait.`,
+      text: `${text} Its tasks go to other channels or wait. \`gateway channels show\` shows its history.`,
     }));
 }
 
 function clockJumped({ expected, seen }: ClockJump): Condition {
   const [was, is] = [expected, seen].map((time) => new Date(time).toISOString());
   const text =
-    `The time of the database is ${is} but should be ${was}. Processes that have noticed write no money until this is fixed. ` +
-    'Correct the clock of its machine or, if the time is right, accept it with `gateway ledger accept-clock`.';
+    `The clock of the database shows ${is} but should show ${was}. Processes that have noticed this do not write to the ledger until it is fixed. ` +
+    'Correct the clock of the database machine or, if the time is right, accept it with `gateway ledger accept-clock`.';
   return { kind: 'clock_jumped', subject: 'database', count: 1, text };
 }
 
@@ -197,6 +197,6 @@ function lowBalance({ account, available, limit }: LowBalance, currency: string)
 }
 
 export function ledgerViolation(count: number): Condition {
-  const text = `\`gateway ledger verify\` found ${count === 1 ? 'a violation' : `${count} violations`}: run it again to see them, and charge nothing by hand before they are understood.`;
+  const text = `\`gateway ledger verify\` found ${count === 1 ? 'a violation' : `${count} violations`}. Run it again to see them, and do not charge anything by hand until you understand them.`;
   return { kind: 'ledger_violation', subject: 'ledger', count, text };
 }

@@ -145,7 +145,7 @@ function createRoom(directory: string, freeBytesMin: number) {
     async problem(): Promise<string | undefined> {
       const free = await freeBytes();
       if (free >= 2 * freeBytesMin) return undefined;
-      return `The disk of ${directory} has ${free} bytes free. Below ${freeBytesMin} (results.free_bytes), no result and no file is stored any more. Free some space, or lower results.retention_days.`;
+      return `The disk of ${directory} has ${free} bytes free. Below ${freeBytesMin} (results.free_bytes), results and files are no longer stored. Free some space, or lower results.retention_days.`;
     },
   };
 }

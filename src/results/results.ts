@@ -156,7 +156,7 @@ function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Address): string {
 
 function warnOfLinks(address: Address, log: Logger): Pick<KeptResults, 'unreachableLinks'> {
   if (address.PUBLIC_URL !== undefined) return {};
-  const unreachableLinks = `PUBLIC_URL is not set: links to results and files lead to ${publicUrlOf(address)}, which callers and upstreams elsewhere cannot open. Set it to the address under which they reach this gateway.`;
+  const unreachableLinks = `PUBLIC_URL is not set: links to results and files lead to ${publicUrlOf(address)}, which callers and upstreams on other machines cannot open. Set it to the address under which they reach this gateway.`;
   log.warn({}, unreachableLinks);
   return { unreachableLinks };
 }
@@ -165,7 +165,7 @@ function warnOfLinks(address: Address, log: Logger): Pick<KeptResults, 'unreacha
 function warnOfStorage(storage: ResultStorage, log: Logger): void {
   storage.problem().then(
     (problem) => problem !== undefined && log.warn({}, problem),
-    (err: unknown) => log.warn({ err }, 'the storage of results does not answer'),
+    (err: unknown) => log.warn({ err }, 'the storage for results does not respond'),
   );
 }
 

@@ -49,7 +49,7 @@ export function limitFiles(files: Files, limits = storageLimits): Files {
 }
 
 function silence(ms: number): Error {
-  return new Error(`no answer within ${ms} ms`);
+  return new Error(`no response within ${ms} ms`);
 }
 
 async function orNotRead<Result>(reading: Promise<Result>): Promise<Result> {

@@ -286,7 +286,7 @@ function considerChannel(
   const offer = context.offers.get(channel);
   const capability = offer === undefined ? undefined : capabilityFor(offer, request, context.given);
   if (capability === undefined)
-    return drop('kind_not_served', `${channel.provider} makes no ${request.kind}s`);
+    return drop('kind_not_served', `${channel.provider} does not generate ${request.kind}s`);
   if (capability.issue !== undefined) return drop('unsupported', capability.issue.message, capability.issue);
   const lost = lostMedia(request, capability.facts);
   if (lost !== undefined) return drop('unsupported', lost.message, lost);

@@ -143,7 +143,7 @@ export function taskProviderFor(
 function withoutJobs({ facts }: SynchronousImageProvider): ImageTaskProvider {
   const refuse = (): Promise<never> =>
     Promise.reject(
-      new UpstreamError('rejected', 'The upstream answers with images, and has no jobs.', {
+      new UpstreamError('rejected', 'The upstream returns images directly and has no jobs.', {
         code: 'no_jobs',
       }),
     );

@@ -35,7 +35,7 @@ function referencesIssue(
     return refuse(
       max === 0 ? 'The model does not accept images.' : `The model accepts at most ${max} images.`,
     );
-  if (images.length < min) return refuse('The model edits an image: send one.');
+  if (images.length < min) return refuse('The model edits images. Send one.');
   if (mask !== undefined && hasMask === false)
     return { param: 'mask', message: 'The model does not accept a mask.' };
   if (mask !== undefined && images.length === 0) return { param: 'mask', message: 'A mask needs an image.' };

@@ -12,6 +12,6 @@ export function lostMedia(request: GenerationRequest, facts: PlainFacts): Reques
   const param = request.kind === 'video' ? `metadata.${lost[0]}` : lost[0];
   return {
     param,
-    message: `${param} contains media, an address or a destination, and the model does not use it.`,
+    message: `${param} contains media, a URL or a destination that the model does not use.`,
   };
 }

@@ -56,5 +56,5 @@ export function totalSeconds(seconds: readonly VideoLength[]): number | undefine
 }
 
 function notMeasured(index: number): string {
-  return `videos[${index}]: its length could not be read in time; the hold is for the longest that the model takes.`;
+  return `videos[${index}]: the length could not be read in time. The hold covers the longest video that the model accepts.`;
 }

@@ -21,7 +21,7 @@ export function createPermittedModels(current: () => GatewayConfig) {
       );
       throw new GatewayError(
         'model_not_found',
-        `There is no model "${id.slice(0, 80)}".${nearest} GET /v1/models lists them.`,
+        `There is no model "${id.slice(0, 80)}".${nearest} GET /v1/models lists the models.`,
         { param: 'model' },
       );
     }

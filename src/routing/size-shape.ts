@@ -72,7 +72,7 @@ interface UnknownSize {
 function unknownSize(size: string, { model, shapes, param }: UnknownSize): GatewayError {
   const cure =
     shapes.length === 0
-      ? 'Name a resolution and a ratio, or leave both to the model.'
+      ? 'Specify a resolution and a ratio, or leave both to the model.'
       : `It renders ${shapesInWords(shapes)}.`;
   return new GatewayError('unsupported_parameter', `Model ${model} does not render ${size} here. ${cure}`, {
     param,

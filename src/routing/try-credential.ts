@@ -53,7 +53,7 @@ export function judge(error: UpstreamError): CredentialAnswer {
   if (gone)
     return {
       verdict: 'accepted',
-      words: 'The upstream accepts the key. It answered that there is no such job.',
+      words: 'The upstream accepts the key. It responded that it has no such job.',
     };
   const said = saidBy(error);
   if (outcome === 'not_sent')
@@ -62,7 +62,7 @@ export function judge(error: UpstreamError): CredentialAnswer {
     return { verdict: 'refused', words: `The upstream refuses the key or its account (${said}).` };
   return {
     verdict: 'unclear',
-    words: `The answer of the upstream does not show whether it accepts the key (${said}).`,
+    words: `The response does not show whether the upstream accepts the key (${said}).`,
   };
 }
 
@@ -71,4 +71,4 @@ export function saidBy({ status, code }: UpstreamError): string {
 }
 
 const untested =
-  'The adapter knows no free request that would test a key of this vendor. The first request for an image will show whether the key works.';
+  'There is no free request to test a key of this vendor. The first image request will show whether the key works.';

@@ -47,7 +47,7 @@ export function createAnswerBodyStore(db: Db, { seal, open }: Sealing) {
       for (let n = 0; n < documents; n += 1) {
         const _id = bodyId(made, n);
         const found = await bodies.findOne({ _id });
-        if (found === null) throw new Error(`part ${n} of the answer of ${made} is missing`);
+        if (found === null) throw new Error(`part ${n} of the response of ${made} is missing`);
         parts.push(Buffer.from(open(placeOf(_id), toSealed(found.sealed)), 'latin1'));
       }
       return parts;

@@ -91,7 +91,7 @@ export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<Databa
 
 export async function readDatabaseTime(db: Pick<Db, 'command'>): Promise<number> {
   const { localTime } = await db.command({ hello: 1 });
-  if (!(localTime instanceof Date)) throw new Error('MongoDB does not say what time it is');
+  if (!(localTime instanceof Date)) throw new Error('MongoDB does not report its time');
   return localTime.getTime();
 }
 

@@ -240,7 +240,7 @@ function keyLists(keys: Collection<KeyDocument>) {
 
 function receiving(redeemed: RedeemedLink, address: string, at: number) {
   const { filter, update } = redemptionOf(redeemed, at);
-  const change = { at, by: 'its owner', action: `received by the link, from ${address}`, reason: '' };
+  const change = { at, by: 'its owner', action: `received through the link, from ${address}`, reason: '' };
   return {
     filter,
     update: {

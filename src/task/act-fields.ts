@@ -41,7 +41,7 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
   },
   channel: {
     label: 'Channel (empty: the same)',
-    description: 'a channel of the task’s plan; default: the one that lost the submission',
+    description: 'a channel of the task’s plan; default: the channel that lost the submission',
     value: 'id',
     type: 'text',
   },

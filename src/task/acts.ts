@@ -75,7 +75,7 @@ const table = {
     example: { channel: 'main' },
     money: 'none',
     bills: 'twice',
-    confirmation: 'I looked at the upstream: it has no job of the first submission.',
+    confirmation: 'I checked the upstream: it has no job from the first submission.',
     events: ['resubmitted'],
   },
   fail: {
@@ -100,7 +100,7 @@ const table = {
   },
   complete: {
     title: 'Complete',
-    description: 'Ends the task as succeeded, with a result that you have, and charges it.',
+    description: 'Ends the task as succeeded, with a result that you provide, and charges it.',
     possible: [...lost, ...withJob, 'review'],
     fields: { result_url: true, duration: false, resolution: false, total_tokens: false, images: false },
     example: { result_url: 'https://files.example/video.mp4', duration: 5 },

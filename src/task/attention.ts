@@ -77,7 +77,7 @@ export const attentionMessages: Readonly<Record<AttentionReason, string>> = {
   submit_ambiguous:
     'It is not known whether the upstream accepted the task; the operator of this service has been asked to decide.',
   upstream_id_taken:
-    'The upstream did not say which of its jobs is the task’s; the operator of this service has been asked to decide.',
+    'The upstream did not say which of its jobs belongs to the task; the operator of this service has been asked to decide.',
   poll_failed:
     'The upstream does not report on the task; the operator of this service has been asked to decide.',
   poll_failing: 'The upstream does not report on the task at the moment; polling continues.',

@@ -49,7 +49,7 @@ export function polled(task: Job, event: EventOf<'polled'>, at: number): Next {
   return change({ ...over, state: { at: 'ending', ending: { kind: 'failed' } } });
 }
 
-const anotherJob = refuse('decided', 'The task has a different job by now.');
+const anotherJob = refuse('decided', 'The task now has a different job.');
 
 /** Replaces a decided but unwritten failure if the upstream later reports success. */
 export function corrected(task: In<'ending'>, event: EventOf<'polled'>): Next {
@@ -100,7 +100,7 @@ export function undone(task: Job, _event: EventOf<'undone'>, at: number): Next {
     return refuse('not_now', 'The task’s job was not adopted by an operator: there is nothing to undo.');
   }
   const code = 'adoption_undone';
-  const message = `${attempt.operation?.id ?? ''} was adopted, and taken back.`;
+  const message = `${attempt.operation?.id ?? ''} was adopted, but the adoption was undone.`;
   const { operation: _operation, adopted: _adopted, ...kept } = attempt;
   const again = { ...kept, state: 'lost', code, message, endedAt: at } as const;
   const stop = stopOf(state);

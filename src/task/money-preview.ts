@@ -25,16 +25,16 @@ export function mapMoney<From, To>(
 export type ShownMoney = Omit<MoneyPreview<string>, 'refunded'> & { readonly refunded: string | null };
 
 export function moneyInWords({ charged, released, refunded, unpaidJobs: jobs }: ShownMoney): string {
-  if (refunded === null) return 'amounts are shown to the role amounts';
+  if (refunded === null) return 'only operators with the role amounts see amounts';
   if (charged === null || released === null) return 'charges according to the facts that you enter';
   const which = jobs === 1 ? 'a job' : `${jobs} jobs`;
-  const bill = jobs === 0 ? '' : `; the upstream may bill ${which} that nobody pays for`;
+  const bill = jobs === 0 ? '' : `; the upstream may bill ${which} that no charge covers`;
   const parts = [
     isZero(charged) ? '' : `charges ${charged}`,
     isZero(released) ? '' : `releases ${released}`,
     isZero(refunded) ? '' : `gives back ${refunded}`,
   ].filter((part) => part !== '');
-  return `${parts.length === 0 ? 'changes nothing about the money' : parts.join(', ')}${bill}`;
+  return `${parts.length === 0 ? 'moves no money' : parts.join(', ')}${bill}`;
 }
 
 function isZero(amount: string): boolean {

@@ -12,7 +12,7 @@ export function reviewed(task: In<'ending'>, { kind, ...question }: EventOf<'rev
   const decided = question.why === 'unreleased' ? 'failed' : 'succeeded';
   if (state.ending.kind !== decided) return notNow(task, kind);
   if (state.ending.approved === true && isAnswered(question)) {
-    return refuse('decided', 'A person has decided how the task ends.');
+    return refuse('decided', 'An operator has already decided how the task ends.');
   }
   return change({ state: { at: 'review', ...question } });
 }
@@ -22,10 +22,9 @@ export const unacceptable: Readonly<Record<Question['why'], string | undefined>>
   above_hold: undefined,
   beyond_request: undefined,
   contradictory: undefined,
-  unwritable: 'The charge is larger than the ledger can hold: `complete` with other facts, or `fail`.',
-  unsettled:
-    'There is no charge that could be accepted: `retry_now`, `complete` with other facts, or `fail`.',
-  unreleased: 'The task fails, and there is no charge that could be accepted: `retry_now`, or `fail`.',
+  unwritable: 'The charge is larger than the ledger can store. Use `complete` with other facts, or `fail`.',
+  unsettled: 'There is no charge to accept. Use `retry_now`, `complete` with other facts, or `fail`.',
+  unreleased: 'The task is failing, so there is no charge to accept. Use `retry_now` or `fail`.',
 };
 
 export function approved({ state }: In<'review'>): Next {
@@ -41,7 +40,8 @@ export function approved({ state }: In<'review'>): Next {
  * Writes the outcome again after its content caused a failure, for example once a key or the ledger has been repaired.
  */
 export function settledAgain(review: StateOf<'review'>): Next {
-  if ('charge' in review) return refuse('not_now', 'The charge waits for a decision, not for another try.');
+  if ('charge' in review)
+    return refuse('not_now', 'The charge waits for a decision. Another attempt would not change it.');
   const ending: Ending =
     review.why === 'unsettled'
       ? { kind: 'succeeded' }

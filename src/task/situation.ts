@@ -223,7 +223,7 @@ const reviewSentences: Readonly<Record<Question['why'], string>> = {
     'The job succeeded, and its charge waits for a decision: the upstream reports more than the request and its model allow.',
   contradictory:
     'The job succeeded, and its charge waits for a decision: the upstream’s numbers contradict each other, or cannot be true.',
-  unwritable: 'The job succeeded, and its charge waits for a decision: it is more than the ledger can hold.',
+  unwritable: 'The job succeeded, and its charge waits for a decision: it is more than the ledger can store.',
   unsettled: 'The job succeeded, and its charge could not be computed or written.',
   unreleased: 'The task fails, but the ledger does not allow the release of its hold.',
 };
@@ -232,8 +232,8 @@ const reviewSentences: Readonly<Record<Question['why'], string>> = {
  * Stored concerns take precedence over the state's sentence, because a workflow may see a concern before a new state.
  */
 const concernSentences: Readonly<Partial<Record<AttentionReason, string>>> = {
-  poll_failing: 'The polls of its job fail.',
-  overdue: 'Its job takes five times as long as usual.',
+  poll_failing: 'Polling its job fails.',
+  overdue: 'Its job is taking five times as long as usual.',
   channel_gone: 'The running configuration no longer contains the channel or credential.',
   workflow_failing: 'The steps of its workflow fail repeatedly.',
   workflow_overdue: 'Its workflow should have ended the task, but is still running.',
@@ -246,7 +246,7 @@ function whatOf(standing: Standing): string {
   if (noted !== undefined) return `${noted}${stop === undefined ? '' : stopSentences[stop]}`;
   if (unserved === undefined) return whatOfState(standing);
   const { channel } = unserved;
-  return `${channel === undefined ? 'No worker runs.' : `No running worker serves ${channel}.`} ${whatOfState(standing)}`;
+  return `${channel === undefined ? 'No worker is running.' : `No running worker serves ${channel}.`} ${whatOfState(standing)}`;
 }
 
 function whatOfState(standing: Standing): string {
@@ -259,8 +259,8 @@ function whatOfState(standing: Standing): string {
     case 'queued':
     case 'sending': {
       const where = state.left.map((candidate) => candidate.channel).join(', ');
-      const why = state.replaces === true ? ' The job before it failed at its upstream.' : '';
-      return `The task is being submitted or waits for submission (channels: ${where}). After that, it waits for the end of its job.${waitSentence(standing)}${why}${ending}`;
+      const why = state.replaces === true ? ' The previous job failed at its upstream.' : '';
+      return `The task is being submitted or waits for submission (channels: ${where}). After that, it waits until its job ends.${waitSentence(standing)}${why}${ending}`;
     }
     case 'pausing':
       return `No channel of the plan accepts the task at the moment (round ${state.round}).${waitSentence(standing)}`;

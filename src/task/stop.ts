@@ -94,7 +94,10 @@ export function wantedInReview(task: In<'review'>, { stop }: EventOf<'wanted'>):
   if (task.state.why !== 'unreleased') return change(endedBy(task, stop));
   return stop === 'fail'
     ? change({ state: { at: 'ending', ending: approvedFailure(task, stops.fail.error) } })
-    : refuse('not_now', 'The ledger contradicts the end of the task: an operator decides, not its deadline.');
+    : refuse(
+        'not_now',
+        'The ledger contradicts how the task ended, so an operator decides instead of the deadline.',
+      );
 }
 
 /**
@@ -120,7 +123,7 @@ export function isAboutIts(task: Task, { n, job }: { readonly n?: number; readon
 export function stopped(task: Task, event: EventOf<'stopped'>): Next {
   const stop = stopOf(task.state);
   if (stop === undefined) return refuse('not_now', 'The task has no stop to carry out.');
-  if (!isAboutIts(task, event)) return refuse('decided', 'The task has a different job by now.');
+  if (!isAboutIts(task, event)) return refuse('decided', 'The task now has a different job.');
   return change({ attempts: withoutLost(task), ...endedBy(task, stop) });
 }
 

@@ -44,7 +44,7 @@ export function sending(
     if (attempts.some((one) => one.marker === marker)) {
       return refuse(
         'decided',
-        `The marker ${marker} is another attempt’s: the record has changed meanwhile.`,
+        `The marker ${marker} belongs to another attempt: the record has changed in the meantime.`,
       );
     }
     const { channel, credential } = candidate;
@@ -84,7 +84,10 @@ function unheard({ state, attempts }: Unanswered, { n, owner }: EventOf<'not_acc
   return state.n === n && attempt?.owner === owner ? undefined : decidedOtherwise;
 }
 
-export const decidedOtherwise = refuse('decided', 'The record of this submission was decided otherwise.');
+export const decidedOtherwise = refuse(
+  'decided',
+  'This submission was already recorded with a different outcome.',
+);
 
 /** No attempt has begun: the channel has no capacity, or the submission could not be prepared. */
 export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at: number): Next {
@@ -205,7 +208,7 @@ export function acceptedLate(task: Task, { n, operation }: EventOf<'accepted'>):
   if (stray === undefined) return change({ attempts: withAttempt(task, n, { stray: operation }) });
   return refuse(
     'decided',
-    `Attempt ${n} has a stray job already (${stray.id}); ${operation.id} is another one.`,
+    `Attempt ${n} already has a stray job (${stray.id}), and ${operation.id} is a different one.`,
   );
 }
 

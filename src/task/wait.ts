@@ -105,14 +105,15 @@ export function isSameWait(a: NewWait, b: NewWait): boolean {
 
 export const waitMessages: Readonly<Record<WaitCause, string>> = {
   ...attentionMessages,
-  slot: 'The task waits for its turn: the limit of concurrent tasks has been reached.',
-  circuit: 'The upstream has failed. The task is offered to it again after a pause.',
-  rate: 'The task waits for its turn: tasks are submitted at a limited rate.',
-  turn: 'The upstream has failed, and another task is testing it.',
-  backoff: 'The upstream accepts no task before a time that it has set.',
+  slot: 'The task is queued: the limit of concurrent tasks has been reached.',
+  circuit: 'The upstream has failed. The task will be submitted to it again after a pause.',
+  rate: 'The task is queued: tasks are submitted at a limited rate.',
+  turn: 'The upstream has failed, and another task is testing whether it has recovered.',
+  backoff: 'The upstream accepts no tasks until a time that it has specified.',
   upstream: 'No upstream accepts the task at the moment. The gateway keeps trying.',
   files: 'The files of the request are being read or sent to the upstream.',
-  storage: 'The storage of results accepts no files at the moment; the task is submitted as soon as it does.',
+  storage:
+    'The storage for results accepts no files at the moment. The task will be submitted as soon as it does.',
   lookup: 'The response to the submission was lost; the upstream is being asked whether it has the task.',
   worker: 'The task waits to be submitted: no worker has taken it yet.',
   submission: 'The task is being submitted.',

@@ -239,16 +239,16 @@ function grpcCodeOf(error: unknown): number | undefined {
 }
 
 /** The message must not claim that nothing happened, because a worker may still handle the request. */
-function noAnswer(detail = 'no worker answered in time'): GatewayError {
+function noAnswer(detail = 'no worker responded in time'): GatewayError {
   return new GatewayError(
     'service_unavailable',
-    'The service did not answer in time. What was asked for may still be done: look at the task before you repeat it.',
+    'The service did not respond in time. The request may still be carried out: check the task before you repeat it.',
     { retryAfterSeconds: 5, detail },
   );
 }
 
 function notRead(): GatewayError {
-  return serviceBusy('temporal did not answer a read in time');
+  return serviceBusy('temporal did not respond to a read in time');
 }
 
 function serviceBusy(detail: string, cause?: unknown): GatewayError {

@@ -180,7 +180,7 @@ describe('rotating SECRETS_KEY', () => {
     await insert('task_of_another', unknown);
     const { rewritten, left } = await rotate([b, a]);
     expect([rewritten, left]).toEqual([19, new Map([[idOf(unknown), 2]])]);
-    const line = `requests task_of_another: a sealed value needs the key ${idOf(unknown)}, and SECRETS_KEY holds ${idOf(b)}, ${idOf(a)}`;
+    const line = `requests task_of_another: a sealed value needs the key ${idOf(unknown)}, and SECRETS_KEY contains ${idOf(b)}, ${idOf(a)}`;
     expect(lines).toEqual([line, line]);
   });
 });

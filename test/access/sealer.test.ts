@@ -69,7 +69,7 @@ describe('a sealer', () => {
     const sealed = createSealer([older]).seal(request, 'x');
     expect(sealed.keyId).toMatch(/^[0-9a-f]{8}$/);
     expect(() => sealer.open(request, sealed)).toThrow(
-      `a sealed value needs the key ${sealed.keyId}, and SECRETS_KEY holds ${sealer.keyId}`,
+      `a sealed value needs the key ${sealed.keyId}, and SECRETS_KEY contains ${sealer.keyId}`,
     );
     expect(older.toString('hex')).not.toContain(sealed.keyId);
   });

@@ -33,7 +33,7 @@ describe('a derived secret', () => {
 
   it('cannot be derived from SECRETS_KEY alone, or with a key that the database does not know', async () => {
     const before = (await open(a)).deriveKey('media-link');
-    await expect(open(b)).rejects.toThrow(/needs the key [0-9a-f]{8}, and SECRETS_KEY holds [0-9a-f]{8}$/);
+    await expect(open(b)).rejects.toThrow(/needs the key [0-9a-f]{8}, and SECRETS_KEY contains [0-9a-f]{8}$/);
     await stored().deleteMany({});
     expect((await open(a)).deriveKey('media-link')).not.toEqual(before);
   });

@@ -42,7 +42,7 @@ it('fail the task when the time of the activity is over, and are charged to nobo
     outcome: {
       kind: 'failed',
       code: 'result_not_kept',
-      message: 'The upstream rendered the images, but the storage of results had no room for them.',
+      message: 'The upstream rendered the images, but the storage for results had no room for them.',
     },
   });
 });
@@ -55,7 +55,7 @@ it('are offered once if too many others wait already', async () => {
       kind: 'failed',
       code: 'result_not_kept',
       message:
-        'The upstream rendered the images, but the storage of results did not answer, and too many others were waiting for it.',
+        'The upstream rendered the images, but the storage for results did not respond, and too many others were waiting for it.',
     },
   });
 });

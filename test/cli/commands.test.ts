@@ -346,11 +346,11 @@ describe('tasks', () => {
     expect(watched.slice(0, 8)).toEqual([
       'Waiting for one.',
       expect.stringMatching(/^Since 20\S+Z, until 20\S+Z\.$/),
-      'Possible actions; try each with --dry-run first:',
+      'Possible actions (try each with --dry-run first):',
       `  gateway tasks action ${waiting} retry_now --reason "…"`,
-      '    changes nothing about the money',
+      '    moves no money',
       `  gateway tasks action ${waiting} fail --reason "…"`,
-      '    releases 0.500000; the upstream may bill a job that nobody pays for',
+      '    releases 0.500000; the upstream may bill a job that no charge covers',
       `  gateway tasks action ${waiting} cancel --reason "…"`,
     ]);
     const line = (start: RegExp) => watched.findIndex((text) => start.test(text));
@@ -365,7 +365,7 @@ describe('tasks', () => {
         /^Needs attention: submit_ambiguous\. The submission may have reached the upstream, /,
       ),
       `Look at one/a for mark-${lost}-1.`,
-      'Possible actions; try each with --dry-run first:',
+      'Possible actions (try each with --dry-run first):',
       `  gateway tasks action ${lost} retry_now --reason "…"`,
     ]);
     expect(shown.join('\n')).not.toMatch(/^situation/m);
@@ -493,7 +493,7 @@ describe('ledger', () => {
 
 it('channels: list, disable, enable', async () => {
   expect((await gateway(['channels', 'list'])).text).toMatch(
-    /^one +test +ill +- +\d+ +clip, plain, picture +a +No worker runs\.$/m,
+    /^one +test +ill +- +\d+ +clip, plain, picture +a +No worker is running\.$/m,
   );
   const off = await json(['channels', 'disable', 'two', '--reason', 'maintenance']);
   expect(off).toMatchObject({ enabled: false, switch: { by: 'admin', reason: 'maintenance' } });
@@ -548,7 +548,7 @@ describe('config', () => {
     expect((await draft('show')).text).toContain('# A comment that stays.');
     expect((await draft('diff')).text).toContain('Revision 1.');
     expect((await draft('try')).text).toContain('0 tasks: 0.000000 before');
-    await expect(draft('set', pointer, '1', '--revision', '0')).rejects.toThrow('revision 1; you have read');
+    await expect(draft('set', pointer, '1', '--revision', '0')).rejects.toThrow('revision 1; you read');
     await expect(draft('set', pointer)).rejects.toThrow('--remove');
     expect((await draft('publish', '--reason', 'spring')).text).toMatch(/^version +2$/m);
     expect((await gateway(['config', 'versions'], { url })).text).toMatch(/^ +2 .* spring$/m);
@@ -793,7 +793,7 @@ describe('price explain', () => {
     expect(lines.slice(0, 2)).toEqual(['hold: 1.200000 USD', '  by the price of the model on channel one']);
     expect(lines).toContain('  duration 12 (left open: the dearest)');
     expect(lines).toContain('  resolution 720p (the model’s default)');
-    expect(lines).toContain('  of an output of 12 seconds');
+    expect(lines).toContain('  for an output of 12 seconds');
     expect(lines).toContain('  + 1.2   line 2: 0.100000 USD × 12 seconds (left open: the dearest)');
     expect(lines).toContain('  = 1.200000   the sum of the lines, rounded half up to six places');
     expect(lines).toContain('usual charge: 0.500000 USD');
@@ -841,7 +841,7 @@ describe('route why', () => {
       code: 'failure: x',
     });
     const { text } = await gateway(['route', 'why', id]);
-    const words = 'The upstream has failed. The task is offered to it again after a pause';
+    const words = 'The upstream has failed. The task will be submitted to it again after a pause';
     expect(text).toMatch(
       new RegExp(`^The task is being submitted or waits for submission .* one/a \\(failure: x\\): ${words}`),
     );
@@ -884,7 +884,7 @@ describe('route explain', () => {
     );
     const moderated = 'fallback: { channels: [spare, ark], on: [moderation_input], allow_moderation: true }';
     const words = await explained(moderated, '--request', '{"images":["asset://a-file"]}');
-    expect(words).toContain('at spare, ark (this request cannot use any of them).');
+    expect(words).toContain('at spare, ark (this request cannot go to any of them).');
     expect(words).toContain('Content that one vendor refused may go to another vendor.');
   });
 

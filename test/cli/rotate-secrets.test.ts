@@ -74,7 +74,7 @@ describe('SECRETS_KEY', () => {
     );
     expect(await webhookSecretsOf(both)(account.id)).toEqual(secrets);
     await expect(open(b)).rejects.toThrow(
-      `SECRETS_KEY: a sealed value needs the key ${idOf(a)}, and SECRETS_KEY holds ${idOf(b)}`,
+      `SECRETS_KEY: a sealed value needs the key ${idOf(a)}, and SECRETS_KEY contains ${idOf(b)}`,
     );
 
     const wrongWay = await rotate(b);

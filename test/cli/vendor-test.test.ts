@@ -49,7 +49,7 @@ it('gateway vendors test prints a row for each test and ends with 0 if all passe
   const { text, status } = await run(...files);
   expect(status).toBe(0);
   expect(text).toMatch(/recraft +fixture two images of V4\.1 +passed/);
-  expect(text).toMatch(/topaz +image: at most once: a lost answer/);
+  expect(text).toMatch(/topaz +image: at most once: a lost response/);
   expect(text).toMatch(/\nAll \d+ passed\. Add the file to `vendors` of gateway\.yaml\.$/);
 });
 

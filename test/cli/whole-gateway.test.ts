@@ -228,7 +228,7 @@ describe('our command line', () => {
       /^fail: 2 tasks, 1\.000000 is held for them\.\n2 of 2 would be done\.\n2 × The task fails/,
     );
     expect(dry.text).toContain(
-      'In total, it releases 1.000000; the upstream may bill 2 jobs that nobody pays for.',
+      'In total, it releases 1.000000; the upstream may bill 2 jobs that no charge covers.',
     );
     expect(await recordOf(tasks[0] ?? '')).toEqual([]);
     await isRefused(cli(...line), '--plan PLAN');

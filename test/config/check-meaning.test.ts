@@ -296,7 +296,7 @@ describe('a fallback', () => {
       { channels: ['two'], on: ['moderation_input'], allow_moderation: true },
       [],
     ],
-    ['names a channel twice', { channels: ['two', 'two'] }, [`${path}.channels: channels must differ`]],
+    ['names a channel twice', { channels: ['two', 'two'] }, [`${path}.channels: channels must be unique`]],
   ])('%s', (_, fallback, expected) => {
     expect(said(fallback)).toEqual(expected);
   });

@@ -37,7 +37,7 @@ describe('notify', () => {
       /targets\[0\]\.secret: must be whsec_/,
     ],
     ['an id that no field can have', '{ id: a.b, command: [x] }', /targets\[0\]\.id/],
-    ['an id twice', '{ id: a, command: [x] }, { id: a, command: [y] }', /target ids must differ/],
+    ['an id twice', '{ id: a, command: [x] }, { id: a, command: [y] }', /target ids must be unique/],
   ])('refuses a target with %s', (_, target, message) => {
     expect(() => parse(`{ targets: [${target}] }`)).toThrow(message);
   });

@@ -283,7 +283,7 @@ it('the currency of accounts that have money cannot change: by no reload, no dry
   await write(other, path);
   const { available } = await gateway.core.ledger.balance((await gateway.account()).id);
   expect(available).toBeGreaterThan(0n);
-  const sentence = "currency: this database's accounts are in USD: they cannot become JPY.";
+  const sentence = 'currency: the accounts in this database use USD, which cannot be changed to JPY.';
   for (const dry_run of [true, false]) {
     const { status, body } = await second.admin('POST', '/config/reload', { dry_run });
     expect([status, body.error.message]).toEqual([400, `The file was not loaded: ${sentence}`]);
@@ -313,7 +313,7 @@ it('other results are published by a start only, and refused by the processes th
   await write(kept);
   const { version } = (await gateway.admin('GET', '/config')).body;
   const sentence =
-    'results: is read at the start only; restart every process with this file, or with a new comment in it if it was published before (results.storage "none" → "directory", results.directory "results" → "kept")';
+    'results: takes effect only at startup; restart every process with this file, and add a comment to the file first if it was published before (results.storage "none" → "directory", results.directory "results" → "kept")';
   for (const dry_run of [true, false]) {
     const { status, body } = await gateway.admin('POST', '/config/reload', { dry_run });
     expect([status, body.error.message]).toEqual([400, `The file was not loaded: ${sentence}`]);

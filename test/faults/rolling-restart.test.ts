@@ -56,10 +56,8 @@ async function startPair(): Promise<Pair> {
   };
 }
 
-/**
- * Why an API responds with 503 if MongoDB or Temporal is slow. Neither is restarted here, but the machine may be busy.
- */
-const slowServer = /mongodb did not answer in|temporal: .*deadline/i;
+/** Log lines of an API that responded with 503 because MongoDB or Temporal was slow on a busy machine. */
+const slowServer = /mongodb did not respond within|temporal: .*deadline/i;
 
 /** Whether the API logged that a server was slow. Callers then repeat their request. */
 async function isSlowServer(url: string, { status, headers }: Answer): Promise<boolean> {

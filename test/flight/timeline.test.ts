@@ -129,7 +129,7 @@ describe('in words', () => {
     [
       'one of many alike',
       { skipped: 7 },
-      'status at one: GET /jobs/1 → 200: running, 40 % (20 ms; 7 like the one before are not shown)',
+      'status at one: GET /jobs/1 → 200: running, 40 % (20 ms; 7 like the previous one are not shown)',
     ],
     [
       'without an answer',
@@ -162,9 +162,9 @@ describe('in words', () => {
     const base = { at: 101, ms: 9, status: null, error: null };
     const attempts = [{ ...base, status: 500 }, { ...base, error: 'timeout' }, base];
     expect(saidOf('callback', { callback: { state: 'pending', target: 'me.example', attempts } })).toEqual([
-      'me.example answered 500 in 9 ms',
-      'me.example did not answer: timeout, after 9 ms',
-      'me.example did not answer, after 9 ms',
+      'me.example responded with 500 in 9 ms',
+      'me.example did not respond: timeout, after 9 ms',
+      'me.example did not respond, after 9 ms',
     ]);
   });
 

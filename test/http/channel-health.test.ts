@@ -182,7 +182,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
     },
     verdict: 'tried',
     state: 'flapping',
-    words: /serves again, but its circuit opened 4 times in the last hour: requests fail \(http_500\)\.$/,
+    words: /works again, but its circuit opened 4 times in the last hour: requests fail \(http_500\)\.$/,
   },
   'no worker that serves the channel': {
     make: () =>
@@ -264,7 +264,7 @@ describe('every page says the same of', () => {
     const said = await screens();
     expect(said.channels).toMatchObject({
       state: 'serving',
-      text: 'The channel serves.',
+      text: 'The channel is serving requests.',
       since: null,
       parts: [],
     });

@@ -169,7 +169,7 @@ describe('failures', () => {
 });
 
 it.each([
-  ['and was charged', {}, /It was charged: ask the operator of this service about img_/],
+  ['and was charged', {}, /It was charged. Ask the operator of this service about img_/],
   ['and was not charged', { made: 'img_unpaid' }, /No charge is on record for it/],
 ])(
   'whose process died before it stored the answer %s: reports that, and makes no call',

@@ -86,7 +86,7 @@ it('heads reveal entries that were removed together with all anchors', async () 
   ]);
   expect((await verify(nowhere)).violations).toEqual([]);
   expect((await verify()).violations).toEqual([
-    'exported head acme/2: was the head on 2026-11-25, and is missing',
+    'exported head acme/2: was the head on 2026-11-25, but is missing',
   ]);
 });
 
@@ -184,7 +184,7 @@ it('heads can be posted to a webhook, which no verification reads; a failed post
       return Promise.resolve({ status });
     });
   const run = exported(webhook);
-  await expect(run()).rejects.toThrow('answered 500');
+  await expect(run()).rejects.toThrow('responded with 500');
   status = 204;
   expect(await run()).toBe(2);
   expect(posted[1]).toMatchObject({

@@ -131,10 +131,10 @@ it("'spent_equals_entries': what a key has spent was lowered, and a close was mo
   const found = (await verify()).violations.filter(({ invariant }) => invariant === 'spent_equals_entries');
   expect(found.map(({ message }) => message).toSorted()).toEqual([
     expect.stringMatching(
-      /^a\/5: says \S+ 229, 100, 230, 100, 230, 100 of key:key_1; the chain gives \S+ 230, 100, 230, 100, 230, 100$/,
+      /^a\/5: contains \S+ 229, 100, 230, 100, 230, 100 for key:key_1; the chain gives \S+ 230, 100, 230, 100, 230, 100$/,
     ),
     expect.stringMatching(/^a\/6: /),
-    expect.stringMatching(/^b\/3: is of .*key_2.*, its hold of .*key_1/),
+    expect.stringMatching(/^b\/3: belongs to .*key_2.*, but its hold to .*key_1/),
   ]);
 });
 
@@ -319,7 +319,7 @@ describe('settled_in_full', () => {
         invariant: 'settled_in_full',
         account: 'b',
         task: image,
-        message: `${image} is settled beyond its hold, but 20 was never charged`,
+        message: `${image} is settled beyond its hold, but the excess of 20 was never charged`,
       },
     ]);
   });
@@ -335,8 +335,8 @@ describe('charge_is_priced', () => {
   it.each<[string, Partial<EntryDocument>, string]>([
     ['b/2', { basis: '' }, 'no prices are frozen in this hold'],
     ['b/2', { basis: '{"price":{}}' }, 'no prices are frozen in this hold'],
-    ['b/3', { basis: '' }, 'charges 80, and says nothing that it follows from'],
-    ['b/3', { basis: settledText(81n) }, 'charges 80, and the prices of its hold come to 81'],
+    ['b/3', { basis: '' }, 'charges 80, and its record does not explain the amount'],
+    ['b/3', { basis: settledText(81n) }, 'charges 80, but the prices of its hold come to 81'],
   ])('%s with %o', async (id, fields, what) => {
     await reseal(id, fields);
     const { violations } = await verify();
@@ -361,10 +361,10 @@ describe('refunded_within_charge', () => {
 
   it.each([
     ['above the charge', 't1', 131n, 't1 was charged 130, and is refunded 131'],
-    ['of a task that was released', 't2', 100n, 't2 is refunded 100, and was never settled'],
-    ['of a task that is held', 't3', 1n, 't3 is refunded 1, and was never settled'],
-    ['of a task that nobody knows', 't9', 1n, 't9 is refunded 1, and was never settled'],
-    ['of what another account paid', image, 1n, 'img_1 is refunded, and was charged to account b'],
+    ['of a task that was released', 't2', 100n, 't2 is refunded 100, but was never settled'],
+    ['of a task that is held', 't3', 1n, 't3 is refunded 1, but was never settled'],
+    ['of a task that nobody knows', 't9', 1n, 't9 is refunded 1, but was never settled'],
+    ['of what another account paid', image, 1n, 'img_1 is refunded, but was charged to account b'],
   ])('a refund %s', async (_, task, amount, message) => {
     await refund(task, amount);
     expect((await verify()).violations).toEqual([
@@ -429,7 +429,7 @@ describe('ends_at_anchored_head', () => {
       {
         invariant: 'ends_at_anchored_head',
         account: 'b',
-        message: expect.stringMatching(/^b\/3: was the head on \d{4}-\d\d-\d\d, and is missing$/),
+        message: expect.stringMatching(/^b\/3: was the head on \d{4}-\d\d-\d\d, but is missing$/),
       },
     ]);
   });
@@ -443,7 +443,7 @@ describe('open_hold_is_live', () => {
         invariant: 'open_hold_is_live',
         account: 'a',
         task: 't3',
-        message: 't3 has an open hold, and no workflow, lease or creation accounts for it',
+        message: 't3 has an open hold that no workflow, lease or creation accounts for',
       },
     ]);
   });
@@ -503,7 +503,7 @@ describe('unfinished_task_is_held', () => {
         invariant: 'unfinished_task_is_held',
         account: 'a',
         task: 't3',
-        message: `t3 is running, and ${what}`,
+        message: `t3 is running, but ${what}`,
       },
     ]);
   });
@@ -537,7 +537,7 @@ it('terminal_task_is_closed: a task that ended and keeps its hold', async () => 
       invariant: 'terminal_task_is_closed',
       account: 'a',
       task: 't3',
-      message: 't3 is failed and its hold is still open',
+      message: 't3 is failed, but its hold is still open',
     },
   ]);
 });
@@ -548,17 +548,17 @@ describe('charged_is_succeeded', () => {
       'a failed task that is charged',
       't1',
       { status: 'failed', charge: 0n },
-      't1 is failed and settled for 130',
+      't1 is failed, but settled for 130',
     ],
-    ['a charge that differs', 't1', { charge: 129n }, 't1 shows 129, the ledger says 130'],
+    ['a charge that differs', 't1', { charge: 129n }, 't1 shows 129, but the ledger says 130'],
     ['a task of another account', 't1', { account: 'b' }, 't1 belongs to account b'],
     [
       'a succeeded task that was released',
       't2',
       { status: 'succeeded', outcome: { kind: 'succeeded' } },
-      't2 succeeded and was released, and shows a charge of 0',
+      't2 succeeded, but was released, and shows a charge of 0',
     ],
-    ['a failed task that shows a charge', 't2', { charge: 7n }, 't2 is failed and shows a charge of 7'],
+    ['a failed task that shows a charge', 't2', { charge: 7n }, 't2 is failed, but shows a charge of 7'],
   ])('%s', async (_name, task, fields, message) => {
     await tasks().updateOne({ _id: task }, { $set: fields });
     expect((await verify()).violations).toEqual([
@@ -578,7 +578,7 @@ describe('charged_is_succeeded', () => {
         invariant: 'charged_is_succeeded',
         account: 'a',
         task: 't9',
-        message: 't9 succeeded and is not settled',
+        message: 't9 succeeded, but is not settled',
       },
     ]);
   });
@@ -623,16 +623,11 @@ it('more entries than are read at once, and more violations than are listed', as
 
 describe('record_is_known', () => {
   it.each<[string, string, Document, string]>([
-    ['a status that nobody knows', 't1', { status: 'paid' }, 'is in the status paid, which nobody knows'],
-    ['no status', 't1', { status: null }, 'is in the status null, which nobody knows'],
-    [
-      'a state that nobody knows',
-      't3',
-      { state: { at: 'resting' } },
-      'is in the state resting, which nobody knows',
-    ],
-    ['no state', 't3', { state: null }, 'is in the state undefined, which nobody knows'],
-    ['a status of another state', 't3', { status: 'failed' }, 'is failed, and its state is waiting'],
+    ['a status that nobody knows', 't1', { status: 'paid' }, 'has the unknown status paid'],
+    ['no status', 't1', { status: null }, 'has the unknown status null'],
+    ['a state that nobody knows', 't3', { state: { at: 'resting' } }, 'has the unknown state resting'],
+    ['no state', 't3', { state: null }, 'has the unknown state undefined'],
+    ['a status of another state', 't3', { status: 'failed' }, 'is failed, but its state is waiting'],
   ])('%s', async (_, task, fields, message) => {
     await tasks().updateOne({ _id: task }, { $set: fields });
     expect((await verify()).violations).toContainEqual({
@@ -660,7 +655,7 @@ describe('what accounts for an open hold without a record does so for a while', 
 
 it('a release without a record is that of an abandoned creation, or a violation', async () => {
   await tasks().deleteOne({ _id: 't2' });
-  const message = 't2 is released, and has no record';
+  const message = 't2 is released, but has no record';
   expect((await verify()).violations).toMatchObject([{ invariant: 'charged_is_succeeded', message }]);
   await ledger.void({ account: 'a', task: 't3', note: abandonedNote });
   await tasks().deleteOne({ _id: 't3' });

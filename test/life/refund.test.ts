@@ -77,7 +77,7 @@ describe('a task that succeeded', () => {
       {
         did: {
           task: 'The task stays succeeded.',
-          money: `${videoCharge} USD is given back to the account ${account.id}; ${videoCharge} USD was charged.`,
+          money: `${videoCharge} USD is refunded to the account ${account.id}; ${videoCharge} USD was charged.`,
         },
       },
     ]);
@@ -90,7 +90,7 @@ describe('a task that succeeded', () => {
         by: 'ada',
         action: 'refund',
         reason: 'it shows nothing',
-        detail: `${videoCharge} USD is given back.`,
+        detail: `${videoCharge} USD is refunded.`,
       },
     ]);
     expect(shown.ledger.map(({ kind }: { kind: string }) => kind)).toEqual(['hold', 'settle', 'refund']);
@@ -177,7 +177,7 @@ describe('a task that succeeded', () => {
       'refunded already: 0.200000 USD by ben: why: it',
     );
     const acts = (await show(task)).actions;
-    expect(acts).toMatchObject([{ by: 'ben', reason: input.reason, detail: '0.200000 USD is given back.' }]);
+    expect(acts).toMatchObject([{ by: 'ben', reason: input.reason, detail: '0.200000 USD is refunded.' }]);
     expect((await refund(task)).status).toBe(409);
     expect((await show(task)).actions).toEqual(acts);
     expect(await account.balance()).toMatchObject({ available: '9.437700' });
@@ -206,7 +206,7 @@ describe('a task that succeeded', () => {
       {
         would: {
           task: 'The task stays succeeded.',
-          money: `0.500000 USD is given back to the account ${account.id}; ${videoCharge} USD was charged.`,
+          money: `0.500000 USD is refunded to the account ${account.id}; ${videoCharge} USD was charged.`,
         },
         plan: expect.stringMatching(/^[0-9a-f]{16}$/),
       },
@@ -246,9 +246,7 @@ it('the command line refunds an amount, tries it first, and shows it', async () 
   const line = ['tasks', 'action', task, 'refund', '--amount', '0.5', '--reason', 'half of it is black'];
   const cli = (...words: string[]) => runLine(gateway, words, { token: ada });
   const dry = await cli(...line, '--dry-run');
-  expect(dry.text).toMatch(
-    /^would\n +task +The task stays succeeded\.\n +money +0\.500000 USD is given back/,
-  );
+  expect(dry.text).toMatch(/^would\n +task +The task stays succeeded\.\n +money +0\.500000 USD is refunded/);
   expect(await account.balance()).toMatchObject({ available: '9.237700' });
   await expect(cli(...line)).rejects.toThrow('--plan PLAN');
   const plan = /^plan +(\w+)$/m.exec(dry.text)?.[1] ?? '';
@@ -263,7 +261,7 @@ it('the command line refunds an amount, tries it first, and shows it', async () 
   const { text } = await cli('tasks', 'show', task);
   expect(text).toMatch(/refunded +0\.500000/);
   expect(text).toContain('refund +0.500000 (by ada: half of it is black)');
-  expect(text).toContain('ada: refund (half of it is black): 0.500000 USD is given back.');
+  expect(text).toContain('ada: refund (half of it is black): 0.500000 USD is refunded.');
 });
 
 async function recordOf(task: string) {

@@ -106,7 +106,7 @@ interface Paid {
 async function paid(model: string, videos: readonly string[]): Promise<Paid> {
   const prompt = 'a fox [sim:missing-usage]';
   const { body } = await account.create({ model, prompt, videos, input_type: 'reference' });
-  expect(body.warnings).toContainEqual(expect.stringMatching(/^videos\[0\]: its length /));
+  expect(body.warnings).toContainEqual(expect.stringMatching(/^videos\[0\]: the length /));
   expect(await account.finished(body.id)).toMatchObject({ status: 'succeeded' });
   const receipt = await account.call('GET', `/v1/videos/generations/${body.id}/receipt`);
   const { hold, charge, usage, charge_reckoning: how } = receipt.body.payload;

@@ -68,7 +68,7 @@ describe('the banner', () => {
     const shown = bannerWith(findExamples(config, providers), 'gateway.yaml');
     for (const id of ['my-video', 'my-image-task']) expect(shown).toContain(`"model":"${id}"`);
     expect(shown).not.toContain('seedance-2.0');
-    expect(shown).toContain('The upstreams are those of gateway.yaml');
+    expect(shown).toContain('The upstreams come from gateway.yaml');
   });
 
   it('leaves out what no channel in service can do', () => {

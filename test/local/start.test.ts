@@ -67,7 +67,7 @@ describe('npm start with a configuration of its own', () => {
     await mode.ready();
     // The API has waited for Temporal and for its worker, so its log contains no failed start.
     expect(await readFile(join(environment.DATA_DIR, 'logs', 'api.log'), 'utf8')).not.toContain('"stack"');
-    expect(mode.output()).toContain(`The upstreams are those of ${file}`);
+    expect(mode.output()).toContain(`The upstreams come from ${file}`);
     expect(mode.output()).toContain('Admin token   a-token-of-the-operator');
     const second = start(environment);
     expect(await second.ended).toBe(1);
@@ -155,7 +155,7 @@ describe('npm start with a configuration of its own', () => {
       await mode.terminate();
     }
     await waitUntil('all have ended', () => Promise.resolve(!pids.some(isAlive)));
-    expect(mode.output()).toContain('ending what was started here');
+    expect(mode.output()).toContain('stopping everything that was started here');
   }, 900_000);
 
   it('refuses a bad file before anything starts, and says how to return to the simulator', async () => {

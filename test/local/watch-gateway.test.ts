@@ -18,7 +18,7 @@ describe('watching the gateway', () => {
     await waitUntil('every outcome', () => Promise.resolve(asked >= outcomes.length));
     await watch.stop();
     expect(said).toEqual([
-      'The gateway stopped answering: Not ready: mongodb.',
+      'The gateway stopped responding: Not ready: mongodb.',
       'The gateway is ready again.',
     ]);
   });

@@ -67,7 +67,7 @@ it('are estimated as they are held', async () => {
 
 it('unreadable files are held for as the longest, and named', async () => {
   const created = await account.create({ videos: ['https://media.example/a.mp4'] });
-  expect(created.body.warnings).toEqual([expect.stringMatching(/^videos\[0\]: its length /)]);
+  expect(created.body.warnings).toEqual([expect.stringMatching(/^videos\[0\]: the length /)]);
   expect(created.headers['x-mediary-hold']).toContain(held(15));
   await account.finished(created.body.id);
 });

@@ -70,7 +70,7 @@ describe('an unsupported field that changes the price or the meaning', () => {
     ['duration', { duration: 3 }, 'duration must be 4-12 whole seconds, not 3.'],
     ['duration', { duration: 13 }, 'duration must be 4-12 whole seconds, not 13.'],
     ['duration', { duration: 5.5 }, 'duration must be 4-12 whole seconds, not 5.5.'],
-    ['duration', { duration: 'auto' }, 'duration -1 lets the model decide.'],
+    ['duration', { duration: 'auto' }, 'duration must not be -1 (the model’s own choice).'],
     [
       'videos',
       { videos: ['https://a.example/1.mp4', 'https://a.example/2.mp4'] },

@@ -76,7 +76,9 @@ it('unfinished tasks need a person if no worker has run for a minute', async () 
 it('the clock of the database has jumped, until no process contradicts it', async () => {
   expect(await sources.clock_jumped()).toEqual([]);
   jump = { expected: 0, seen: 86_400_000 };
-  const text = expect.stringMatching(/is 1970-01-02T.* should be 1970-01-01T.*gateway ledger accept-clock/);
+  const text = expect.stringMatching(
+    /shows 1970-01-02T.* should show 1970-01-01T.*gateway ledger accept-clock/,
+  );
   expect(await sources.clock_jumped()).toMatchObject([{ subject: 'database', text }]);
 });
 
@@ -158,7 +160,7 @@ it('a model that its vendor has shut down is named with its channel', async () =
 });
 
 it.each([
-  ['storage_full', 'had no room'],
+  ['storage_full', 'had no space'],
   ['storage_away', 'did not accept a file'],
 ])('a storage that accepts nothing has its own text: %s', async (step, words) => {
   upkeepFailures = [{ step, count: 1 }];

@@ -260,7 +260,7 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
     await preview(page)
       .getByText('30 tasks of 30 would be affected: no money is moved in the ledger.')
       .waitFor();
-    await preview(page).getByText('The upstream may bill 30 jobs that nobody pays for.').waitFor();
+    await preview(page).getByText('The upstream may bill 30 jobs that no charge covers.').waitFor();
     expect(await preview(page).getByText('Done.').allInnerTexts()).toEqual(['30 × Done.']);
     await page.getByLabel(actionTable.resubmit.confirmation ?? '').check();
     await page.getByRole('button', { name: 'Resubmit: 30 tasks' }).click();

@@ -132,7 +132,7 @@ describe.skipIf(browserPath === undefined)(`past periods in the console${noBrows
     await page.getByRole('region', { name: 'The numbers of the charts' }).getByRole('row').nth(24).waitFor();
     await page.getByRole('button', { name: 'By model' }).click();
     const row = page
-      .getByRole('region', { name: 'What ended by model' })
+      .getByRole('region', { name: 'Ended tasks by model' })
       .getByRole('row')
       .filter({ hasText: 'plain' });
     await row.getByText('4', { exact: true }).first().waitFor();

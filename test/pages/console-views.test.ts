@@ -60,7 +60,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
 
     await row.getByRole('button', { name: /^caps/ }).click();
     await page.getByLabel('All models together, a day').fill('5');
-    await page.getByRole('button', { name: 'Add caps of one model' }).click();
+    await page.getByRole('button', { name: 'Add caps for one model' }).click();
     await page.getByLabel('Model', { exact: true }).fill('clip');
     await page.getByLabel('clip, in all').fill('50.5');
     await page.getByLabel(/^Reason/).fill(hostile);
@@ -102,11 +102,11 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     const { page, faults } = await signedIn(`#/accounts/${id}`);
     await page.getByRole('button', { name: 'End users’ caps' }).click();
     await page.getByLabel('Each end user, a month').fill('9');
-    await page.getByRole('button', { name: 'Add caps of one end user' }).click();
+    await page.getByRole('button', { name: 'Add caps for one end user' }).click();
     await page.getByLabel('End user', { exact: true }).fill(hostile);
     await page.getByLabel(/^Reason/).fill('fair use');
     await page.getByRole('button', { name: 'Set the caps' }).click();
-    await page.getByText('9.00 a month; 1 end user with caps of their own').waitFor();
+    await page.getByText('9.00 a month; 1 end user with their own caps').waitFor();
     await page.getByRole('button', { name: 'End users’ caps' }).click();
     expect(await page.getByLabel('End user', { exact: true }).inputValue()).toBe(hostile);
     await page.getByLabel('Each end user, a month').fill('');
@@ -331,7 +331,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
       };
     }`);
     await page.reload();
-    const said = page.getByText(/does not answer since/).first();
+    const said = page.getByText(/does not respond since/).first();
     await said.waitFor();
     expect(await said.textContent()).toMatch(/since \d\d:\d\d:\d\d/);
   });
@@ -428,7 +428,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     expect(await page.getByLabel(`Select ${id}`).isChecked()).toBe(false);
     await page.getByLabel(`Select ${id}`).check();
     await page.getByRole('button', { name: 'Act on 1 selected' }).click();
-    await page.getByText('No act is possible for these tasks together').waitFor();
+    await page.getByText('No act is possible for all of these tasks').waitFor();
     expect(await page.getByRole('button', { name: /Preview/ }).count()).toBe(0);
     expect(world.port.acts.filter(({ task }) => task === id)).toEqual([]);
     expect(faults).toEqual([]);
@@ -452,7 +452,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.keyboard.press('Escape');
     for (const release of held) await release();
     await page.getByText('Done for 4 tasks.').waitFor();
-    await page.getByText('You stopped it: 8 tasks not touched.').waitFor();
+    await page.getByText('You stopped the act: 8 tasks not changed.').waitFor();
     const left = page.getByRole('region', { name: 'Tasks' }).getByText('not touched');
     expect([held.length, await left.count()]).toEqual([4, 8]);
     const acts = world.port.acts.filter(({ input }) => input.reason === 'stopped' && input.dry_run !== true);

@@ -200,12 +200,12 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
     await page.getByRole('row').nth(1).waitFor();
     await page.route('**/admin/v1/**', (route) => route.abort());
     await page
-      .getByText(/does not answer since \d\d:\d\d:\d\d/)
+      .getByText(/does not respond since \d\d:\d\d:\d\d/)
       .first()
       .waitFor();
     expect(await page.getByRole('row').count()).toBeGreaterThan(1);
     await page.unroute('**/admin/v1/**');
-    await page.getByText(/does not answer/).waitFor({ state: 'detached' });
+    await page.getByText(/does not respond/).waitFor({ state: 'detached' });
   });
 
   it('offers no act to the role read, and asks for a token when it is revoked', async () => {

@@ -229,7 +229,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await page.getByText('No video tasks that match').waitFor();
     await page.getByLabel('To').fill('');
     await page.getByText('A red fox').click();
-    await page.getByRole('link', { name: 'Again with changes' }).click();
+    await page.getByRole('link', { name: 'Repeat with changes' }).click();
     const prompt = page.getByLabel('Prompt');
     await expect.poll(() => prompt.inputValue()).toBe('A red fox <b>in</b> snow');
     await prompt.fill('A blue fox');
@@ -349,7 +349,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
       await (carriedOut === 1 ? route.abort() : route.fulfill({ response }));
     });
     await page.getByRole('button', { name: 'Make the image' }).click();
-    await page.getByText('The gateway does not answer').waitFor();
+    await page.getByText('The gateway does not respond').waitFor();
     await page.getByRole('button', { name: 'Make the image' }).click();
     await page.getByRole('img', { name: 'Result' }).waitFor();
     expect(carriedOut).toBe(2);

@@ -170,7 +170,7 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
     await expectReadable(page, 'account-invited');
 
     const owner = await open(link.slice(world.url.length + 1));
-    await owner.page.getByText('Nobody else has seen it').waitFor();
+    await owner.page.getByText('nobody else has seen the key').waitFor();
     await expectReadable(owner.page, 'owner-invited');
     await owner.page.getByRole('button', { name: 'Accept' }).click();
     const key = await owner.page.locator('.secret').innerText();

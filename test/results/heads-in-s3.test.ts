@@ -56,9 +56,9 @@ it('a bucket that never answers is left after the time limit, for a write and fo
   async function* heads() {
     yield Buffer.from('{}\n');
   }
-  await expect(place?.write('2026-11-25', heads())).rejects.toThrow('no answer within 200 ms');
+  await expect(place?.write('2026-11-25', heads())).rejects.toThrow('no response within 200 ms');
   await expect(place?.read?.('2026-11-25')).rejects.toMatchObject({
-    cause: { message: 'no answer within 3000 ms' },
+    cause: { message: 'no response within 3000 ms' },
   });
   expect(asked).toEqual(['HEAD', 'PUT', 'HEAD']);
 });

@@ -107,7 +107,7 @@ async function expectRefused(server: Server, path: string, init: Asking): Promis
   const answer = await read(server, path, init);
   expect([path, answer.status, answer.headers.get('retry-after')]).toEqual([path, 503, '10']);
   if (init.method === 'HEAD') return;
-  const message = 'The storage of files does not respond at the moment. Try again later.';
+  const message = 'The file storage is not responding at the moment. Try again later.';
   expect(await answer.json()).toMatchObject({ error: { code: 'service_unavailable', message } });
 }
 

@@ -80,7 +80,7 @@ describe('the reasons for refusing an image request', () => {
   const fields = { size: true, quality: true };
   it.each<[ImageFacts, Partial<ImageRequest>, string]>([
     [{ references: { max: 0 } }, { images: [image] }, 'The model does not accept images.'],
-    [{ references: { min: 1 } }, {}, 'The model edits an image: send one.'],
+    [{ references: { min: 1 } }, {}, 'The model edits images. Send one.'],
     [{ references: { mask: false } }, { images: [image], mask: data }, 'The model does not accept a mask.'],
     [{ required: ['strength'] }, {}, 'The model needs strength here.'],
     [{ required: ['size'] }, { extra: { strength: 1 } }, 'The model needs size here.'],

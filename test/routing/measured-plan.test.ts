@@ -106,7 +106,7 @@ describe('the hold of a request that gives videos', () => {
     expect(plan.hold).toBe(hold);
     expect(plan.basis).toEqual(basis);
     expect(plan.warnings).toEqual([
-      'videos[1]: its length could not be read in time; the hold is for the longest that the model takes.',
+      'videos[1]: the length could not be read in time. The hold covers the longest video that the model accepts.',
     ]);
   });
 

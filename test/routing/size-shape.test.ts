@@ -49,7 +49,7 @@ it.each(models)('%s: pixels cost what their resolution and ratio cost, and other
   const refused = refusal(model, { ...start, size: '500x1900' });
   expect(refused).toMatchObject({ code: 'unsupported_parameter', param: 'size' });
   const sizes = refused?.message.match(/(?<= )\d+x\d+(?=[,;.])/g) ?? [];
-  expect(refused?.message).toContain(sizes.length > 0 ? 'It renders ' : 'Name a resolution and a ratio');
+  expect(refused?.message).toContain(sizes.length > 0 ? 'It renders ' : 'Specify a resolution and a ratio');
   for (const size of sizes) {
     const bySize = plan(model, { ...start, size });
     const { resolution = '', ratio = '' } = bySize.request;

@@ -162,7 +162,7 @@ it('while the time has jumped no money is written, and what was written stays re
   });
   onTestFinished(() => late.close());
   const credit = { account: account.id, amount: 1n, reference: 'later' };
-  await expect(late.ledger.credit(credit)).rejects.toThrow('the time of the database has jumped');
+  await expect(late.ledger.credit(credit)).rejects.toThrow('the clock of the database has jumped');
   expect(translateError(new LedgerClockError())).toMatchObject({ code: 'service_unavailable' });
   expect((await late.ledger.balance(account.id)).seq).toBeGreaterThan(0n);
   expect((await marks.find())?.jump).toBeDefined();
@@ -198,7 +198,7 @@ it('a process whose clock is a year ahead reports that, and writes money by the 
   };
   await ahead.ledger.hold({ ...hold, task: 'ahead', amount: 1n });
   await ahead.close();
-  expect(lines.join('')).toContain('the clock of this process is not that of the database');
+  expect(lines.join('')).toContain('the clock of this process differs from that of the database');
   await gateway.core.ledger.hold({ ...hold, task: 'after', amount: 1n });
   const entries = await gateway.core.ledger.entries(account.id, { limit: 10 });
   const today = utcDay(Date.now());
@@ -278,5 +278,5 @@ it('a server that does not report its time is an error', async () => {
     onError: () => undefined,
     onTime: () => undefined,
   };
-  await expect(openDatabaseClock(silent)).rejects.toThrow('what time it is');
+  await expect(openDatabaseClock(silent)).rejects.toThrow('does not report its time');
 });

@@ -22,7 +22,7 @@ const {
 const sent = (task = newTask()): Task => after(task, sending('a'));
 const waiting = (task = newTask()): Task => after(sent(task), accepted(1));
 const lostTask = (task = newTask()): Task => after(sent(task), lost(1));
-const decided = 'decided: The record of this submission was decided otherwise.';
+const decided = 'decided: This submission was already recorded with a different outcome.';
 const endedWith = (stop: 'cancelled' | 'expired' | 'operator') => ({
   at: 'ending', ending: { kind: 'failed', error: taskFailures[stop] },
 }); // prettier-ignore
@@ -71,7 +71,7 @@ describe('a submission', () => {
   it('carries no other attempt’s marker', () => {
     const task = after(lostTask(), { kind: 'resubmitted' });
     expect(refusal(task, sending('a', 'run-2', 1))).toMatch(
-      /^decided: The marker mediary-1-1 is another attempt’s/,
+      /^decided: The marker mediary-1-1 belongs to another attempt/,
     );
     expect(after(task, sending('a', 'run-2', 2)).attempts).toMatchObject([{ state: 'abandoned' }, { n: 2 }]);
   });
@@ -310,7 +310,7 @@ describe('a lost submission', () => {
     ]);
     expect(after(late, accepted(1, 'late'))).toBe(late);
     expect(refusal(late, accepted(1, 'later'))).toBe(
-      'decided: Attempt 1 has a stray job already (late); later is another one.',
+      'decided: Attempt 1 already has a stray job (late), and later is a different one.',
     );
     expect(refusal(late, notAccepted('a', { n: 1, owner: 'run-1' }))).toBe(decided);
     expect(after(late, accepted(2))).toMatchObject({ state: { at: 'waiting', n: 2 } });
@@ -380,7 +380,9 @@ describe('an adoption', () => {
     });
     const undone = after(adopted, { kind: 'undone' });
     expect(undone).toMatchObject({ state: { at: 'asking', n: 1 }, traceId: '' });
-    expect(undone.attempts).toMatchObject([{ state: 'lost', message: 'named was adopted, and taken back.' }]);
+    expect(undone.attempts).toMatchObject([
+      { state: 'lost', message: 'named was adopted, but the adoption was undone.' },
+    ]);
     expect(undone.attempts[0]).not.toHaveProperty('operation');
   });
 
@@ -434,7 +436,7 @@ describe('an adoption', () => {
 
   it('of another job invalidates an answer about the first one', () => {
     const other = after(adopted, { kind: 'undone' }, { kind: 'adopted', operation: { id: 'other' } });
-    const gone = 'decided: The task has a different job by now.';
+    const gone = 'decided: The task now has a different job.';
     expect(refusal(other, succeeded(1, { job: 'named' }))).toBe(gone);
     expect(refusal(other, { kind: 'broken', n: 1, job: 'named', code: 'not_found' })).toBe(gone);
     const cancelled = after(other, wanted('cancel'));
@@ -462,7 +464,7 @@ describe('a job', () => {
   });
 
   it('of another attempt has no effect', () => {
-    expect(refusal(waiting(), succeeded(2))).toBe('decided: The task has a different job by now.');
+    expect(refusal(waiting(), succeeded(2))).toBe('decided: The task now has a different job.');
     expect(refusal(sent(), succeeded(1))).toMatch(/^not_now: /);
   });
 
@@ -553,7 +555,7 @@ describe('a cancellation', () => {
     expect(after(sent(), wanted('cancel'), lost(1)).state).not.toHaveProperty('stop');
     expect(after(sent(), wanted('expire'), lost(1))).toMatchObject({ state: { stop: 'expire' } });
     expect(refusal(lostTask(), wanted('cancel'))).toBe(
-      'not_now: `cancel` is not possible while the upstream is searched for the job.',
+      'not_now: `cancel` is not possible while the gateway is searching the upstream for the job.',
     );
   });
 
@@ -689,7 +691,9 @@ describe('an operator', () => {
     const ending = { kind: 'succeeded', approved: true, accepted: '9000000' };
     expect(task.state).toEqual({ at: 'ending', ending });
     for (const why of ['above_hold', 'contradictory'] as const)
-      expect(refusal(task, reviewed(why))).toBe('decided: A person has decided how the task ends.');
+      expect(refusal(task, reviewed(why))).toBe(
+        'decided: An operator has already decided how the task ends.',
+      );
     for (const why of ['unwritable', 'unsettled'] as const)
       expect(after(task, reviewed(why)).state).toMatchObject({ at: 'review', why });
   });

@@ -79,7 +79,7 @@ describe('the situation of a task whose channel nobody serves', () => {
     expect(situation({ ...standing, unserved: { channel: 'one', since: 2 } }).since).toBe(5);
     expect(situation({ ...standing, unserved: {} })).toMatchObject({
       since: 5,
-      what: expect.stringMatching(/^No worker runs\. The task is being submitted/),
+      what: expect.stringMatching(/^No worker is running\. The task is being submitted/),
     });
   });
 

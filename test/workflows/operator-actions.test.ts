@@ -252,7 +252,7 @@ describe('a submission with an unknown outcome', () => {
     const other = await inSituation('asking');
     await expect(portWith(undefined).act(other.id, 'adopt', adopt)).rejects.toMatchObject({
       code: 'service_unavailable',
-      message: expect.stringContaining('may still be done'),
+      message: expect.stringContaining('may still be carried out'),
     });
   });
 
@@ -316,7 +316,7 @@ describe('a submission with an unknown outcome', () => {
       expect(await task.end()).toEqual(succeeded);
       expect(task.record().outcome).toMatchObject({ kind: 'succeeded', facts: { durationSeconds: 5 } });
       expect(task.record().actions).toMatchObject([
-        { action: 'complete', detail: 'The task succeeds with the result that was given.' },
+        { action: 'complete', detail: 'The task succeeds with the given result.' },
       ]);
     },
   );

@@ -14,7 +14,7 @@ import type { Route, Success } from '../route.ts';
 import type { DialectDeps } from './dialect-deps.ts';
 
 export const refusedWithoutTasks: Table = {
-  async: { refused: 'asks for a task, and this interface has none: use /v1/images/generations' },
+  async: { refused: 'requests a task, which this interface does not support: use /v1/images/generations' },
 };
 
 /** The streams of these interfaces cannot contain partial images, which would be billed without being shown. */

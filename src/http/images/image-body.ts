@@ -52,7 +52,7 @@ const metadataNames: ReadonlySet<string> = new Set(Object.keys(metadataFields.sh
 const metadata = z.preprocess((value, context) => {
   const parsed = typeof value === 'string' ? parseJsonText(value) : value;
   if (isRecord(parsed) && !(parsed instanceof UploadedFile)) return withoutNulls(parsed, metadataNames);
-  context.addIssue({ code: 'custom', message: 'must be an object, or a string that holds a JSON object' });
+  context.addIssue({ code: 'custom', message: 'must be an object, or a string that contains a JSON object' });
   return z.NEVER;
 }, metadataFields);
 

@@ -104,7 +104,7 @@ function answers({ id, answers: all }: Operation, { objects }: Writing): Markup 
       ${parts}
     </li>`;
   });
-  return html`<h4>Answer</h4>
+  return html`<h4>Response</h4>
     <ul class="fields">
       ${items}
     </ul>`;
@@ -143,7 +143,7 @@ function errors({ answers: all }: Operation, { commonCodes, explained }: Writing
     <summary>Errors</summary>
     <ul class="fields">
       ${items}
-      <li>and <a href="#errors">those of every request</a></li>
+      <li>and <a href="#errors">the errors of every request</a></li>
     </ul>
   </details>`;
 }
@@ -167,7 +167,7 @@ function examples(operation: Operation, request: TriedRequest, { objects, origin
     sample === undefined
       ? nothing
       : html`<details>
-          <summary>Form of the answer</summary>
+          <summary>Example response</summary>
           <pre tabindex="0"><code>${JSON.stringify(sample, null, 2)}</code></pre>
         </details>`;
   return html`<div class="examples">

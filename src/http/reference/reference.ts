@@ -113,7 +113,7 @@ function objectsSection({ objects, homes }: Writing): Markup {
     .filter(({ name, schema }) => isObject(schema, { ...place, id: name }));
   return html`<section id="objects">
     <h2>Objects</h2>
-    <p>What requests and answers are made of.</p>
+    <p>The objects that requests and responses contain.</p>
     ${shown.map(({ name, schema }) => objectDetails(name, schema, objects))}
   </section> `;
 }

@@ -119,7 +119,10 @@ export const consumedMetadataNames: ReadonlySet<string> = new Set(Object.keys(co
 const metadata = z.preprocess((value, context) => {
   const parsed = typeof value === 'string' ? parseJsonText(value) : value;
   if (typeof value === 'string' && (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))) {
-    context.addIssue({ code: 'custom', message: 'must be an object, or a string that holds a JSON object' });
+    context.addIssue({
+      code: 'custom',
+      message: 'must be an object, or a string that contains a JSON object',
+    });
     return z.NEVER;
   }
   if (isDeeperThan(parsed, metadataDepthMax)) {

@@ -23,7 +23,7 @@ export function createCloseHold({ leases, ledger }: CloseHoldDeps): CloseHold {
       const { closed } = await ledger.void({
         account: owner,
         task,
-        note: 'the request ended without an answer',
+        note: 'the request ended without a response',
       });
       return closed === 'released' || closed === 'settled' ? closed : 'was_closed';
     }
@@ -31,13 +31,13 @@ export function createCloseHold({ leases, ledger }: CloseHoldDeps): CloseHold {
     const owed = await leases.owedFor(task);
     if (owed !== undefined) {
       const { charge, basis, upstream } = owed;
-      const note = 'reconciled: delivered, and the ledger was away';
+      const note = 'reconciled: delivered while the ledger was unavailable';
       await ledger.settle({ account, task, held, amount: charge, basis, note, upstream });
       await leases.paid(task);
       return 'settled';
     }
     if (entries.length > 1 && isWhole(entries)) return 'was_closed';
-    const note = 'reconciled: the request ended without an answer';
+    const note = 'reconciled: the request ended without a response';
     // The request may have been sent, but its channel was not recorded.
     const upstream = { model: hold.model ?? '', channel: '', cost: 0n, unknown: 1 };
     const done = await ledger.release({ account, task, held, note, upstream });

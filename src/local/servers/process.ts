@@ -98,7 +98,7 @@ export async function waitUntilServing(
       }
       if (Date.now() > deadline) {
         await child.kill();
-        throw await failure(child, `${child.name} does not answer: ${messageOf(error)}`);
+        throw await failure(child, `${child.name} does not respond: ${messageOf(error)}`);
       }
       await delay(pollIntervalMs);
     }

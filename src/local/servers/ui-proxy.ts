@@ -105,6 +105,6 @@ function fail(answer: ServerResponse): void {
     answer.destroy();
     return;
   }
-  const message = 'The Temporal UI does not answer; its server may be restarting.';
+  const message = 'The Temporal UI does not respond. Its server may be restarting.';
   answer.writeHead(502, { 'content-type': 'application/json' }).end(JSON.stringify({ message }));
 }

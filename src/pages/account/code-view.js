@@ -46,7 +46,7 @@ export function Code({ asked, model }) {
     <p class="small soft">
       ${
         isRunnable
-          ? 'You can paste the copy into a shell. It contains your key, so do not share it.'
+          ? 'You can run the copy in a shell as it is. It contains your key, so do not share it.'
           : 'Set the variable KEY to your key.'
       }
     </p>

@@ -55,7 +55,7 @@ export function Downloads({ tasks, onClear }) {
     </div>
     ${
       left.length > 0 &&
-      html`<p>These files are at the upstream, or their links have expired. Open them one by one:</p>
+      html`<p>These files are stored by the upstream, or their links have expired. Open them one by one:</p>
         <ul>
           ${left.map(({ name, address }) => html`<li><a href=${address} target="_blank" rel="noreferrer">${name}</a></li>`)}
         </ul>`

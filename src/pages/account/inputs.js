@@ -139,7 +139,7 @@ async function addressOf(file, api, inRequestMax) {
     if (!(error instanceof ApiError) || error.code !== 'route_not_found') throw error;
     if (fits) return dataUrlOf(file);
     throw new Error(
-      `This gateway stores no files, and ${file.name} does not fit into the request. Enter its address instead.`,
+      `This gateway stores no files, and ${file.name} is too large for the request. Enter its address instead.`,
     );
   }
 }

@@ -148,7 +148,7 @@ function Replacement({ api, onClose }) {
   return html`<${Dialog} title="Replace the webhook secret" onClose=${onClose}>
     <p>
       Callbacks are signed with the new secret and the two before it. One valid signature is enough. Each
-      replacement ends the oldest of the three.
+      replacement invalidates the oldest of the three.
     </p>
     ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
     <p class="row ends"><button class="main" disabled=${isBusy} onClick=${replace}>Replace it</button></p>

@@ -48,7 +48,7 @@ function Account() {
 
 /** @param {{ account: string, name: string, scopes: readonly string[], models: readonly string[] | null }} offer */
 function describe({ account, name, scopes, models }) {
-  return html`<p>This link gives you a key, once. Nobody else has seen it.</p>
+  return html`<p>This link gives you an API key. It works only once, and nobody else has seen the key.</p>
     <${Facts}
       rows=${[
         ['Account', account],

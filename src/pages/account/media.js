@@ -42,7 +42,7 @@ function Result({ url, isVideo: isMoving }) {
     ? html`<video src=${`${src}#t=0.01`} controls preload="metadata" onError=${onError}></video>`
     : html`<img src=${src} alt="Result" onError=${onError} />`;
   return html`${isOurs && !isGone ? shown : null}
-    ${isGone ? html`<p class="notice">The file cannot be shown. It may have expired.</p>` : null}
+    ${isGone ? html`<p class="notice">The file cannot be displayed. It may have expired.</p>` : null}
     <p>
       <a href=${src} target="_blank" rel="noreferrer">${isOurs ? 'Open the file' : 'Open at the upstream'}</a>
       ${isOurs && html` · <a href=${src} download>Download</a>`}

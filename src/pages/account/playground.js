@@ -58,9 +58,9 @@ function Start({ models, request, props }) {
   if (model === undefined) return null;
   const isSameKind = request?.kind === model.kind;
   const { entered, missing } = request && isSameKind ? enteredOf(request) : { entered: nothing, missing: 0 };
-  return html`${request === null && html`<p class="notice warn">The request of this task is no longer kept.</p>`}
+  return html`${request === null && html`<p class="notice warn">The request of this task has been deleted.</p>`}
     ${request && request.model !== model.id && id === request.model && html`<p class="notice warn">This key may not use ${request.model}.</p>`}
-    ${missing > 0 && html`<p class="notice warn">The request contained ${counted(missing, 'file')}, which must be added again.</p>`}
+    ${missing > 0 && html`<p class="notice warn">The request contained ${counted(missing, 'file')}. Add ${missing === 1 ? 'it' : 'them'} again.</p>`}
     <${Bench}
       key=${model.kind}
       ...${props}
@@ -107,7 +107,7 @@ function Bench({ api, models, model, choose, first, isAgain, onSpent }) {
         <${Inputs} api=${api} model=${model} entered=${entered} setEntered=${setEntered} />
         <${Estimates} api=${api} asked=${asked} hasPrompt=${hasPrompt} />
         <button class="main" disabled=${isBusy || !hasPrompt}>
-          ${isBusy ? 'Waiting for the answer…' : `Make the ${model.kind}${isPair ? 's' : ''}`}
+          ${isBusy ? 'Waiting for the response…' : `Make the ${model.kind}${isPair ? 's' : ''}`}
         </button>
       </form>
       <section aria-label="Result" class=${made.length > 1 ? 'columns below' : ''}>

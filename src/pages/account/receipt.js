@@ -31,7 +31,7 @@ function Amounts({ receipt }) {
     value === null ? '' : `${money(value)} ${currency}`;
   return html`${receipt.hold_reckoning && html`<${Reckoning} title="Held" how=${receipt.hold_reckoning} currency=${currency} />`}
     ${receipt.charge_reckoning && html`<${Reckoning} title="Charged" how=${receipt.charge_reckoning} currency=${currency} />`}
-    ${estimated && html`<p class="notice">The charge is estimated: nobody reported or measured the output.</p>`}
+    ${estimated && html`<p class="notice">The charge is estimated, because the output was neither reported nor measured.</p>`}
     <${Facts}
       rows=${[
         ['Held', receipt.hold_reckoning ? '' : amount(hold)],

@@ -109,7 +109,7 @@ function Standing({ task, currency, api, path, refresh }) {
         ],
       ]}
     />
-    <p><a href=${`#/playground/${task.id}`}>Again with changes</a></p>
+    <p><a href=${`#/playground/${task.id}`}>Repeat with changes</a></p>
     ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
     ${canCancel && html`<p><button onClick=${cancel}>Cancel the task</button></p>`}`;
 }

@@ -71,7 +71,7 @@ function Report({ usage: { data, currency, from, to }, by, title }) {
       columns=${by === 'day' ? columns.filter(({ title: name }) => name !== '') : columns}
       rows=${data}
       keyOf=${nameOf}
-      empty="Nothing was used in this time."
+      empty="Nothing was used in this period."
     />`;
 }
 

@@ -73,7 +73,7 @@ export function WebhooksPage({ api }) {
         columns=${columnsOf(redeliver)}
         rows=${rows}
         keyOf=${(/** @type {Logged} */ { task_id: id }) => id}
-        empty="Nothing was sent. A task has a callback if its request names callback_url."
+        empty="Nothing was sent. A task has a callback if its request contains callback_url."
       />`
     }
     <p class="row ends">
@@ -174,5 +174,5 @@ function outcomeOf(tried) {
   if (tried.status === null) return `There was no response ${took} (${answerOf(tried)}).`;
   return isAccepted(tried)
     ? `Your server accepted it with ${tried.status} ${took}.`
-    : `Your server responded with ${tried.status} ${took}. A callback counts as delivered only after a 2xx status.`;
+    : `Your server responded with ${tried.status} ${took}. A callback counts as delivered only after a 2xx.`;
 }

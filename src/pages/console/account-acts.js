@@ -112,7 +112,7 @@ function actsOf({ available, overdraft_limit: limit, price_factors: factors }, c
       ],
       effect: ({ overdraft_limit: written = '' }) =>
         isAmount(written)
-          ? `It may go ${money(written.trim())} ${currency} below zero (until now: ${money(limit)} ${currency}). Existing holds stay.`
+          ? `It may go ${money(written.trim())} ${currency} below zero (currently: ${money(limit)} ${currency}). Existing holds stay.`
           : 'The limit is a number with at most six places, such as 12.50.',
     },
     prices: pricesAct(factors),
@@ -154,7 +154,7 @@ function pricesAct(factors) {
       },
       {
         name: 'models',
-        label: 'Other factors of single models, such as clip-1=0.8, clip-2=1.1',
+        label: 'Different factors for single models, such as clip-1=0.8, clip-2=1.1',
         value: factors?.models.map(({ model, factor }) => `${model}=${factor}`).join(', ') ?? '',
         isOptional: true,
       },

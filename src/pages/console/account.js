@@ -83,17 +83,18 @@ function moneyFacts(account, currency) {
 
 /** @param {Account} account */
 function priceFactors({ price_factors: factors }) {
-  if (factors === null) return 'the prices as they are';
+  if (factors === null) return 'the list prices';
   const own = factors.models.map(({ model, factor }) => `${factor} times for ${model}`);
-  return [`${factors.factor} times the prices`, ...own].join('; ');
+  return [`${factors.factor} times the list prices`, ...own].join('; ');
 }
 
 /** @param {Account} account */
 function endUserCaps({ end_user_caps: caps }) {
   if (caps === null) return '';
-  const own =
-    caps.users.length === 0 ? '' : `${counted(caps.users.length, 'end user')} with caps of their own`;
-  return [capsText(caps), own, caps.ignore_case && 'names in any case'].filter(Boolean).join('; ');
+  const own = caps.users.length === 0 ? '' : `${counted(caps.users.length, 'end user')} with their own caps`;
+  return [capsText(caps), own, caps.ignore_case && 'upper and lower case count as the same name']
+    .filter(Boolean)
+    .join('; ');
 }
 
 const pageSize = 50;

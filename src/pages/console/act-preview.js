@@ -79,8 +79,7 @@ const kinds = /** @type {const} */ (['charged', 'released', 'refunded']);
 function movedInWords(frozen, { action, amount }, currency) {
   const previews = previewsOf(frozen, action);
   if (previews.some(({ refunded }) => refunded === null)) return 'you need the role amounts to see amounts';
-  if (previews.some(({ charged }) => charged === null))
-    return 'the charge depends on the facts that you enter';
+  if (previews.some(({ charged }) => charged === null)) return 'the facts that you enter decide the charge';
   const parts = kinds.flatMap((kind) => {
     const written = kind === 'refunded' && typeof amount === 'string' ? amount : undefined;
     const sum = sumMoney(previews.map((preview) => written ?? preview[kind] ?? '0'));
@@ -98,7 +97,7 @@ function previewsOf({ done }, action) {
 function UpstreamBill({ frozen, action }) {
   const jobs = previewsOf(frozen, action).reduce((sum, { unpaid_jobs: more }) => sum + more, 0);
   if (jobs === 0) return null;
-  return html`<p><strong>The upstream may bill ${counted(jobs, 'job')} that nobody pays for.</strong></p>`;
+  return html`<p><strong>The upstream may bill ${counted(jobs, 'job')} that no charge covers.</strong></p>`;
 }
 
 const sentencesMax = 5;
@@ -118,7 +117,7 @@ function grouped(texts) {
         />
       </p>`,
   )}
-  ${others > 0 && html`<p class="soft">${`The same, with other amounts, for ${counted(others, 'task')}.`}</p>`}`;
+  ${others > 0 && html`<p class="soft">${`The same, with different amounts, for ${counted(others, 'task')}.`}</p>`}`;
 }
 
 /** @param {{ label: string, rows: readonly { id: string, text: string }[] }} props */

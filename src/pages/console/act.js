@@ -26,7 +26,7 @@ export function Act(props) {
   const listed = action === undefined ? tasks.map(selectedRow) : [];
   if (possible.length > 0) return html`<${Form} ...${props} possible=${possible} listed=${listed} />`;
   return html`<${Dialog} title=${`Act on ${counted(tasks.length, 'task')}`} onClose=${onClose}>
-    <p>No act is possible for these tasks together. Open a task to see what is possible for it.</p>
+    <p>No act is possible for all of these tasks. Open a task to see what is possible for it.</p>
   <//>`;
 }
 
@@ -165,7 +165,7 @@ function selectedRow(task) {
 function Done({ outcome: { done, refused, unconfirmed, left }, title, onClose }) {
   return html`<${Dialog} title=${title} onClose=${onClose}>
     ${done.length > 0 && html`<p class="notice good" role="status">Done for ${counted(done.length, 'task')}.</p>`}
-    ${left.length > 0 && html`<p class="notice warn">You stopped it: ${counted(left.length, 'task')} not touched.</p>`}
+    ${left.length > 0 && html`<p class="notice warn">You stopped the act: ${counted(left.length, 'task')} not changed.</p>`}
     <${Failures} title="Not possible" rows=${refused} />
     <${Failures}
       title="Not confirmed"

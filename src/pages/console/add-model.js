@@ -164,7 +164,7 @@ export function AddModel({ api, own, currency, onSaved, onClose }) {
   }
 
   const props = { catalogue: live.data?.data ?? [], own, currency, chosen, error, onChange: setChosen };
-  return html`<${Dialog} title="Add a model of the catalogue" onClose=${onClose}>
+  return html`<${Dialog} title="Add a model from the catalogue" onClose=${onClose}>
     <form onSubmit=${hold}>
       <${LiveState} live=${live} />
       <${UpstreamFields} ...${props} />

@@ -137,7 +137,7 @@ function Details({ entry: { what, result, via, address } }) {
   return html`<details class="items">
     <summary>Details</summary>
     <div class="small">
-      By ${via}${address === null ? '' : ` from ${address}`}. Asked for:
+      By ${via}${address === null ? '' : ` from ${address}`}. Request:
       <span class="mono">${what}</span> ${result}
     </div>
   </details>`;

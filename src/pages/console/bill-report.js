@@ -97,7 +97,7 @@ function Bulk({ fitting, isPart, onAdopt }) {
     <button class="main" onClick=${() => onAdopt(fitting)}>
       ${`Settle ${counted(fitting.size, 'job')}`}
     </button>
-    <span class="soft">Each fits exactly one task, and the task waits for its job.</span>
+    <span class="soft">Each fits exactly one task, and that task is waiting for its job.</span>
   </div>`;
 }
 

@@ -74,7 +74,7 @@ export function CapsDialog({ title, all, partTitle, partNames, caps, parts, curr
       )}
       <p>
         <button type="button" class="plain" onClick=${() => setRows([...rows, { name: '', caps: {} }])}>
-          Add caps of one ${partTitle.toLowerCase()}
+          Add caps for one ${partTitle.toLowerCase()}
         </button>
       </p>
       <label class="stacked">

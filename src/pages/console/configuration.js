@@ -32,7 +32,7 @@ export function Configuration({ api, may, currency }) {
     return html`<main>
       <h1>Configuration</h1>
       ${may('editConfigDraft') && html`<${LiveState} live=${live} />`}
-      ${!may('editConfigDraft') && html`<p class="soft">You need the role “configuration” to see and change it.</p>`}
+      ${!may('editConfigDraft') && html`<p class="soft">You need the role “configuration” to see and change the configuration.</p>`}
     </main>`;
   const close = () => {
     setOpen('');
@@ -149,7 +149,7 @@ function State({ draft: { begun, base, running, edits, violations, publishable }
       Version ${running} is in force.
       ${begun && last !== undefined ? html` ${last.by} changed the draft <${Time} at=${last.at} />.` : ' Nobody has changed the draft.'}
     </p>
-    ${begun && base !== running && html`<p class="notice warn">The draft began from version ${base}, but another version has been published since.</p>`}
+    ${begun && base !== running && html`<p class="notice warn">The draft is based on version ${base}, but another version has been published since.</p>`}
     ${!publishable && html`<p class="notice">Drafts cannot be published here, because only files change the configuration. Copy the text of the draft into your gateway.yaml, and reload it.</p>`}
     ${
       violations.length > 0 &&

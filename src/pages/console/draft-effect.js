@@ -53,7 +53,7 @@ export function Effect({ api }) {
               columns=${columns}
               rows=${tried.by_account}
               keyOf=${nameOf}
-              empty="No account has tasks from these days."
+              empty="No account had a task in these days."
             />`
     }`;
 }

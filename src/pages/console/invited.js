@@ -19,7 +19,9 @@ export function Invited(props) {
 
 /** @param {Operator} operator */
 function describe({ name, roles, created_by: by }) {
-  return html`<p>This link gives you an operator’s token, once. Nobody else has seen it.</p>
+  return html`<p>
+      This link gives you an operator’s token. It works only once, and nobody else has seen the token.
+    </p>
     <${Facts}
       rows=${[
         ['Your name', name],

@@ -28,12 +28,12 @@ export const reasonNames = {
 export const classNames = {
   moderation_input: 'request was moderated',
   moderation_output: 'result was moderated',
-  invalid_input: 'request is wrong',
+  invalid_input: 'invalid request',
   quota: 'our upstream account',
   capacity: 'upstream overloaded',
-  expired: 'out of time',
+  expired: 'deadline passed',
   cancelled: 'cancelled',
-  internal: 'fault of upstream or gateway',
+  internal: 'upstream or gateway failed',
 };
 
 /** Completes “waits for”. @type {Record<Wait, string>} */
@@ -42,10 +42,10 @@ const waitNames = {
   upstream: 'an upstream that accepts it',
   circuit: 'its upstream to recover',
   rate: 'its turn to be submitted',
-  turn: 'another task’s trial',
-  backoff: 'the time that its upstream named',
+  turn: 'another task to test the upstream',
+  backoff: 'the time that its upstream specified',
   files: 'its files to be uploaded to its upstream',
-  storage: 'room for its result',
+  storage: 'storage space for its result',
   lookup: 'its lost job to be found',
   worker: 'a worker',
   submission: 'its submission',

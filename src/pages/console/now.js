@@ -41,7 +41,7 @@ export function Now({ api, live, overview, currency }) {
     ${
       channels.length > 0 &&
       html`<section>
-        <h2>Channels that are not well</h2>
+        <h2>Channels with problems</h2>
         <${HealthList} channels=${channels} />
       </section>`
     }
@@ -147,14 +147,14 @@ const noticeTitles = {
   margin_negative: 'Costs more than it earns',
   model_retired: 'Model shut down',
   upkeep_failing: 'Upkeep fails',
-  clock_jumped: 'Clock has jumped',
-  ledger_violation: 'Ledger is not sound',
+  clock_jumped: 'Database clock jumped',
+  ledger_violation: 'Ledger has violations',
 };
 
 /** @param {{ notices: Overview['notices'] }} props */
 function Notices({ notices }) {
   return html`<section>
-    <h2>Not well</h2>
+    <h2>Other problems</h2>
     ${notices.map(
       ({ kind, subject, text, since }) =>
         html`<div class="notice warn">

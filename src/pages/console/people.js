@@ -35,7 +35,7 @@ export function People({ api, may, self }) {
         columns=${columnsOf(may, setDoing)}
         rows=${live.data.data}
         keyOf=${(/** @type {Operator} */ { name }) => name}
-        empty="So far there is only the holder of ADMIN_TOKEN. Invite others, so that everybody acts under their own name."
+        empty="So far there is only the holder of ADMIN_TOKEN. Invite others, so that everyone acts under their own name."
       />`
     }
     <${Sessions} api=${api} may=${may} self=${self} />

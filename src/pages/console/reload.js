@@ -19,8 +19,8 @@ export function Reload({ api, onSaved, onClose }) {
 
   return html`<${Dialog} title="Reload the configuration" onClose=${leave}>
     <p class="soft">
-      The process that answers publishes its gateway.yaml to all processes. A file with mistakes changes
-      nothing.
+      The process that handles the request publishes its gateway.yaml to all processes. A file with mistakes
+      changes nothing.
     </p>
     <${LiveState} live=${preview} />
     ${

@@ -29,7 +29,7 @@ export function SealedRequest({ api, path }) {
     ${
       shown === undefined
         ? html`<p class="soft">
-              The caller’s request is sealed. The audit log records each time that somebody opens it.
+              The caller’s request is sealed. The audit log records each time somebody opens it.
             </p>
             <button onClick=${() => void show()}>Show the request</button>`
         : html`<${Opened} shown=${shown} onSeal=${() => setShown(undefined)} />`

@@ -142,11 +142,11 @@ function Situation({ task: { situation, waiting, health }, may, currency, onAct 
         ['Until', until && html`<${Time} at=${until} exact />`],
         ['Where to look', where && `${where.channel}, credential ${where.credential}`],
         ['Marker to look for', marker && html`<span class="mono">${marker}</span>`],
-        ['Charge to decide', charge && `${outgoing(charge)} ${currency}`],
+        ['Charge to decide on', charge && `${outgoing(charge)} ${currency}`],
         [
           'Review factor',
           times &&
-            `${times} times the hold. The review_above of the model’s price says when a person is asked.`,
+            `${times} times the hold. The review_above in the model’s price sets when a person must decide.`,
         ],
         ['Last error', waiting?.last_error],
         ['Next try', waiting?.next_at && html`<${Time} at=${waiting.next_at} />`],

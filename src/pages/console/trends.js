@@ -131,7 +131,7 @@ function Groups({ trends: { groups, currency }, by }) {
   ];
   return html`<${Table}
     key=${by}
-    label=${`What ended by ${by}`}
+    label=${`Ended tasks by ${by}`}
     columns=${columns}
     rows=${groups}
     keyOf=${(/** @type {Group} */ { name }) => name ?? ''}

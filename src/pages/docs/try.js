@@ -33,7 +33,7 @@ export function Try({ tried }) {
     try {
       setAnswer(await send(tried, values, body));
     } catch (thrown) {
-      setProblem(`The gateway does not answer: ${errorOf(thrown).message}`);
+      setProblem(`The gateway does not respond: ${errorOf(thrown).message}`);
     }
     setBusy(false);
   }
@@ -62,7 +62,7 @@ export function Try({ tried }) {
     }
     <button class="main" disabled=${isBusy}>Send the request</button>
     <div role="status">
-      ${isBusy && html`<p class="soft">Waiting for the answer…</p>`}
+      ${isBusy && html`<p class="soft">Waiting for the response…</p>`}
       ${answer && html`<p><b>${answer.status}</b> <span class="soft">after ${answer.ms} ms</span></p>`}
     </div>
     ${answer && html`<pre tabindex="0" class="answer" ref=${shown}><code>${answer.text}</code></pre>`}

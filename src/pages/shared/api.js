@@ -123,7 +123,7 @@ async function send(path, request) {
   } catch (error) {
     if (request.signal?.aborted === true && error instanceof DOMException && error.name === 'AbortError')
       throw error;
-    throw new OfflineError('The gateway does not answer.', { cause: error });
+    throw new OfflineError('The gateway does not respond.', { cause: error });
   }
 }
 
@@ -150,8 +150,7 @@ function refusalOf(response, answer) {
     status: response.status,
     code: typeof code === 'string' ? code : '',
     param: typeof param === 'string' ? param : '',
-    message:
-      typeof message === 'string' ? message : `The gateway answered with the status ${response.status}.`,
+    message: typeof message === 'string' ? message : `The gateway responded with status ${response.status}.`,
     requestId: response.headers.get('x-request-id') ?? '',
   });
 }

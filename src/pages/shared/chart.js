@@ -20,7 +20,7 @@ export function BarChart({ label, top, from, to, bars }) {
       viewBox=${`0 0 ${Math.max(1, bars.length)} 100`}
       preserveAspectRatio="none"
       role="img"
-      aria-label=${`${label}: ${top}; the table has the figures.`}
+      aria-label=${`${label}: ${top}. See the table for the figures.`}
     >
       ${bars.map((bar, index) => html`<${BarOf} bar=${bar} x=${index} scale=${highest === 0 ? 0 : 100 / highest} />`)}
     </svg>

@@ -34,9 +34,9 @@ export function LiveState({ live: { data, error, offlineSince, refresh } }) {
   const repeat = html`<button class="plain" onClick=${refresh}>Retry now</button>`;
   if (error instanceof OfflineError) {
     const since = offlineSince === undefined ? '' : ` since ${dateTime(offlineSince / 1000).slice(11)}`;
-    const older = data === undefined ? '' : ' The data below is from an earlier response.';
+    const older = data === undefined ? '' : ' The data shown here may be out of date.';
     return html`<p class="notice bad" role="alert">
-      ${`The gateway does not answer${since}.${older} `}${repeat}
+      ${`The gateway does not respond${since}.${older} `}${repeat}
     </p>`;
   }
   return html`<div class="notice bad" role="alert"><${Refusal} error=${error} /> ${repeat}</div>`;

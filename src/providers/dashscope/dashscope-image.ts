@@ -82,7 +82,10 @@ export const dashscopeImageTask: ImageTaskProvider = {
   listMax: dashscopeListMax,
 };
 
-const wrongWay: RequestIssue = { param: 'model', message: 'The model is served in another way.' };
+const wrongWay: RequestIssue = {
+  param: 'model',
+  message: 'This model works only as a task, or only synchronously.',
+};
 
 function isSynchronous(model: string): boolean {
   return /^(?:qwen-image|z-image|wan2\.[6-9])/.test(model);
@@ -118,7 +121,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
   if (!isSuccess(answer)) throw dashscopeRefusal(answer);
   const job = readDashscopeJob(answer.json);
   const items = job === undefined ? [] : resultItems(job, dayAfter(answer.headers['date']));
-  if (job === undefined || items.length === 0) throw unreadableError(answer, 'it holds no image');
+  if (job === undefined || items.length === 0) throw unreadableError(answer, 'it contains no image');
   return { images: items, facts: facts(job, items.length), extra: {} };
 }
 

@@ -91,7 +91,7 @@ export async function statusFromHistory(
   if (!isSuccess({ ...kept, text: '' })) {
     return falFailure(kept, readFalRefusal(json) ?? { code: '', message: noReason }, outcome);
   }
-  const message = 'The result was deleted before it was asked for.';
+  const message = 'The result was deleted before it was fetched.';
   return (
     falSuccess(kept, outcome) ?? endedJob({ code: 'result_expired', message, failure: { class: 'expired' } })
   );

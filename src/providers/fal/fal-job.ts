@@ -37,7 +37,7 @@ export function checkFal(
   if (issue !== undefined) return issue;
   return isModelName(mappedEndpoint(request, mapping, name))
     ? undefined
-    : refuse('The upstream name is not of the form owner/app or owner/app/path.');
+    : refuse('The upstream name does not have the form owner/app or owner/app/path.');
 }
 
 const createdSchema = z.object({ request_id: z.string().refine(isRequestId), status_url: optionalText });
@@ -47,7 +47,7 @@ export async function submitFal(request: GenerationRequest, context: SubmitConte
   const endpoint = mapping === undefined ? '' : mappedEndpoint(request, mapping, context.model);
   if (mapping === undefined || !isModelName(endpoint)) {
     // The channel's configuration has changed since the task was planned.
-    const message = 'The channel cannot express the model any more.';
+    const message = 'The channel no longer has a valid mapping for the model.';
     throw new UpstreamError('unavailable', message, {
       code: 'mapping_missing',
       failure: { class: 'quota' },

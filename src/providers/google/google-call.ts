@@ -66,7 +66,7 @@ export function requireGoogleModel(context: ProviderContext): GoogleModel {
   if (isVertex(context) === (model.store !== undefined)) return model;
   const message = isVertex(context)
     ? 'Vertex needs a folder for results: <model>@gs://<bucket>/<folder>.'
-    : 'The Gemini API writes to no folder: the model must be named without @gs://.';
+    : 'The Gemini API does not write to a folder. Specify the model without @gs://.';
   throw new UpstreamError('unavailable', message, { code: 'wrong_upstream_name' });
 }
 

@@ -205,11 +205,11 @@ function noImage(answer: HttpResponse, { promptFeedback, candidates }: Answer): 
     });
   }
   const code = candidates.find(({ finishReason }) => finishReason !== undefined)?.finishReason;
-  if (code === undefined) return unreadableError(answer, 'it holds no image');
+  if (code === undefined) return unreadableError(answer, 'it contains no image');
   const text = candidates
     .flatMap(({ content }) => content?.parts ?? [])
     .find((part) => part.text !== undefined)?.text;
-  const message = text ?? `The model made no image: ${code}.`;
+  const message = text ?? `The model generated no image: ${code}.`;
   const known = knownWords(googleFailures, { code, message }, 'no_image');
   return new UpstreamError('rejected', known.message, {
     code: known.code,

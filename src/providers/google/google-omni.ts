@@ -124,7 +124,8 @@ export async function omniStatus(operation: Operation, context: ProviderContext)
   const interaction = interactionSchema.safeParse(answer.json).data;
   if (interaction?.status === undefined) throw unreadableError(answer, 'it has no status');
   const status = readInteraction(interaction);
-  if (status === undefined) throw unreadableError(answer, 'a video was rendered, and is not in it');
+  if (status === undefined)
+    throw unreadableError(answer, 'a video was rendered, but the response does not contain it');
   return status;
 }
 
@@ -172,7 +173,7 @@ function completed(interaction: Interaction): OperationStatus | undefined {
   const isRendered = (tokens ?? 0) > 0 || parts.some(({ type }) => type === 'video');
   if (isRendered) return undefined;
   // The content was refused. The vendor does not report whether before or after rendering, and bills nothing.
-  const message = textOf(interaction) ?? 'The model answered without a video.';
+  const message = textOf(interaction) ?? 'The model responded without a video.';
   return failedJob(googleFailures, { code: 'no_video', message }, { unbilled: true });
 }
 

@@ -117,7 +117,7 @@ export async function veoStatus(operation: Operation, context: ProviderContext):
   const job = operationSchema.safeParse(answer.json).data;
   if (job === undefined) throw unreadableError(answer, 'it is not an operation');
   const status = readOperation(job);
-  if (status === undefined) throw unreadableError(answer, 'the operation is done, and holds no link');
+  if (status === undefined) throw unreadableError(answer, 'the operation is done, but contains no link');
   return status;
 }
 

@@ -70,7 +70,7 @@ function signed({ accessKey: issuer, secretKey: secret }: KeyPair, now: number):
 }
 
 function needsApiKey(): UpstreamError {
-  return new UpstreamError('unavailable', 'The model needs an API key: a key pair signs /v1 only.', {
+  return new UpstreamError('unavailable', 'The model needs an API key. A key pair works only with /v1.', {
     code: 'api_key_needed',
     failure: { class: 'quota' },
   });

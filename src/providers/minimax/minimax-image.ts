@@ -109,7 +109,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
     ...(data?.image_base64 ?? []).map((base64) => ({ base64 })),
   ];
   if (images.length > 0) return { images, facts: { images: images.length }, extra: {} };
-  if ((metadata?.failed_count ?? 0) === 0) throw unreadableError(answer, 'it holds no image');
+  if ((metadata?.failed_count ?? 0) === 0) throw unreadableError(answer, 'it contains no image');
   throw new UpstreamError('rejected', 'The upstream generated no image.', {
     code: 'no_image',
     status: answer.status,

@@ -135,7 +135,7 @@ function pathOf({ id }: Operation): string {
 function withoutOutput({ output, data_removed: isRemoved }: Prediction): OperationStatus | undefined {
   if (output !== null && output !== undefined) return undefined;
   if (isRemoved === true) {
-    const message = 'The output was deleted before it was asked for.';
+    const message = 'The output was deleted before it was fetched.';
     return endedJob({ code: 'data_removed', message, failure: { class: 'expired' } });
   }
   const message = 'The prediction succeeded without an output.';

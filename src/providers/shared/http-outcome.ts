@@ -22,7 +22,7 @@ export function refusalError(
   const outcome =
     (status < 500 ? row?.outcome : undefined) ??
     outcomeOfStatus(status, refusal !== undefined || isExplanation(answer));
-  const said = refusal ?? { code: '', message: `The upstream answered with status ${status}.` };
+  const said = refusal ?? { code: '', message: `The upstream responded with status ${status}.` };
   const { code, message } = knownWords(table, said, `http_${status}`);
   return new UpstreamError(outcome, message, {
     code,

@@ -220,7 +220,7 @@ function noImagesError(
   reasons: readonly ({ code?: string | undefined; message?: string | undefined } | undefined)[],
 ): UpstreamError {
   const said = reasons.find((reason) => reason !== undefined);
-  if (said === undefined) return unreadableError(answer, 'it holds no image');
+  if (said === undefined) return unreadableError(answer, 'it contains no image');
   const refusal = { code: said.code ?? '', message: said.message ?? 'The upstream generated no image.' };
   const failure = jobFailure(failures, refusal);
   const { code, message } = knownWords(failures, refusal, 'no_image');

@@ -41,7 +41,7 @@ function refuseUnsafe(ast: unknown): void {
 
 function refuseNode({ type, value }: Readonly<Record<string, unknown>>): void {
   if (type === 'regex')
-    throw new Error('regular expressions are not permitted: compare texts, or use $contains');
+    throw new Error('regular expressions are not permitted: compare strings, or use $contains');
   if (type === 'variable' && typeof value === 'string' && refusedFunctions.has(value))
     throw new Error(`$${value} is not permitted`);
 }
@@ -49,7 +49,7 @@ function refuseNode({ type, value }: Readonly<Record<string, unknown>>): void {
 /** JSONata calls this after each step. The fourth argument is the step's result. */
 function refuseLongText(...[, , , result]: readonly unknown[]): void {
   if (typeof result === 'string' && result.length > textCharactersMax)
-    throw new Error(`it makes a text of more than ${textCharactersMax} characters`);
+    throw new Error(`it produces a text of more than ${textCharactersMax} characters`);
 }
 
 export interface Evaluation {

@@ -124,7 +124,7 @@ function ask(worker: Worker, message: ToThread): Promise<Exclude<FromThread, { k
     try {
       worker.postMessage(message);
     } catch {
-      stop({ kind: 'failed', reason: 'its document nests too deep' });
+      stop({ kind: 'failed', reason: 'its input is nested too deeply' });
     }
   });
 }

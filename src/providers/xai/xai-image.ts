@@ -115,7 +115,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
   if (images.length > 0)
     return defined({ images, facts: { images: images.length }, extra: {}, cost: costOf(answer.json) });
   if (!entries.some((entry) => entry.respect_moderation === false))
-    throw unreadableError(answer, 'it holds no image');
+    throw unreadableError(answer, 'it contains no image');
   throw new UpstreamError('rejected', 'The images did not pass moderation.', {
     code: 'respect_moderation',
     status: answer.status,

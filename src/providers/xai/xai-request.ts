@@ -67,7 +67,7 @@ export function checkXaiSounds({ audios, extra }: VideoRequest): RequestIssue | 
   return audios.length + voicesOf(extra).length > xaiSoundsMax
     ? issue(
         'metadata.reference_audios',
-        `audios and metadata.reference_audios together must not hold more than ${xaiSoundsMax} items.`,
+        `audios and metadata.reference_audios together must not contain more than ${xaiSoundsMax} items.`,
       )
     : undefined;
 }

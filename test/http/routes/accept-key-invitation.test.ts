@@ -68,7 +68,7 @@ it('gives no key of a closed account, and records from where a key was received'
   const key = await world.stores.keys.find(made.id);
   expect(key?.changes?.at(-1)).toMatchObject({
     by: 'its owner',
-    action: expect.stringMatching(/^received by the link, from \S+$/),
+    action: expect.stringMatching(/^received through the link, from \S+$/),
   });
 });
 

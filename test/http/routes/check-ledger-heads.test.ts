@@ -33,7 +33,7 @@ it('externally kept heads show what was cut off, whatever happened to the stored
     violations: [
       {
         invariant: 'ends_at_anchored_head',
-        message: expect.stringMatching(new RegExp(`^${account}/2: was the head on .*, and is missing$`)),
+        message: expect.stringMatching(new RegExp(`^${account}/2: was the head on .*, but is missing$`)),
       },
     ],
   });

@@ -27,7 +27,7 @@ it('nothing new is created anywhere; running tasks keep their holds, and everyth
     expect([refused.status, refused.body.error]).toEqual([
       403,
       {
-        message: `The account ${account.id} is closed: nothing new can be created.`,
+        message: `The account ${account.id} is closed, so it cannot create anything new.`,
         type: 'permission_error',
         param: '',
         code: 'account_closed',

@@ -52,16 +52,16 @@ describe('400 says what may have been meant', () => {
     const body = { ...videoBody, model: 'pictur' };
     const all = await world.newAccount();
     expect(await messageOf(all, body)).toBe(
-      'There is no model "pictur". Did you mean picture? GET /v1/models lists them.',
+      'There is no model "pictur". Did you mean picture? GET /v1/models lists the models.',
     );
     const one = await world.newAccount({ key: { models: ['clip'] } });
-    expect(await messageOf(one, body)).toBe('There is no model "pictur". GET /v1/models lists them.');
+    expect(await messageOf(one, body)).toBe('There is no model "pictur". GET /v1/models lists the models.');
   });
 
   it('by a misspelled field', async () => {
     const account = await world.newAccount();
     expect(await messageOf(account, { model: 'clip', promt: 'a boat' })).toBe(
-      'The parameter prompt is required. Is "promt" a misspelling of it?',
+      'The parameter prompt is required. "promt" looks like a misspelling of it.',
     );
     const images = [{ url: 'https://cdn.example/a.png', roel: 'first_frame' }];
     expect(await messageOf(account, { ...videoBody, model: 'clip', images })).toBe(

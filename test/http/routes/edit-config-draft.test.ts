@@ -32,7 +32,7 @@ it('a second editor learns what the first one has changed, and nothing is stored
   const refused = both.find(({ status }) => status === 409)?.body.error;
   expect(refused).toMatchObject({ code: 'action_not_possible', param: 'revision' });
   expect(refused.message).toMatch(
-    /revision 1; you have read revision 0\. admin: .*models\.clip\.price\.lines.*\. Read the draft/,
+    /revision 1; you read revision 0\. admin: .*models\.clip\.price\.lines.*\. Read the draft/,
   );
   expect(await node.draft()).toMatchObject({ revision: 1, edits: [{ by: 'admin' }] });
 });

@@ -57,7 +57,7 @@ it('is everything that is known, in order, without what the caller wrote', async
     ['wait', 'one/a: The upstream has the job. It has not ended.'],
     ['exchange', 'status at one: GET /jobs/1 → 200: running (12 ms)'],
     ['operator', 'anna: retry_now (again): Done.'],
-    ['callback', 'https://me.example answered 500 in 2 ms'],
+    ['callback', 'https://me.example responded with 500 in 2 ms'],
   ]);
   expect(record.result_copy).toEqual({ state: 'retry', names: [], tries: 1, error: 'timeout' });
   expect(record.calls).toHaveLength(1);

@@ -25,6 +25,6 @@ it('every act of the table, with its fields and what it can cost', async () => {
     bills: 'twice',
     ends: false,
     needs_plan: true,
-    confirmation: 'I looked at the upstream: it has no job of the first submission.',
+    confirmation: 'I checked the upstream: it has no job from the first submission.',
   });
 });

@@ -81,7 +81,7 @@ it('gateway reconcile: a bill that names no jobs, by day and model', async () =>
   expect(status).toBe(1);
   expect(text).toMatch(new RegExp(`^ours_only +${isoSeconds(midnight)} +p +1 +1 +USD`, 'm'));
   expect(text).toMatch(/^matched +USD +2 +0\.6 +0\.6$/m);
-  expect(text).toContain('The bill names no jobs: sums of a day and a model were compared');
+  expect(text).toContain('The bill lists no jobs, so sums by day and model were compared');
 
   const sound = join(directory, 'sound.csv');
   writeFileSync(sound, [header, `${seconds + 86_400},0.25,usd,u`].join('\n'));

@@ -47,7 +47,7 @@ it('a draft from an older version is refused with what changed since, unless it 
   expect(await node.running.publishText({ ...follows, text: next })).toMatchObject({ ok: true });
   const refused = await node.admin('POST', publish, { revision: 1, reason });
   expect([refused.status, refused.body.error.param]).toEqual([409, 'over']);
-  expect(refused.body.error.message).toContain('ben has published version 2 since: models.clip.owned_by');
+  expect(refused.body.error.message).toContain('ben has since published version 2: models.clip.owned_by');
   const done = await node.admin('POST', publish, { revision: 1, reason, over: 2 });
   expect([done.status, done.body.version]).toEqual([200, 3]);
   expect(node.running.current().models[0]?.owned_by).toBe('mediary');

@@ -39,7 +39,7 @@ it('are refunded once, with operator and reason in the ledger and in the audit l
   const image = await generated(account, 2);
   const { available } = await account.balance();
   const charged = (10 - Number(available)).toFixed(6);
-  const money = `${charged} USD is given back to the account ${account.id}; ${charged} USD was charged.`;
+  const money = `${charged} USD is refunded to the account ${account.id}; ${charged} USD was charged.`;
   const tried = await refund(image, { dry_run: true });
   const would = { task: 'The images stay as they are.', money };
   expect(tried.body).toEqual({ result: { would, plan: expect.any(String) } });
@@ -76,7 +76,7 @@ it('are refunded in part by the command line', async () => {
   const { available } = await account.balance();
   const line = ['tasks', 'action', image, 'refund', '--amount', '0.01', '--reason', 'a stain'];
   const { text } = await runPlanned(gateway, line, { token: gateway.adminToken });
-  expect(text).toContain('0.010000 USD is given back');
+  expect(text).toContain('0.010000 USD is refunded');
   expect((await account.balance()).available).toBe((Number(available) + 0.01).toFixed(6));
 });
 
@@ -97,7 +97,7 @@ it('are not refunded beyond their charge, while they are being generated, or if 
   };
   const open = `img_${'a'.repeat(20)}`;
   await gateway.core.ledger.hold({ ...hold, task: open });
-  expect((await refund(open)).body.error.message).toBe('The images are still being made.');
+  expect((await refund(open)).body.error.message).toBe('The images are still being generated.');
   await gateway.core.ledger.release({ account: account.id, task: open, held: 1n });
   expect((await refund(open)).body.error.message).toMatch(/nothing was charged for it/);
 });

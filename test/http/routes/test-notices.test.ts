@@ -6,14 +6,15 @@ const world = useHttpWorld('route_test_notices');
 
 it('says of each target whether it took the message', async () => {
   const node = await world.startNode({
-    testNotices: () => Promise.resolve([{ id: 'mail' }, { id: 'pager', error: 'the address answered 503' }]),
+    testNotices: () =>
+      Promise.resolve([{ id: 'mail' }, { id: 'pager', error: 'the address responded with 503' }]),
   });
   const { body } = await adminCaller(node.url, adminToken)('POST', '/notices/test');
   expect(body).toEqual({
     object: 'list',
     data: [
       { id: 'mail', ok: true, error: null },
-      { id: 'pager', ok: false, error: 'the address answered 503' },
+      { id: 'pager', ok: false, error: 'the address responded with 503' },
     ],
   });
 });

@@ -47,7 +47,7 @@ it('a server that does not answer in time is an error that says why', async () =
   const options = await scratchOptions();
   const child = await startChild({ ...options, ...shell('sleep 600') });
   const serving = waitUntilServing(child, () => Promise.reject(new Error('refused')), 100);
-  await expect(serving).rejects.toThrow('child does not answer: refused');
+  await expect(serving).rejects.toThrow('child does not respond: refused');
   expect(child.hasExited()).toBe(true);
 });
 

@@ -124,7 +124,7 @@ it('survives a UI that is away, and callers that break off or send what is not H
   const away = await fetch(url);
   expect([away.status, await away.json()]).toEqual([
     502,
-    { message: expect.stringContaining('does not answer') },
+    { message: expect.stringContaining('does not respond') },
   ]);
   // Settings that are not valid JSON cause an error response, and must not end the process.
   expect((await fetch(`${url}/api/v1/settings`)).status).toBe(502);

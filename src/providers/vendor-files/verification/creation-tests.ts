@@ -59,14 +59,14 @@ function unclear({ answers }: Specimen): readonly (readonly [string, DoubleAnswe
   const [accepted] = answers;
   const withStatus = (status: number): DoubleAnswer => ({ ...(accepted ?? page), status });
   return [
-    ['a lost answer', 'lost'],
-    ['an empty answer', { status: 200, headers: {}, text: '' }],
+    ['a lost response', 'lost'],
+    ['an empty response', { status: 200, headers: {}, text: '' }],
     ['a page', page],
     ['an empty object', { status: 200, headers: {}, json: {} }],
     ['a list', { status: 200, headers: {}, json: [] }],
-    ['a deep answer', { status: 200, headers: {}, json: deep() }],
+    ['a deep response', { status: 200, headers: {}, json: deep() }],
     ...[408, 500, 502, 504].map((status) => [`a page with status ${status}`, { ...page, status }] as const),
-    ['an accepted answer with status 500', withStatus(500)],
+    ['a success response with status 500', withStatus(500)],
     ['a page with status 503', { ...page, status: 503 }],
   ];
 }

@@ -42,7 +42,7 @@ export function createDouble({ model, authentication, answers }: DoubleOptions):
     const answer = answers[sent.length - 1] ?? 'lost';
     if (answer === 'not_sent') throw new UpstreamError('not_sent', 'Nothing was sent.', { code: 'connect' });
     if (answer === 'lost')
-      throw new UpstreamError('ambiguous', 'The answer was lost.', { code: 'connection_lost' });
+      throw new UpstreamError('ambiguous', 'The response was lost.', { code: 'connection_lost' });
     return responseOf(answer);
   };
   return { sent, context: { ...contextOf(model), request } };
@@ -104,7 +104,7 @@ export function differenceOf(sent: SentRequest, { send }: RecordedExchange): str
   const names = ['method', 'path', 'json', 'form'] as const;
   const name = names.find((each) => canonicalJson(sent[each] ?? null) !== canonicalJson(send[each] ?? null));
   if (name === undefined) return undefined;
-  return `sent ${name} ${shown(sent[name])}, and not ${shown(send[name])}`;
+  return `sent ${name} ${shown(sent[name])}instead of ${shown(send[name])}`;
 }
 
 const shownCharactersMax = 300;

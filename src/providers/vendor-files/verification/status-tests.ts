@@ -47,11 +47,11 @@ export function statusTests(given: Conformance): VerificationTest[] {
       },
     },
     ...[200, 404, 410, 500, 502, 503].map((status) => ({
-      test: `a page with status ${status} ends no job`,
+      test: `a page with status ${status} does not end a job`,
       run: async () => expectOutcome(await ask(pending, [{ ...page, status }]), { gone: false }),
     })),
     {
-      test: 'a lost answer ends no job',
+      test: 'a lost response does not end a job',
       run: async () => expectOutcome(await ask(pending, ['lost']), { gone: false }),
     },
     ...(find === undefined ? [] : [foreignMarker(given, find)]),
