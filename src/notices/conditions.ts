@@ -63,7 +63,7 @@ export function createSources(deps: SourceDeps) {
     sightings.forgetOthers();
     if (!lasts) return [];
     const count = (await tasks.countUnfinished()).reduce((sum, kind) => sum + kind.count, 0);
-    const text = `No worker is running. ${taskCount(count)} until one starts. ${advice.no_worker}`;
+    const text = `No worker is running. ${taskCount(count)} until one starts. ${generalAdvice('no_worker')}`;
     return count === 0 ? [] : [{ kind: 'attention', subject: 'no_worker', count, text }];
   }
 
