@@ -1,0 +1,77 @@
+import { MongoError, MongoServerError } from 'mongodb';
+import type { Db } from 'mongodb';
+import { z } from 'zod';
+import { describeServer, missingAbilities, ServerAbilityError } from '../base/server-abilities.ts';
+import type { ServerFacts } from '../base/server-abilities.ts';
+import { defined } from '../base/defined.ts';
+
+const helloSchema = z.object({
+  setName: z.string().optional(),
+  msg: z.string().optional(),
+  maxWireVersion: z.coerce.number().optional(),
+  isWritablePrimary: z.boolean().default(false),
+});
+const buildInfoSchema = z.object({ version: z.string() });
+
+/** ReadConcernMajorityNotEnabled, and the answer of a storage engine without it. */
+const noMajorityCodes: readonly unknown[] = [148, 238];
+
+/** Asks the primary for its version, its replica set and its abilities. Changes nothing. */
+export async function readServerFacts(db: Pick<Db, 'command'>): Promise<ServerFacts> {
+  const [hello, info, readsMajority] = await Promise.all([
+    db.command({ hello: 1 }),
+    // A server may refuse to tell its version, which only the message needs.
+    db.command({ buildInfo: 1 }).catch(() => undefined),
+    canReadMajority(db),
+  ]);
+  return factsOf(hello, info, readsMajority);
+}
+
+export function factsOf(hello: unknown, buildInfo: unknown, readsMajority: boolean): ServerFacts {
+  const { setName, msg, maxWireVersion, isWritablePrimary } = helloSchema.parse(hello);
+  const { data } = buildInfoSchema.safeParse(buildInfo);
+  const single = setName === undefined ? 'stand-alone server' : 'replica set';
+  return {
+    topology: msg === 'isdbgrid' ? 'sharded cluster' : single,
+    // The driver has already refused a server that reports none, or one that is too low.
+    wireVersion: maxWireVersion ?? Number.POSITIVE_INFINITY,
+    isWritable: isWritablePrimary,
+    readsMajority,
+    ...defined({ version: data?.version, setName }),
+  };
+}
+
+async function canReadMajority(db: Pick<Db, 'command'>): Promise<boolean> {
+  try {
+    await db.command({
+      find: 'secrets',
+      filter: { _id: 'root' },
+      limit: 1,
+      singleBatch: true,
+      readConcern: { level: 'majority' },
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof MongoServerError && noMajorityCodes.includes(error.code)) return false;
+    throw error;
+  }
+}
+
+/** Throws ServerAbilityError with everything that is missing. */
+export function requireAbilities(facts: ServerFacts): void {
+  const missing = missingAbilities(facts);
+  if (missing.length > 0) throw abilityError(describeServer(facts), missing);
+}
+
+/** Names what an old server lacks, because the driver's own error only compares numbers. Returns other errors unchanged. */
+export function namedAbilityError(error: unknown): unknown {
+  if (!(error instanceof MongoError)) return error;
+  const [, address, found] = /at (\S+) reports maximum wire version (\d+)/.exec(error.message) ?? [];
+  if (address === undefined || found === undefined) return error;
+  const facts = factsOf({ maxWireVersion: Number(found), isWritablePrimary: true }, undefined, true);
+  return abilityError(`MongoDB at ${address} (wire version ${found})`, missingAbilities(facts), error);
+}
+
+function abilityError(server: string, missing: readonly string[], cause?: unknown): ServerAbilityError {
+  return new ServerAbilityError(`${server} cannot be used: it ${missing.join('; it ')}.`, { cause });
+}
