@@ -1,7 +1,7 @@
 /** What the gateway needs from a MongoDB server, checked when a process starts and by `gateway doctor`. */
 
 export interface ServerFacts {
-  /** Undefined if the server does not tell its version to this user. */
+  /** Undefined if this user may not read it. */
   readonly version?: string;
   readonly topology: 'replica set' | 'sharded cluster' | 'stand-alone server';
   readonly setName?: string;

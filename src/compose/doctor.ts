@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createSealer } from '../access/sealer.ts';
 import { messageOf } from '../base/caught.ts';
 import { describeServer, limitsOf, missingAbilities, ServerAbilityError } from '../base/server-abilities.ts';
+import type { ServerFacts } from '../base/server-abilities.ts';
 import type { Check, LoadedConfig } from '../cli/context.ts';
 import { requireAddresses } from '../config/addresses.ts';
 import type { Addresses } from '../config/addresses.ts';
@@ -102,12 +103,7 @@ async function checkMongo({ mongodbUri, secretsKeys }: Addresses): Promise<reado
   try {
     mongo = await connectMongo(mongodbUri, { appName: 'mediary-cli', foundWithinMs });
     const facts = await within(answeredWithinMs, readServerFacts(mongo.db), silence);
-    const name = describeServer(facts);
-    const missing = missingAbilities(facts);
-    const wrong = [...missing, ...limitsOf(facts)].map((text) => `It ${text}.`);
-    const text = [`${name}.`, ...wrong].join(' ');
-    const state = missing.length > 0 ? 'failed' : wrong.length > 0 ? 'warning' : 'ok';
-    return [{ state, text }, await within(answeredWithinMs, checkKeys(mongo, secretsKeys), silence)];
+    return [foundServer(facts), await within(answeredWithinMs, checkKeys(mongo, secretsKeys), silence)];
   } catch (error) {
     const text =
       error instanceof ServerAbilityError
@@ -117,6 +113,13 @@ async function checkMongo({ mongodbUri, secretsKeys }: Addresses): Promise<reado
   } finally {
     await mongo?.close();
   }
+}
+
+export function foundServer(facts: ServerFacts): Found {
+  const missing = missingAbilities(facts);
+  const wrong = [...missing, ...limitsOf(facts)].map((text) => `It ${text}.`);
+  const text = [`${describeServer(facts)}.`, ...wrong].join(' ');
+  return { state: missing.length > 0 ? 'failed' : wrong.length > 0 ? 'warning' : 'ok', text };
 }
 
 /** A start on a new database would create its root key. The doctor does not. */

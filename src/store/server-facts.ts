@@ -20,7 +20,7 @@ const noMajorityCodes: readonly unknown[] = [148, 238];
 export async function readServerFacts(db: Pick<Db, 'command'>): Promise<ServerFacts> {
   const [hello, info, readsMajority] = await Promise.all([
     db.command({ hello: 1 }),
-    // A server may refuse to tell its version, which only the message needs.
+    // This user may lack the permission. Only the message needs the version.
     db.command({ buildInfo: 1 }).catch(() => undefined),
     canReadMajority(db),
   ]);

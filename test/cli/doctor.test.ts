@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { searchAttributeNames } from '../../src/base/queues.ts';
 import type { Check, LoadedConfig } from '../../src/cli/context.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
-import { diagnoseServers } from '../../src/compose/doctor.ts';
+import { diagnoseServers, foundServer } from '../../src/compose/doctor.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { testYaml } from '../support/test-yaml.ts';
@@ -17,7 +17,7 @@ let gateway: TestGateway;
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-doctor-'));
-  gateway = await startGateway({ environment: { DATA_DIR: directory } });
+  gateway = await startGateway({ environment: { DATA_DIR: directory }, watchesLog: true });
 });
 afterAll(async () => {
   await gateway.stop();
@@ -113,6 +113,14 @@ it('a configuration file with mistakes', async () => {
   expect(found['results']).toMatchObject({ state: 'not_checked' });
 });
 
+it('every process logs which server it uses, and warns of nothing if that can do everything', () => {
+  const lines = gateway.logLines.map((line): { level: number; msg: string } => JSON.parse(line));
+  const named = lines.filter(({ msg }) => msg.startsWith('MongoDB'));
+  expect(named).toEqual([
+    expect.objectContaining({ msg: expect.stringMatching(/^MongoDB \d\S+, replica set \S+$/) }),
+  ]);
+});
+
 describe('what one server lacks', () => {
   const config = (more: string): LoadedConfig => ({
     file: 'gateway.yaml',
@@ -129,6 +137,20 @@ describe('what one server lacks', () => {
     });
     return checks.find((one) => one.subject === subject);
   };
+
+  it('a replica set: a warning, because the gateway works without', () => {
+    const facts = { version: '7.0.14', wireVersion: 21, isWritable: true, readsMajority: true } as const;
+    const single = foundServer({ ...facts, topology: 'stand-alone server' });
+    expect(single).toEqual({
+      state: 'warning',
+      text: expect.stringMatching(/^MongoDB 7\.0\.14, stand-alone server\. It is a .*rs\.initiate\(\)\.$/),
+    });
+    const old = foundServer({ ...facts, topology: 'replica set', setName: 'rs0', readsMajority: false });
+    expect(old).toMatchObject({
+      state: 'failed',
+      text: expect.stringContaining('enableMajorityReadConcern'),
+    });
+  });
 
   it('search attributes', async () => {
     const found = await check('Temporal', '', [...searchAttributeNames, 'MediaNothing']);

@@ -7,7 +7,7 @@ import { factsOf, readServerFacts } from '../../src/store/server-facts.ts';
 import { databaseUri } from '../support/run-servers.ts';
 import { listen } from '../support/listen.ts';
 
-it('the server of the tests can do everything, and tells its version and its set', async () => {
+it('the server of the tests has a version and a set, and can do everything', async () => {
   const mongo = await connectMongo(databaseUri('test_server_facts'));
   onTestFinished(() => mongo.close());
   const facts = await readServerFacts(mongo.db);
