@@ -80,3 +80,24 @@ export function describeServer({ version, topology, setName }: ServerFacts): str
 export class ServerAbilityError extends Error {
   override readonly name = 'ServerAbilityError';
 }
+
+/** Throws ServerAbilityError with everything that is missing. */
+export function requireAbilities(facts: ServerFacts): void {
+  const missing = missingAbilities(facts);
+  if (missing.length > 0) throw abilityError(describeServer(facts), missing);
+}
+
+/** Names what an old server lacks, because the driver's own error only compares numbers. Returns other errors unchanged. */
+export function namedAbilityError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const [, address, found] = /at (\S+) reports maximum wire version (\d+)/.exec(error.message) ?? [];
+  if (address === undefined || found === undefined) return error;
+  const missing = missingAbilities({ ...able, wireVersion: Number(found) });
+  return abilityError(`MongoDB at ${address} (wire version ${found})`, missing, error);
+}
+
+const able = { topology: 'replica set', isWritable: true, readsMajority: true } as const;
+
+function abilityError(server: string, missing: readonly string[], cause?: unknown): ServerAbilityError {
+  return new ServerAbilityError(`${server} cannot be used: it ${missing.join('; it ')}.`, { cause });
+}

@@ -1,9 +1,9 @@
-import { describeServer, limitsOf } from '../base/server-abilities.ts';
+import { describeServer, limitsOf, requireAbilities } from '../base/server-abilities.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Logger } from '../observability/log.ts';
 import { connectMongo, MongoAddressError } from '../store/mongo.ts';
 import type { Mongo } from '../store/mongo.ts';
-import { readServerFacts, requireAbilities } from '../store/server-facts.ts';
+import { readServerFacts } from '../store/server-facts.ts';
 
 /** Logs the server's version and what it lacks. Throws a ServerAbilityError if the gateway cannot use it. */
 export async function openMongo(uri: string, log: Logger): Promise<Mongo> {

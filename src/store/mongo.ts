@@ -2,7 +2,7 @@ import { MongoClient, MongoError, MongoInvalidArgumentError, MongoServerError, R
 import type { Collection, Db, Document, IndexDirection, MongoClientOptions, UpdateFilter } from 'mongodb';
 import { messageOf } from '../base/caught.ts';
 import { defined } from '../base/defined.ts';
-import { namedAbilityError } from './server-facts.ts';
+import { namedAbilityError } from '../base/server-abilities.ts';
 import { endUnfinishedWrites } from './unfinished-writes.ts';
 
 export interface Mongo {

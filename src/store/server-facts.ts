@@ -1,9 +1,9 @@
-import { MongoError, MongoServerError } from 'mongodb';
+import { MongoServerError } from 'mongodb';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { describeServer, missingAbilities, ServerAbilityError } from '../base/server-abilities.ts';
 import type { ServerFacts } from '../base/server-abilities.ts';
 import { defined } from '../base/defined.ts';
+import { durable } from './mongo.ts';
 
 const helloSchema = z.object({
   setName: z.string().optional(),
@@ -48,30 +48,11 @@ async function canReadMajority(db: Pick<Db, 'command'>): Promise<boolean> {
       filter: { _id: 'root' },
       limit: 1,
       singleBatch: true,
-      readConcern: { level: 'majority' },
+      readConcern: durable.readConcern,
     });
     return true;
   } catch (error) {
     if (error instanceof MongoServerError && noMajorityCodes.includes(error.code)) return false;
     throw error;
   }
-}
-
-/** Throws ServerAbilityError with everything that is missing. */
-export function requireAbilities(facts: ServerFacts): void {
-  const missing = missingAbilities(facts);
-  if (missing.length > 0) throw abilityError(describeServer(facts), missing);
-}
-
-/** Names what an old server lacks, because the driver's own error only compares numbers. Returns other errors unchanged. */
-export function namedAbilityError(error: unknown): unknown {
-  if (!(error instanceof MongoError)) return error;
-  const [, address, found] = /at (\S+) reports maximum wire version (\d+)/.exec(error.message) ?? [];
-  if (address === undefined || found === undefined) return error;
-  const facts = factsOf({ maxWireVersion: Number(found), isWritablePrimary: true }, undefined, true);
-  return abilityError(`MongoDB at ${address} (wire version ${found})`, missingAbilities(facts), error);
-}
-
-function abilityError(server: string, missing: readonly string[], cause?: unknown): ServerAbilityError {
-  return new ServerAbilityError(`${server} cannot be used: it ${missing.join('; it ')}.`, { cause });
 }
