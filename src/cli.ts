@@ -5,6 +5,7 @@ import { CommandError } from './cli/command-error.ts';
 import { createTerminal, failureText } from './cli/terminal.ts';
 import type { CliContext, AcceptedClock, RotateOptions } from './cli/context.ts';
 import { createProgram } from './cli/program.js';
+import { ServerAbilityError } from './base/server-abilities.ts';
 import { ConfigError, configExitStatus } from './config/config-error.ts';
 import { watchReloadSignal } from './config/reload-signal.ts';
 import type { Environment } from './config/environment.ts';
@@ -226,6 +227,14 @@ async function loadConfig() {
   return { file, config: own.config };
 }
 
+async function diagnose() {
+  const [{ diagnoseServers }, { readOperatingEnvironment }] = await Promise.all([
+    import('./compose/doctor.ts'),
+    import('./config/local-mode.ts'),
+  ]);
+  return diagnoseServers({ variables: readOperatingEnvironment, loadConfig });
+}
+
 const context: CliContext = {
   print: (text) => console.log(text),
   isTerminal: process.stdout.isTTY,
@@ -236,6 +245,7 @@ const context: CliContext = {
   loadProviders: async () => (await import('./providers/index.ts')).providers,
   rotateSecrets,
   acceptClock,
+  diagnose,
   ...(process.stdin.isTTY && process.stderr.isTTY
     ? { terminal: createTerminal(process.stdin, process.stderr) }
     : {}),
@@ -252,7 +262,7 @@ async function main(): Promise<void> {
   try {
     await program.parseAsync();
   } catch (error) {
-    const expected = error instanceof ConfigError || error instanceof CommandError;
+    const expected = [ConfigError, CommandError, ServerAbilityError].some((kind) => error instanceof kind);
     console.error(failureText(error, expected));
     if (error instanceof CommandError) process.exit(error.status);
     process.exit(error instanceof ConfigError ? configExitStatus : 1);

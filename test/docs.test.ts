@@ -203,6 +203,7 @@ const unusedContext: CliContext = {
   loadProviders: unused,
   rotateSecrets: unused,
   acceptClock: unused,
+  diagnose: unused,
   fail: () => undefined,
 };
 

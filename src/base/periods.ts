@@ -23,6 +23,13 @@ export const periods = {
   abandonedCreations: { everyMs: 1_000 },
   repeats: { everyMs: 15_000 },
   exchanges: { everyMs: 1_000 },
+  /** While a request waits for a task's next status. */
+  waitedTasks: { everyMs: 250 },
+  /** Per place in the line, while another process appends to the same account. */
+  ledgerTurn: { everyMs: 12 },
+  promisedBills: { everyMs: 5_000 },
+  /** While another request uploads the same file to the same upstream. */
+  upload: { everyMs: 500 },
   imageLease: { everyMs: 15_000 },
   abandonedImages: { everyMs: 15_000 },
 } as const;

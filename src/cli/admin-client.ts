@@ -30,6 +30,7 @@ export interface Page {
 }
 
 const timeoutMs = 60_000;
+const readinessTimeoutMs = 10_000;
 const row = z.record(z.string(), z.unknown());
 const pageSchema = z.object({
   data: z.array(row),
@@ -98,6 +99,18 @@ export function createAdminClient(target: Target): AdminClient {
   }
 
   return { call, linkTo: (path) => `${url.replace(/\/$/, '')}/${path}`, follow, read, list, all };
+}
+
+/** Asks whether the API can serve requests. Needs no token. Throws CommandError if nothing responds. */
+export async function readReadiness(url: string): Promise<{ status: number; body: unknown }> {
+  return reached(url, async () => {
+    const answer = await request(`${url}/readyz`, {
+      headers: { 'user-agent': 'mediary-cli' },
+      headersTimeout: readinessTimeoutMs,
+      bodyTimeout: readinessTimeoutMs,
+    });
+    return { status: answer.statusCode, body: parseJson(await answer.body.text()) };
+  });
 }
 
 function withQuery(path: string, query: Query): string {

@@ -23,6 +23,7 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
   price: async () => (await import('./price.ts')).addPriceCommands,
   prices: async () => (await import('./prices.ts')).addPricesCommands,
   completion: async () => (await import('./completion.ts')).addCompletionCommand,
+  doctor: async () => (await import('./doctor.ts')).addDoctorCommand,
   config: async () => (await import('./config.ts')).addConfigCommands,
   nodes: async () => (await import('./nodes.ts')).addNodesCommand,
   vendors: async () => (await import('./vendors.ts')).addVendorCommands,
@@ -30,7 +31,7 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
 
 /**
  * Adds the operators' commands to a program from `createProgram`. Loads only the groups that `line`, the arguments on
- * the command line, mentions. All commands call the operators' API, except `config check`, `vendors show`, `vendors
+ * the command line, mentions. All commands call the operators' API, except `doctor`, `config check`, `vendors show`, `vendors
  * test`, `ledger accept-clock`, `secrets rotate` and `completion`.
  */
 export async function addOperatorCommands(

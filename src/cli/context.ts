@@ -23,9 +23,19 @@ export interface CliContext {
   readonly rotateSecrets: (options: RotateOptions) => Promise<RotationReport>;
   /** Accepts the database's current time for dating ledger entries. Works directly on MongoDB. */
   readonly acceptClock: (reason: string) => Promise<AcceptedClock>;
+  /** Checks the configuration and the servers that a gateway started on this machine would use. Never rejects. */
+  readonly diagnose: () => Promise<readonly Check[]>;
   /** Undefined when output is not interactive. */
   readonly terminal?: Terminal;
   readonly fail: (status: number) => void;
+}
+
+/** One line of `gateway doctor`. */
+export interface Check {
+  readonly subject: string;
+  readonly state: 'ok' | 'warning' | 'failed' | 'not_checked';
+  /** Sentences: what was found, and what to do if something is wrong. */
+  readonly text: string;
 }
 
 export interface RotateOptions {

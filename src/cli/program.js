@@ -44,6 +44,10 @@ export const groups = {
   route: { about: 'Explains the choice of channels for a request.', example: 'route explain clip-1' },
   price: { about: 'Explains holds and charges.', example: 'price explain clip-1' },
   prices: { about: 'Shows the effect of different prices.', example: 'prices try new.yaml --since 7d' },
+  doctor: {
+    about: 'Checks the configuration and the servers that the gateway needs.',
+    example: 'doctor',
+  },
   config: { about: 'Checks and changes the configuration.', example: 'config check' },
   nodes: {
     about: 'Lists the processes of the gateway with their configuration and state.',

@@ -44,6 +44,16 @@ export async function resolveTarget(
   return { url: trimSlashes(address), token };
 }
 
+/** Finds the gateway's URL for a call that needs no token. The order is that of `resolveTarget`. */
+export async function gatewayUrl(
+  { HOST, PORT, PUBLIC_URL, DATA_DIR }: TargetEnvironment,
+  url: string | undefined,
+): Promise<string> {
+  const local = await readLocalSettings(DATA_DIR);
+  const localUrl = local && (await runningApiUrl(local));
+  return trimSlashes(url ?? PUBLIC_URL ?? localUrl ?? `http://${HOST}:${PORT}`);
+}
+
 function trimSlashes(url: string): string {
   if (!URL.canParse(url)) throw new CommandError('usage', `"${url}" is not a URL.`);
   return url.replace(/\/+$/, '');

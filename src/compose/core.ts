@@ -19,6 +19,7 @@ import type { Pace } from '../process/pace.ts';
 import type { RunningConfig } from '../control/running-config.ts';
 import { openChannels } from './core-channels.ts';
 import { openClock } from './core-clock.ts';
+import { openMongo } from './core-mongo.ts';
 import { noticeReads, openConfig, startConfig } from './core-config.ts';
 import { createEndUserNames } from '../store/end-user-names.ts';
 import { activityIds } from '../base/queues.ts';
@@ -49,7 +50,6 @@ import type { Results } from '../results/results.ts';
 import { SealError } from '../access/sealer.ts';
 import { openSecrets } from '../access/secrets.ts';
 import type { Secrets } from '../access/secrets.ts';
-import { connectMongo, MongoAddressError } from '../store/mongo.ts';
 import { createRootKeyStore } from '../store/root-key.ts';
 import type { NodeReport } from '../store/nodes.ts';
 import { createErrorTerms } from '../store/error-words.ts';
@@ -120,7 +120,7 @@ export async function openCore(
   const addresses = requireAddresses(environment);
   const file = openConfigFile(environment.GATEWAY_CONFIG, { ...adapters, environment: variables });
   const node = `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`;
-  const mongo = await openMongo(addresses.mongodbUri);
+  const mongo = await openMongo(addresses.mongodbUri, log);
   const clock = await openClock(mongo, log, clocks);
   const { now } = clock;
   const isTimeRight = () => clock.jump() === undefined;
@@ -285,15 +285,6 @@ function openChargeBook({ stores, log }: Pick<Core, 'stores' | 'log'>): ChargeBo
     store: stores.shapeCharges,
     onError: (err) => log.warn({ err }, 'charges could not be saved for later estimates'),
   });
-}
-
-async function openMongo(uri: string): Promise<Mongo> {
-  try {
-    return await connectMongo(uri, { appName: 'mediary' });
-  } catch (error) {
-    if (!(error instanceof MongoAddressError)) throw error;
-    throw new ConfigError('The environment', [`MONGODB_URI: ${error.message}`]);
-  }
 }
 
 async function openCoreSecrets(mongo: Mongo, keys: readonly Buffer[]): Promise<Secrets> {

@@ -1,3 +1,4 @@
+import { periods } from '../base/periods.ts';
 import { createPlaces } from '../base/places.ts';
 import type { Task } from '../task/record.ts';
 
@@ -28,7 +29,6 @@ export interface TaskWatcherDeps {
   readonly waitersMax?: number;
 }
 
-const intervalMsDefault = 250;
 const waitersMaxDefault = 5_000;
 
 interface Waiter extends Wait {
@@ -37,7 +37,7 @@ interface Waiter extends Wait {
 }
 
 export function createTaskWatcher(deps: TaskWatcherDeps): TaskWatcher {
-  const intervalMs = deps.intervalMs ?? intervalMsDefault;
+  const intervalMs = deps.intervalMs ?? periods.waitedTasks.everyMs;
   const places = createPlaces({ name: 'waiting requests', placesMax: deps.waitersMax ?? waitersMaxDefault });
   const waiters = new Set<Waiter>();
   let timer: NodeJS.Timeout | undefined;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { periods } from '../base/periods.ts';
 import { formatMicros } from '../money/money.ts';
 import type { Micros } from '../money/money.ts';
 import type { Logger } from '../observability/log.ts';
@@ -26,8 +27,6 @@ export interface PromisedBills {
   stop(maxMs: number): Promise<void>;
 }
 
-const everyMs = 5_000;
-
 /** The number of bills cannot grow, because no holds are taken while the ledger is unavailable. */
 export function createPromisedBills(log: Logger): PromisedBills {
   const unwritten = new Map<PromisedBill, Promise<void>>();
@@ -37,7 +36,7 @@ export function createPromisedBills(log: Logger): PromisedBills {
       const state = await write().catch((): BillState => 'unwritten');
       if (state !== 'unwritten') onNoted();
       if (state === 'written') return;
-      await sleep(everyMs, undefined, { ref: false });
+      await sleep(periods.promisedBills.everyMs, undefined, { ref: false });
     }
   }
 

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { periods } from '../base/periods.ts';
 import { createRecent } from '../base/recent.ts';
 import type { TurnLines } from './turn-lines.ts';
 
@@ -11,8 +12,6 @@ const appendsBetweenLooks = 32;
  * stuck.
  */
 const overdueMs = 1_500;
-/** Multiplied by the number of processes ahead in the queue. */
-const lookMs = 12;
 /** A process joins the queue after this many lost races. A single loss may be chance. */
 const lossesBeforeLine = 2;
 
@@ -124,7 +123,7 @@ async function untilFirst(
       seen = await lines.leave(account, first);
       changedAt = now();
     } else {
-      await sleep(lookMs * place);
+      await sleep(periods.ledgerTurn.everyMs * place);
       const { turn } = seen;
       seen = await lines.look(account);
       if (seen.turn !== turn) changedAt = now();

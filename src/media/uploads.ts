@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { periods } from '../base/periods.ts';
 import { createWriteStream, openAsBlob } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -49,7 +50,6 @@ export interface Uploads {
 }
 
 const uploadMs = 120_000;
-const lookMs = 500;
 /** By then, an upload has ended, successfully or not. */
 const abandonedMs = uploadMs + 30_000;
 /** Requests stop using a file this long before the upstream deletes it, because a job may start late. */
@@ -92,7 +92,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
       if (claim.kind === 'ready') return claim.url;
       if (claim.kind === 'ours') return uploadAs(owner, key, { file, place });
       if (claim.owner !== other.owner) other = { owner: claim.owner, since: now() };
-      await deps.sleep(lookMs, place.signal);
+      await deps.sleep(periods.upload.everyMs, place.signal);
     }
   }
 

@@ -222,7 +222,8 @@ function fileUpkeep(
   };
 }
 
-async function openStorage(
+/** Returns undefined if no results are stored. */
+export async function openStorage(
   { storage, directory, s3, free_bytes: freeBytesMin }: GatewayConfig['results'],
   { DATA_DIR }: Environment,
 ): Promise<ResultStorage | undefined> {

@@ -2,6 +2,7 @@ import { MongoClient, MongoError, MongoInvalidArgumentError, MongoServerError, R
 import type { Collection, Db, Document, IndexDirection, MongoClientOptions, UpdateFilter } from 'mongodb';
 import { messageOf } from '../base/caught.ts';
 import { defined } from '../base/defined.ts';
+import { namedAbilityError } from '../base/server-abilities.ts';
 import { endUnfinishedWrites } from './unfinished-writes.ts';
 
 export interface Mongo {
@@ -13,6 +14,8 @@ export interface Mongo {
 export interface MongoSettings {
   readonly appName?: string;
   readonly poolSize?: number;
+  /** How long to wait for a server at the start. Defaults to twenty seconds. */
+  readonly foundWithinMs?: number;
 }
 
 const databaseDefault = 'mediary';
@@ -57,7 +60,7 @@ export function openCollection<Schema extends Document>(
 
 /**
  * Fails within twenty seconds if no server responds, and immediately with a MongoAddressError if the address is
- * invalid. Every int64 is read as bigint. Writes wait for the majority unless a collection is opened with
+ * invalid. Fails with a ServerAbilityError if the driver refuses the server's version. Every int64 is read as bigint. Writes wait for the majority unless a collection is opened with
  * `primaryOnly`. Works with a stand-alone server, a replica set and a sharded cluster.
  */
 export async function connectMongo(uri: string, settings: MongoSettings = {}): Promise<Mongo> {
@@ -68,7 +71,7 @@ export async function connectMongo(uri: string, settings: MongoSettings = {}): P
     useBigInt64: true,
     ignoreUndefined: true,
     ...durable,
-    serverSelectionTimeoutMS: waitMs,
+    serverSelectionTimeoutMS: settings.foundWithinMs ?? waitMs,
     connectTimeoutMS: waitMs,
     socketTimeoutMS: socketTimeoutMs,
     waitQueueTimeoutMS: waitMs,
@@ -77,7 +80,7 @@ export async function connectMongo(uri: string, settings: MongoSettings = {}): P
     await client.connect();
   } catch (error) {
     await client.close();
-    throw error;
+    throw namedAbilityError(error);
   }
   const db = client.db(databaseName(uri), { ...durable, readConcern: new ReadConcern('majority') });
   return { client, db, close: () => client.close() };

@@ -35,6 +35,7 @@ describe('the command line', () => {
     expect(loaded.toSorted()).toEqual([
       'commander',
       'src/base/plain-text.ts',
+      'src/base/server-abilities.ts',
       'src/cli/command-error.ts',
       'src/cli/commands.ts',
       'src/cli/program.js',

@@ -56,6 +56,7 @@ export async function runLine(
     loadProviders: async () => (await import('../../src/providers/index.ts')).providers,
     rotateSecrets: () => Promise.reject(new Error('test/cli/rotate-secrets.test.ts runs it')),
     acceptClock: () => Promise.reject(new Error('test/store/database-clock.test.ts runs it')),
+    diagnose: () => Promise.reject(new Error('test/cli/doctor.test.ts runs it')),
     ...(change.terminal === undefined ? {} : { terminal: change.terminal }),
     fail: (code: number) => {
       status = code;

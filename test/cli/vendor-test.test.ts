@@ -28,6 +28,7 @@ async function run(...line: readonly string[]): Promise<{ text: string; status: 
     loadProviders: none,
     rotateSecrets: none,
     acceptClock: none,
+    diagnose: none,
     fail: (code) => {
       status = code;
     },

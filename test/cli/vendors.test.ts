@@ -21,6 +21,7 @@ async function run(...line: string[]): Promise<string> {
     loadProviders: () => Promise.resolve(providers),
     rotateSecrets: none,
     acceptClock: none,
+    diagnose: none,
     fail: none,
   };
   await addOperatorCommands(program, context, line);

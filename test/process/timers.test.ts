@@ -5,9 +5,47 @@ import { expect, it } from 'vitest';
 import { periods } from '../../src/base/periods.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const timer = /setInterval\(|createRounds\(|following\(|createSnapshot</;
+const timer =
+  /setInterval\(|createRounds\(|following\(|createSnapshot<|\bsetTimeout\(|\bsleep\(|timers\/promises'/;
 /** `process/` and the snapshot set timers for other parts. Local mode, command line and pages are not servers. */
-const notParts = /^src\/(?:process\/|store\/snapshot\.ts|local\/|cli\/|pages\/)/;
+const notParts = /^src\/(?:process\/|store\/snapshot\.ts|local\/|cli\/|pages\/|client\/)/;
+/** These wait, but do not ask for anything again and again. */
+const waits: Readonly<Record<string, readonly string[]>> = {
+  'a limit on the time of one operation': [
+    'activities/prepare-submission.ts',
+    'src/http/answer-in-turn.ts',
+    'src/http/unreadable.ts',
+    'src/http/write-reply.ts',
+    'src/images/result-form.ts',
+    'src/temporal/task-client.ts',
+    'src/temporal/wake-activity.ts',
+  ],
+  'a pause for other work, or before a repetition of a failed operation': [
+    'activities/measure.ts',
+    'src/api.ts',
+    'src/capacity/circuit-wakes.ts',
+    'src/config/example-catalogue.ts',
+    'src/http/reference/reference.ts',
+    'src/images/settle-images.ts',
+    'src/ledger/appender.ts',
+    'src/ledger/verify-reading.ts',
+    'src/observability/otlp-tracer.ts',
+    'src/store/gather-reads.ts',
+  ],
+  'asks an upstream, or waits until it may': [
+    'activities/first-callback.ts',
+    'activities/poll.ts',
+    'src/capacity/rate-limiter.ts',
+    'src/capacity/submit-limiter.ts',
+    'src/images/call-channel.ts',
+    'src/polling/status-poller.ts',
+  ],
+  'writes to its reader, or waits for src/http/task-watcher.ts': [
+    'src/http/task-changes.ts',
+    'src/http/working-reply.ts',
+  ],
+  'passes the clock to other parts': ['src/compose/upkeep.ts', 'src/compose/worker-deps.ts'],
+};
 
 const [, section = ''] = readFileSync(join(root, 'docs/operating.md'), 'utf8').split(
   '## What runs on a timer\n',
@@ -26,7 +64,8 @@ it('the table in docs/operating.md lists all timers', () => {
   const timed = files.filter(
     (file) => !notParts.test(file) && timer.test(readFileSync(join(root, file), 'utf8')),
   );
-  expect(new Set(rows.map(({ file }) => file))).toEqual(new Set(timed));
+  const explained = [...rows.map(({ file }) => file), ...Object.values(waits).flat()];
+  expect(explained.toSorted()).toEqual(timed.toSorted());
 });
 
 const named: Readonly<Record<string, { readonly everyMs: number; readonly idleMs?: number }>> = periods;
@@ -35,7 +74,7 @@ it.each(Object.entries(named))('and the period of %s', (name, { everyMs, idleMs 
   const asking = rows.filter(({ file }) =>
     new RegExp(`\\bperiods\\.${name}\\b`).test(readFileSync(join(root, file), 'utf8')),
   );
-  const every = `${everyMs / 1000} s`;
+  const every = everyMs < 1000 ? `${everyMs} ms` : `${everyMs / 1000} s`;
   const idle = idleMs === undefined ? '' : `; idle ${idleMs / 1000} s`;
   expect(asking.map((row) => row.every.split(', ')[0])).toEqual([`${every}${idle}`]);
 });
@@ -46,6 +85,7 @@ it('and every interval of a server that asks MongoDB is one of these periods', (
     'src/capacity/',
     'src/control/',
     'src/ledger/',
+    'src/images/',
     'src/notices/',
     'src/routing/',
   ];

@@ -51,7 +51,9 @@ final class IndexedDatabase extends AbstractSynchronizedMongoDatabase<Object> {
     @Override public Document handleCommand(Channel channel, String command, Document query, DatabaseResolver resolver,
                                             Oplog oplog) {
         if (command.equals("hello")) {
-            return new Document("isWritablePrimary", true).append("localTime", Instant.now()).append("ok", 1.0);
+            // One member that confirms only durable writes.
+            return new Document("isWritablePrimary", true).append("setName", "stand-in")
+                .append("maxWireVersion", 13).append("localTime", Instant.now()).append("ok", 1.0);
         }
         if (command.equals("aggregate")) {
             return aggregate(channel, command, query, resolver, oplog);

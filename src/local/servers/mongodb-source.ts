@@ -2,6 +2,7 @@ import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
+import { missingInVersion } from '../../base/server-abilities.ts';
 import { firstThatWorks, type Attempt, type Source } from './first-that-works.ts';
 import { LocalServerError, type LocalOptions } from './local-options.ts';
 import { digestProblem, unpinnedNotice } from './pinned-digests.ts';
@@ -11,8 +12,6 @@ import { canReach, findOnPath, reasonIn, runCommand, withProgress } from './run-
 const downloadHost = 'fastdl.mongodb.org';
 const mavenPackage = 'de.bwaldvogel:mongo-java-server-h2-backend:1.47.0';
 const javaVersionMin = 17;
-/** MongoDB 4.4, the oldest version that the driver supports. */
-const mongodVersionMin = 404;
 const downloadTimeoutMs = 900_000;
 
 /** A mongod, or the Java stand-in, which consists of mongo-java-server's jars and our launcher. */
@@ -72,10 +71,10 @@ async function fromDataDir(options: LocalOptions): Promise<Attempt<MongoProgram>
 async function checkedMongod(path: string, options: LocalOptions): Promise<Attempt<MongoProgram>> {
   const result = await runCommand([path, '--version'], options);
   if (!result.ok) return { failure: `${path} does not run: ${reasonIn(result.output)}` };
-  const [, version = '', major, minor] = /db version v((\d+)\.(\d+)\S*)/u.exec(result.output) ?? [];
-  const isOld = version !== '' && Number(major) * 100 + Number(minor) < mongodVersionMin;
-  return isOld
-    ? { failure: `MongoDB 4.4 or newer is needed, ${path} is ${version}` }
+  const [, version] = /db version v(\d+\.\d+\S*)/u.exec(result.output) ?? [];
+  const missing = version === undefined ? [] : missingInVersion(version);
+  return missing.length > 0
+    ? { failure: `${path} (MongoDB ${version}) ${missing.join('; it ')}` }
     : { program: { kind: 'mongod', path } };
 }
 

@@ -1,0 +1,103 @@
+/** What the gateway needs from a MongoDB server, checked when a process starts and by `gateway doctor`. */
+
+export interface ServerFacts {
+  /** Undefined if this user may not read it. */
+  readonly version?: string;
+  readonly topology: 'replica set' | 'sharded cluster' | 'stand-alone server';
+  readonly setName?: string;
+  readonly wireVersion: number;
+  readonly isWritable: boolean;
+  readonly readsMajority: boolean;
+}
+
+interface Ability {
+  readonly isThere: (facts: ServerFacts) => boolean;
+  /** What the server cannot do, and what to do about it. Follows "it". */
+  readonly missing: string;
+  /** The first release that can do it, if that depends on the version alone. */
+  readonly since?: readonly [major: number, minor: number];
+}
+
+/** MongoDB 4.4. */
+const labelsWireVersion = 9;
+
+const required: readonly Ability[] = [
+  {
+    isThere: ({ wireVersion }) => wireVersion >= labelsWireVersion,
+    missing:
+      'does not mark the failed writes that can be repeated (error labels, MongoDB 4.4), so the driver refuses it: upgrade to MongoDB 7',
+    since: [4, 4],
+  },
+  {
+    isThere: ({ readsMajority }) => readsMajority,
+    missing:
+      'cannot read what a majority has confirmed: start it without enableMajorityReadConcern: false, and with the storage engine WiredTiger',
+  },
+  {
+    isThere: ({ isWritable }) => isWritable,
+    missing:
+      'is not the primary: name all members and the replicaSet in MONGODB_URI, without directConnection, or wait for the election to end',
+  },
+];
+
+const recommended: readonly Ability[] = [
+  {
+    isThere: ({ topology }) => topology !== 'stand-alone server',
+    missing:
+      'is a stand-alone server: a confirmed write is on one disk only, and the driver does not repeat a write that a network error has cut off. Start it with --replSet rs0, and run rs.initiate()',
+  },
+];
+
+/** Returns what the gateway cannot do without. Empty if it can use this server. */
+export function missingAbilities(facts: ServerFacts): readonly string[] {
+  return lackedBy(facts, required);
+}
+
+/** Returns what makes this server a worse choice, but not an unusable one. */
+export function limitsOf(facts: ServerFacts): readonly string[] {
+  return lackedBy(facts, recommended);
+}
+
+function lackedBy(facts: ServerFacts, abilities: readonly Ability[]): readonly string[] {
+  return abilities.filter(({ isThere }) => !isThere(facts)).map(({ missing }) => missing);
+}
+
+/** Returns what a release lacks, for a program that has not been started yet. `version` is such as `4.2.24`. */
+export function missingInVersion(version: string): readonly string[] {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isOlder = (since: Ability['since']): boolean =>
+    since !== undefined && (major < since[0] || (major === since[0] && minor < since[1]));
+  return required.filter(({ since }) => isOlder(since)).map(({ missing }) => missing);
+}
+
+/** Returns for example `MongoDB 7.0.14, replica set rs0`. */
+export function describeServer({ version, topology, setName }: ServerFacts): string {
+  const name = setName === undefined ? topology : `${topology} ${setName}`;
+  return `MongoDB ${version ?? 'of an unknown version'}, ${name}`;
+}
+
+/** The server lacks something that the gateway needs. The message says what, and what to do about it. */
+export class ServerAbilityError extends Error {
+  override readonly name = 'ServerAbilityError';
+}
+
+/** Throws ServerAbilityError with everything that is missing. */
+export function requireAbilities(facts: ServerFacts): void {
+  const missing = missingAbilities(facts);
+  if (missing.length > 0) throw abilityError(describeServer(facts), missing);
+}
+
+/** Names what an old server lacks, because the driver's own error only compares numbers. Returns other errors unchanged. */
+export function namedAbilityError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const [, address, found] = /at (\S+) reports maximum wire version (\d+)/.exec(error.message) ?? [];
+  if (address === undefined || found === undefined) return error;
+  const missing = missingAbilities({ ...able, wireVersion: Number(found) });
+  return abilityError(`MongoDB at ${address} (wire version ${found})`, missing, error);
+}
+
+const able = { topology: 'replica set', isWritable: true, readsMajority: true } as const;
+
+function abilityError(server: string, missing: readonly string[], cause?: unknown): ServerAbilityError {
+  return new ServerAbilityError(`${server} cannot be used: it ${missing.join('; it ')}.`, { cause });
+}

@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import { createSealer } from '../access/sealer.ts';
+import { messageOf } from '../base/caught.ts';
+import { describeServer, limitsOf, missingAbilities, ServerAbilityError } from '../base/server-abilities.ts';
+import type { ServerFacts } from '../base/server-abilities.ts';
+import type { Check, LoadedConfig } from '../cli/context.ts';
+import { requireAddresses } from '../config/addresses.ts';
+import type { Addresses } from '../config/addresses.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { readEnvironment } from '../config/environment.ts';
+import type { Environment } from '../config/environment.ts';
+import { within } from '../process/running-time.ts';
+import { openStorage } from '../results/results.ts';
+import { withTimeLimits } from '../results/time-limits.ts';
+import { connectMongo } from '../store/mongo.ts';
+import type { Mongo } from '../store/mongo.ts';
+import { createRootKeyStore } from '../store/root-key.ts';
+import { readServerFacts } from '../store/server-facts.ts';
+import { temporalSettings } from '../temporal/connection.ts';
+import { inspectTemporal } from '../temporal/inspect-server.ts';
+
+/** What `gateway doctor` checks, apart from the API. */
+
+export interface DoctorDeps {
+  readonly variables: () => NodeJS.ProcessEnv | Promise<NodeJS.ProcessEnv>;
+  readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
+  /** Only for tests. Defaults to what workflows set. */
+  readonly searchAttributes?: readonly string[];
+}
+
+type Found = Pick<Check, 'state' | 'text'>;
+
+const foundWithinMs = 5_000;
+/** For a server that accepts connections and never responds. */
+const answeredWithinMs = 15_000;
+const retentionHoursMin = 72;
+
+const ok = (text: string): Found => ({ state: 'ok', text });
+const warning = (text: string): Found => ({ state: 'warning', text });
+const failed = (text: string): Found => ({ state: 'failed', text });
+const notChecked = (text: string): Found => ({ state: 'not_checked', text });
+
+/** Returns one check for each part, in a fixed order. Never rejects. */
+export async function diagnoseServers(deps: DoctorDeps): Promise<readonly Check[]> {
+  const environment = await readParts(deps.variables);
+  const { addresses } = environment;
+  const config = await loaded(deps.loadConfig);
+  const unknown = Promise.resolve(notChecked('The environment must be repaired first.'));
+  const [mongo, temporal, storage] = await Promise.all([
+    addresses === undefined ? [await unknown, await unknown] : checkMongo(addresses),
+    addresses === undefined ? unknown : checkTemporal({ ...environment, addresses }, deps.searchAttributes),
+    config.config === undefined || environment.read === undefined
+      ? notChecked('The environment and the configuration must be repaired first.')
+      : checkStorage(config.config, environment.read),
+  ]);
+  const [server = await unknown, secrets = await unknown] = mongo;
+  return [
+    { subject: 'environment', ...environment.found },
+    { subject: 'configuration', ...config.found },
+    { subject: 'MongoDB', ...server },
+    { subject: 'SECRETS_KEY', ...secrets },
+    { subject: 'Temporal', ...temporal },
+    { subject: 'results', ...storage },
+  ];
+}
+
+interface Parts {
+  readonly found: Found;
+  readonly read?: Environment;
+  readonly addresses?: Addresses;
+}
+
+async function readParts(variables: DoctorDeps['variables']): Promise<Parts> {
+  let read: Environment | undefined;
+  try {
+    read = readEnvironment(await variables());
+    return { found: ok('All required variables are set.'), read, addresses: requireAddresses(read) };
+  } catch (error) {
+    return { found: failed(violationsOf(error)), ...(read === undefined ? {} : { read }) };
+  }
+}
+
+async function loaded(
+  loadConfig: DoctorDeps['loadConfig'],
+): Promise<{ readonly found: Found; readonly config?: LoadedConfig['config'] }> {
+  try {
+    const { file, config } = await loadConfig();
+    const { channels, models } = config;
+    return { found: ok(`${file}: ${channels.length} channels, ${models.length} models.`), config };
+  } catch (error) {
+    return { found: failed(violationsOf(error)) };
+  }
+}
+
+function violationsOf(error: unknown): string {
+  if (!(error instanceof ConfigError)) return messageOf(error);
+  return `${error.source}: ${error.violations.join('; ')}.`;
+}
+
+/** Returns what was found about the server, and about SECRETS_KEY. */
+async function checkMongo({ mongodbUri, secretsKeys }: Addresses): Promise<readonly [Found, Found]> {
+  let mongo: Mongo | undefined;
+  try {
+    mongo = await connectMongo(mongodbUri, { appName: 'mediary-cli', foundWithinMs });
+    const facts = await within(answeredWithinMs, readServerFacts(mongo.db), silence);
+    return [foundServer(facts), await within(answeredWithinMs, checkKeys(mongo, secretsKeys), silence)];
+  } catch (error) {
+    const text =
+      error instanceof ServerAbilityError
+        ? error.message
+        : `MongoDB does not respond: ${messageOf(error)}. Check MONGODB_URI, and that the server runs and accepts connections from here.`;
+    return [failed(text), notChecked('MongoDB must be repaired first.')];
+  } finally {
+    await mongo?.close();
+  }
+}
+
+export function foundServer(facts: ServerFacts): Found {
+  const missing = missingAbilities(facts);
+  const wrong = [...missing, ...limitsOf(facts)].map((text) => `It ${text}.`);
+  const text = [`${describeServer(facts)}.`, ...wrong].join(' ');
+  return { state: missing.length > 0 ? 'failed' : wrong.length > 0 ? 'warning' : 'ok', text };
+}
+
+/** A start on a new database would create its root key. The doctor does not. */
+async function checkKeys({ db }: Mongo, keys: readonly Buffer[]): Promise<Found> {
+  const store = createRootKeyStore(db);
+  const sealed = await store.find();
+  if (sealed === undefined) return ok('The database is new: the first start writes its root key.');
+  try {
+    createSealer(keys).open({ purpose: 'root-key', id: store.id }, sealed);
+    return ok('It opens the values that this database has sealed.');
+  } catch (error) {
+    return failed(`${messageOf(error)}. Set the SECRETS_KEY with which this database was started.`);
+  }
+}
+
+async function checkTemporal(
+  { read, addresses }: Parts & { readonly addresses: Addresses },
+  names: readonly string[] | undefined,
+): Promise<Found> {
+  if (read === undefined) return notChecked('The environment must be repaired first.');
+  const settings = temporalSettings(read, addresses, undefined);
+  const { address, namespace } = settings;
+  try {
+    const facts = await within(answeredWithinMs, inspectTemporal(settings, names), silence);
+    const { version, retentionHours: hours, searchAttributes } = facts;
+    if (hours === undefined)
+      return failed(
+        `Temporal ${version} has no namespace ${namespace}. Create it with deploy/temporal/create-namespace.sh, or set TEMPORAL_NAMESPACE.`,
+      );
+    const text = `Temporal ${version}, namespace ${namespace}, retention ${hours} hours.`;
+    if (searchAttributes !== undefined) return failed(`${text} But ${searchAttributes}.`);
+    return hours < retentionHoursMin
+      ? failed(
+          `${text} It must be ${retentionHoursMin} hours or more: run deploy/temporal/create-namespace.sh.`,
+        )
+      : ok(text);
+  } catch (error) {
+    return failed(
+      `Temporal does not respond at ${address}: ${messageOf(error)}. Check TEMPORAL_ADDRESS and its certificates, and that the server runs.`,
+    );
+  }
+}
+
+async function checkStorage({ results }: LoadedConfig['config'], environment: Environment): Promise<Found> {
+  const opened = await openStorage(results, environment);
+  if (opened === undefined) return ok('Results are not stored (results.storage: none).');
+  const storage = withTimeLimits(opened);
+  const place =
+    results.storage === 's3' ? `The bucket ${results.s3?.bucket}` : `The directory ${results.directory}`;
+  const key = `doctor-${randomUUID()}/check.txt`;
+  try {
+    await storage.write(key, oneLine(), { mediaType: 'text/plain' });
+    await storage.remove(key);
+    const problem = await storage.problem();
+    return problem === undefined ? ok(`${place} is writable.`) : warning(`${place} is writable. ${problem}`);
+  } catch (error) {
+    return failed(`${place} cannot be written: ${messageOf(error)}. Check \`results\` in the configuration.`);
+  } finally {
+    storage.close();
+  }
+}
+
+async function* oneLine(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('gateway doctor\n');
+}
+
+const silence = (): Error => new Error(`no response within ${answeredWithinMs / 1000} s`);

@@ -1,0 +1,58 @@
+import { MongoServerError } from 'mongodb';
+import type { Db } from 'mongodb';
+import { z } from 'zod';
+import type { ServerFacts } from '../base/server-abilities.ts';
+import { defined } from '../base/defined.ts';
+import { durable } from './mongo.ts';
+
+const helloSchema = z.object({
+  setName: z.string().optional(),
+  msg: z.string().optional(),
+  maxWireVersion: z.coerce.number().optional(),
+  isWritablePrimary: z.boolean().default(false),
+});
+const buildInfoSchema = z.object({ version: z.string() });
+
+/** ReadConcernMajorityNotEnabled, and the answer of a storage engine without it. */
+const noMajorityCodes: readonly unknown[] = [148, 238];
+
+/** Asks the primary for its version, its replica set and its abilities. Changes nothing. */
+export async function readServerFacts(db: Pick<Db, 'command'>): Promise<ServerFacts> {
+  const [hello, info, readsMajority] = await Promise.all([
+    db.command({ hello: 1 }),
+    // This user may lack the permission. Only the message needs the version.
+    db.command({ buildInfo: 1 }).catch(() => undefined),
+    canReadMajority(db),
+  ]);
+  return factsOf(hello, info, readsMajority);
+}
+
+export function factsOf(hello: unknown, buildInfo: unknown, readsMajority: boolean): ServerFacts {
+  const { setName, msg, maxWireVersion, isWritablePrimary } = helloSchema.parse(hello);
+  const { data } = buildInfoSchema.safeParse(buildInfo);
+  const single = setName === undefined ? 'stand-alone server' : 'replica set';
+  return {
+    topology: msg === 'isdbgrid' ? 'sharded cluster' : single,
+    // The driver has already refused a server that reports none, or one that is too low.
+    wireVersion: maxWireVersion ?? Number.POSITIVE_INFINITY,
+    isWritable: isWritablePrimary,
+    readsMajority,
+    ...defined({ version: data?.version, setName }),
+  };
+}
+
+async function canReadMajority(db: Pick<Db, 'command'>): Promise<boolean> {
+  try {
+    await db.command({
+      find: 'secrets',
+      filter: { _id: 'root' },
+      limit: 1,
+      singleBatch: true,
+      readConcern: durable.readConcern,
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof MongoServerError && noMajorityCodes.includes(error.code)) return false;
+    throw error;
+  }
+}
