@@ -85,8 +85,14 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       return found.map(toNamed);
     },
 
+    /** Omits files whose removal was postponed: only these have no bytes. */
     async someOf(account: string, limit: number): Promise<readonly NamedFile[]> {
-      return (await files.find({ account }, nameOnly).limit(limit).toArray()).map(toNamed);
+      const found = files.find({ account, bytes: { $gt: 0 } }, nameOnly);
+      return (await found.limit(limit).toArray()).map(toNamed);
+    },
+
+    async hasAny(account: string): Promise<boolean> {
+      return (await files.findOne({ account }, nameOnly)) !== null;
     },
 
     /** The reconciler then also deletes the copies at upstreams. */
