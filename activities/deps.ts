@@ -1,4 +1,5 @@
-import type { Walked } from '../src/base/walk.ts';
+import type { UpkeepName } from '../src/base/upkeep-times.ts';
+import type { StepTime, Walked } from '../src/base/walk.ts';
 import type { UpkeepFailureStore } from '../src/store/upkeep-failures.ts';
 import type { ImagesForTasks } from '../src/images/images-for-tasks.ts';
 import type { UnstoredImages } from '../src/images/unstored-images.ts';
@@ -71,9 +72,11 @@ export interface TaskActivityDeps extends ActivityDeps {
 }
 
 export interface UpkeepStep {
-  readonly name: string;
+  readonly name: UpkeepName;
   /** A number counts the items repaired. `Walked` also counts those that could not be. */
-  readonly run: () => Promise<number | Walked>;
+  readonly run: (time: StepTime) => Promise<number | Walked>;
+  /** The step that must run directly before this one. */
+  readonly follows?: UpkeepName;
 }
 
 export interface ChannelActivityDeps extends ActivityDeps {

@@ -1,4 +1,8 @@
+import { Context } from '@temporalio/activity';
+import { createTurns } from '../src/base/turns.ts';
+import type { UpkeepName } from '../src/base/upkeep-times.ts';
 import { walk } from '../src/base/walk.ts';
+import type { IsOver, StepTime } from '../src/base/walk.ts';
 import { nextStep } from '../src/task/service.ts';
 import type { Service, Unserved } from '../src/task/service.ts';
 import { createSightings } from '../src/process/sightings.ts';
@@ -15,6 +19,7 @@ import type { TaskActivityDeps } from './deps.ts';
 import { createFinishTask } from './finish.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { ReconcileReport } from './types.ts';
+import { createTimedRuns, createUpkeepRunner } from './upkeep-runner.ts';
 
 /** A task counts as abandoned if it has no running workflow and has not changed for this long, by our own clock. */
 const abandonedAfterMs = 2 * 60_000;
@@ -34,41 +39,37 @@ const overdueGraceMs = 10 * 60_000;
 export function createReconcileTasks(deps: TaskActivityDeps) {
   const { tasks, log } = deps;
   const sightings = createSightings(deps.now);
+  const failures = createFailures();
+  const failingTurns = createTurns((id: string) => id);
+  const timed = createTimedRuns(deps.now);
+  const runUpkeep = createUpkeepRunner(deps, timed);
   const { repairAbandoned, deliverOwed, askAboutOverdue, askAboutFailing } = createRepairs(deps);
   const { askAboutChannel, askAboutWorker } = createChannelQuestions(deps, sightings);
 
   return async function reconcileTasks(): Promise<ReconcileReport> {
-    return withHeartbeat(reconcile());
+    const { cancellationSignal } = Context.current();
+    return withHeartbeat(reconcile(() => cancellationSignal.aborted));
   };
 
-  async function reconcile(): Promise<ReconcileReport> {
-    const counts = { checked: 0, repaired: 0, failed: 0 };
-    const fail = (step: string, task: string, err: unknown): void => {
-      counts.failed += 1;
-      log.error({ step, task, err }, 'the reconciler could not repair a task');
-    };
-    /** Runs the loop over many tasks, or one step of it. Returns whether anything was repaired. */
-    const attempt = async (step: string, task: string, run: () => Promise<unknown>): Promise<boolean> => {
-      counts.checked += 1;
-      try {
-        const isRepaired = (await run()) === true;
-        if (isRepaired) counts.repaired += 1;
-        return isRepaired;
-      } catch (error) {
-        fail(step, task, error);
-        return false;
-      }
-    };
+  async function reconcile(isStopped: IsOver): Promise<ReconcileReport> {
+    const { counts, fail, attempt } = createAttempts((id, about, err) => {
+      failures.note(id);
+      log.error({ ...about, err }, 'the reconciler could not repair a task');
+    });
+    const loop = (name: UpkeepName, run: (time: StepTime) => Promise<unknown>): Promise<boolean> =>
+      attempt(name, '', () => timed(name, isStopped, run));
     const isAbandoned = (task: Task): boolean => sightings.unchangedMs(task.id, task.rev) >= abandonedAfterMs;
     const running = new Set<string>();
     const isLeft = (task: Task): boolean => isAbandoned(task) && !running.has(task.id);
-    await attempt('running', '', async () => {
+    let isWhole = true;
+    await loop('running', async () => {
       for await (const id of deps.workflows.running()) running.add(id);
     });
-    await attempt('unfinished', '', async () => {
+    await loop('unfinished', async ({ isOver }) => {
       const workers = await deps.workers();
-      await walk(tasks.unfinished(), {
+      await walk(failures.last(tasks.unfinished()), {
         loop: 'unfinished tasks',
+        isOver,
         async run(task) {
           const { id } = task;
           if (await attempt('unfinished', id, async () => isLeft(task) && repairAbandoned(task))) return true;
@@ -78,59 +79,96 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
         },
         onFailed: ({ id }, error) => fail('unfinished', id, error),
       });
+      isWhole &&= !isOver();
     });
-    await attempt('owing', '', () =>
-      walk(tasks.owing(), {
+    await loop('owing', async ({ isOver }) => {
+      await walk(failures.last(tasks.owing()), {
         loop: 'owed callbacks',
+        isOver,
         run: (task) => attempt('owing', task.id, async () => isLeft(task) && deliverOwed(task)),
         onFailed: ({ id }, error) => fail('owing', id, error),
-      }),
-    );
-    await attempt('failing', '', async () => {
-      const failing = new Set<string>();
-      await walk(deps.workflows.failing(), {
+      });
+      isWhole &&= !isOver();
+    });
+    const failing = new Set<string>();
+    let isListed = false;
+    await loop('failing', async ({ isOver }) => {
+      for await (const id of deps.workflows.failing()) failing.add(id);
+      isListed = true;
+      await walk(failing, {
         loop: 'failing workflows',
-        run(id) {
-          failing.add(id);
-          return attempt('failing', id, () => askAboutFailing(id));
-        },
+        isOver,
+        turns: failingTurns,
+        run: (id) => attempt('failing', id, () => askAboutFailing(id)),
         onFailed: (id, error) => fail('failing', id, error),
       });
-      await walk(tasks.asking('workflow_failing'), {
+    });
+    await loop('asking', async ({ isOver }) => {
+      if (!isListed) return;
+      await walk(failures.last(tasks.asking('workflow_failing')), {
         loop: 'concerns that passed',
+        isOver,
         async run({ id }) {
           const withdraw = () => tasks.withdrawConcern(id, 'workflow_failing');
-          return !failing.has(id) && attempt('failing', id, withdraw);
+          return !failing.has(id) && attempt('asking', id, withdraw);
         },
-        onFailed: ({ id }, error) => fail('failing', id, error),
+        onFailed: ({ id }, error) => fail('asking', id, error),
       });
     });
-    sightings.forgetOthers();
-    return { ...counts, upkeep: await runUpkeep() };
+    // Tasks that this run did not reach are still watched.
+    if (isWhole) sightings.forgetOthers();
+    failures.endRound();
+    return { ...counts, upkeep: await runUpkeep(isStopped) };
   }
+}
 
-  async function runUpkeep(): Promise<ReconcileReport['upkeep']> {
-    const repaired: Record<string, number> = {};
-    const noteFailure = (step: string, count: number): Promise<void> =>
-      deps.upkeepFailures
-        .note({ step, count })
-        .catch((err: unknown) => log.error({ step, err }, 'a failure of the upkeep could not be recorded'));
-    await walk(deps.upkeep, {
-      loop: 'steps of the upkeep',
-      async run({ name, run }) {
-        const result = await run();
-        const { done, failed } = typeof result === 'number' ? { done: result, failed: 0 } : result;
-        repaired[name] = done;
-        if (failed > 0) await noteFailure(name, failed);
-        return true;
-      },
-      async onFailed({ name }, err) {
-        log.error({ step: name, err }, 'a step of the reconciler failed');
-        await noteFailure(name, 1);
-      },
-    });
-    return repaired;
-  }
+type OnFailed = (task: string, about: { readonly step: string; readonly task: string }, err: unknown) => void;
+
+function createAttempts(onFailed: OnFailed) {
+  const counts = { checked: 0, repaired: 0, failed: 0 };
+  const fail = (step: string, task: string, err: unknown): void => {
+    counts.failed += 1;
+    onFailed(task, { step, task }, err);
+  };
+  /** Runs the loop over many tasks, or one step of it. Returns whether anything was repaired. */
+  const attempt = async (step: string, task: string, run: () => Promise<unknown>): Promise<boolean> => {
+    counts.checked += 1;
+    try {
+      const isRepaired = (await run()) === true;
+      if (isRepaired) counts.repaired += 1;
+      return isRepaired;
+    } catch (error) {
+      fail(step, task, error);
+      return false;
+    }
+  };
+  return { counts, fail, attempt };
+}
+
+const failuresMax = 1_000;
+
+/** Remembers which tasks failed in the previous round, so that they do not use up the time of the others. */
+function createFailures() {
+  let before = new Set<string>();
+  let now = new Set<string>();
+  return {
+    note(id: string): void {
+      if (now.size < failuresMax) now.add(id);
+    },
+    endRound(): void {
+      before = now;
+      now = new Set();
+    },
+    /** Yields the tasks that failed in the previous round after all others. */
+    async *last(tasks: AsyncIterable<Task>): AsyncGenerator<Task, void, undefined> {
+      const failed: Task[] = [];
+      for await (const task of tasks) {
+        if (before.has(task.id)) failed.push(task);
+        else yield task;
+      }
+      yield* failed;
+    },
+  };
 }
 
 function tryOf(state: Task['state']): string | undefined {

@@ -226,11 +226,13 @@ describe('imports between folders', () => {
     ...pureRows,
     // From `process`: whether the process that wrote local mode's settings still runs.
     config: { runs: [...pure, 'process'] },
-    process: { runs: [] },
+    // From `base`: the loop for lists whose items may fail.
+    process: { runs: ['base'] },
     observability: { runs: [...pure, 'process'] },
     // From `process`: the threads that evaluate expressions of vendor files.
     providers: { runs: [...pure, 'process'] },
-    bills: { runs: pure, types: ['providers'] },
+    // From `process`: temporary directories.
+    bills: { runs: [...pure, 'process'], types: ['providers'] },
     store: { runs: [...pure, 'process'], types: ['providers'] },
     ledger: { runs: [...pure, 'store'], types: ['access', 'observability'] },
     'http-client': { runs: [...pure, 'process', 'providers'] },

@@ -16,6 +16,7 @@ import type {
 } from '../activities/types.ts';
 import { defined } from '../src/base/defined.ts';
 import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from '../src/base/queues.ts';
+import { reconcileTimeoutMs } from '../src/base/upkeep-times.ts';
 import { see } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
@@ -113,9 +114,8 @@ export function actOnTask(run: TaskRun, request: ActRequest): Promise<ActReply> 
   return ask(request);
 }
 
-/** Long enough to check everything and retry copies of results. */
 export const { reconcileTasks } = proxyActivities<TaskActivities>({
-  startToCloseTimeout: '15m',
+  startToCloseTimeout: reconcileTimeoutMs,
   heartbeatTimeout: '1m',
   retry: { initialInterval: '10s', maximumAttempts: 3 },
 });

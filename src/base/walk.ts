@@ -1,3 +1,5 @@
+import type { Turns } from './turns.ts';
+
 /** Every upkeep loop: work that no request waits for. The items of a loop are independent of each other. */
 export const upkeepLoops = [
   'steps of the upkeep',
@@ -16,6 +18,8 @@ export const upkeepLoops = [
   'copies of removed tasks',
   'files to delete',
   'parts of files',
+  'temporary directories',
+  'downloads left behind',
   'uploads to delete',
   'dead leases',
   'holds of a dead process',
@@ -37,10 +41,25 @@ export interface Walk<Item> {
   /** Logs the failure and postpones the item, so that the next walk starts with other items. */
   readonly onFailed: (item: Item, error: unknown) => unknown;
   /** Whether to stop here and leave the remaining items to the next walk. */
-  readonly isOver?: () => boolean;
+  readonly isOver?: IsOver;
+  /** The next walk begins with the items that this one did not reach. Only for finite lists. */
+  readonly turns?: Turns<Item>;
   /** Whether to run all items concurrently, because `run` limits its own concurrency. */
   readonly isTogether?: boolean;
+  /** Runs all items concurrently, each as soon as `job` is called. `isOver` is checked again at that time. */
+  readonly inPlace?: (item: Item, job: () => Promise<boolean>) => Promise<boolean>;
 }
+
+export type IsOver = () => boolean;
+
+/** The time of an upkeep step. */
+export interface StepTime {
+  readonly isOver: IsOver;
+  /** For the first of two loops, so that it leaves time for the second. */
+  readonly isHalfOver: IsOver;
+}
+
+export const unlimited: StepTime = { isOver: () => false, isHalfOver: () => false };
 
 export interface Walked {
   readonly done: number;
@@ -53,14 +72,19 @@ export interface Walked {
  */
 export async function walk<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
-  { run, onFailed, isOver = () => false, isTogether = false }: Walk<Item>,
+  { run, onFailed, isOver = () => false, turns, inPlace, isTogether = inPlace !== undefined }: Walk<Item>,
 ): Promise<Walked> {
   const lost: unknown[] = [];
   let done = 0;
   let failed = 0;
+  const begin = async (item: Item): Promise<boolean> => {
+    if (isOver()) return false;
+    turns?.note(item);
+    return run(item);
+  };
   const visit = async (item: Item): Promise<void> => {
     try {
-      if (await run(item)) done += 1;
+      if (await (inPlace === undefined ? begin(item) : inPlace(item, () => begin(item)))) done += 1;
     } catch (error) {
       failed += 1;
       try {
@@ -71,7 +95,8 @@ export async function walk<Item>(
     }
   };
   const begun: Promise<void>[] = [];
-  for await (const item of items) {
+  const ordered = turns === undefined || Symbol.asyncIterator in items ? items : turns.inOrder(items);
+  for await (const item of ordered) {
     if (isOver()) break;
     const visited = visit(item);
     if (isTogether) begun.push(visited);
@@ -86,7 +111,7 @@ export async function walk<Item>(
 const roundMs = 30_000;
 
 /** Returns an `isOver` for a round that starts now. `now` is in Unix milliseconds. */
-export function limitRound(now: () => number): () => boolean {
+export function limitRound(now: () => number): IsOver {
   const endsAt = now() + roundMs;
   return () => now() >= endsAt;
 }

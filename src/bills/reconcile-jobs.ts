@@ -1,12 +1,10 @@
 import { Buffer } from 'node:buffer';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { sumBilled, widened } from '../money/bill.ts';
 import type { AmountRange, Billed } from '../money/bill.ts';
 import { consideredMax, createProposals } from '../money/bill-candidates.ts';
 import type { KnownAmounts, Unclaimed } from '../money/bill-candidates.ts';
 import { defined } from '../base/defined.ts';
+import { makeTemporaryDirectory, removeTemporaryDirectory } from '../process/temporary-directories.ts';
 import { limitDays } from './limit-days.ts';
 import type { OwnAttempts, Period } from './own-attempts.ts';
 import { linesWithin } from './read-lines.ts';
@@ -56,7 +54,7 @@ const kindsMax = 10_000;
  * job, whatever the order of the bill's lines. Jobs without a task in the period come last.
  */
 export async function reconcileJobs(asked: Reconciling): Promise<Reconciled> {
-  const directory = await mkdtemp(join(tmpdir(), 'mediary-bill-'));
+  const directory = await makeTemporaryDirectory('bill');
   try {
     const bill = createDiskSorter({ directory, name: 'bill', schema: billedSchema, keyOf: billKey });
     const read = await readInto(bill, asked);
@@ -78,7 +76,7 @@ export async function reconcileJobs(asked: Reconciling): Promise<Reconciled> {
     const hasMoreUnclaimed = await propose(nobodys, created, { ...asked, known });
     return { ...read, atTheEdge, hasMoreUnclaimed };
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    await removeTemporaryDirectory(directory);
   }
 }
 

@@ -1,9 +1,11 @@
-import { walk, walkedAll } from '../base/walk.ts';
-import type { Walked } from '../base/walk.ts';
+import { createTurns } from '../base/turns.ts';
+import { unlimited, walk, walkedAll } from '../base/walk.ts';
+import type { StepTime, Walked } from '../base/walk.ts';
 import { isTerminal } from '../task/task.ts';
 import type { KeySlotStore } from '../store/key-slots.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
+import type { Task } from '../task/record.ts';
 
 export type SlotFailure = { readonly [name in 'task' | 'key' | 'channel']?: string };
 
@@ -12,28 +14,39 @@ interface SlotUpkeepDeps {
   readonly onFailed: (about: SlotFailure, error: unknown) => void;
 }
 
+type TidySlots = Pick<SlotKeeper, 'holders' | 'release' | 'queues' | 'serve'>;
+
 /**
  * Frees the slots of tasks that ended without freeing them because their workflow was terminated, and admits waiting
  * tasks. Returns the number of tasks. Leases without a task document simply expire.
  */
-export async function tidySlots(
-  slots: Pick<SlotKeeper, 'holders' | 'release' | 'queues' | 'serve'>,
-  { tasks, onFailed }: SlotUpkeepDeps,
-): Promise<Walked> {
-  const holders = await tasks.findMany(await slots.holders());
-  const ended = holders.filter(({ status }) => isTerminal(status));
-  const released = await walk(ended, {
-    loop: 'slots of ended tasks',
-    run: ({ id }) => slots.release(id).then(() => true),
-    onFailed: ({ id }, error) => onFailed({ task: id }, error),
-  });
-  const served = await walk(slots.queues(), {
-    loop: 'queues of slots',
-    run: (candidate) => slots.serve(candidate).then(() => false),
-    onFailed: ({ channel }, error) => onFailed({ channel }, error),
-  });
-  return walkedAll([released, served]);
+export function createTidySlots(slots: TidySlots, { tasks, onFailed }: SlotUpkeepDeps) {
+  const endedTurns = createTurns(({ id }: Pick<Task, 'id'>) => id);
+  const queueTurns = createTurns(({ channel, credential }: Queue) => JSON.stringify([channel, credential]));
+  return async ({ isOver, isHalfOver }: StepTime = unlimited): Promise<Walked> => {
+    const holders = await tasks.findMany(await slots.holders());
+    const ended = holders.filter(({ status }) => isTerminal(status));
+    const released = await walk(ended, {
+      loop: 'slots of ended tasks',
+      isOver: isHalfOver,
+      turns: endedTurns,
+      run: ({ id }) => slots.release(id).then(() => true),
+      onFailed: ({ id }, error) => onFailed({ task: id }, error),
+    });
+    const served = await walk(slots.queues(), {
+      loop: 'queues of slots',
+      isOver,
+      turns: queueTurns,
+      run: (candidate) => slots.serve(candidate).then(() => false),
+      onFailed: ({ channel }, error) => onFailed({ channel }, error),
+    });
+    return walkedAll([released, served]);
+  };
 }
+
+type Queue = ReturnType<SlotKeeper['queues']>[number];
+
+type Counted = Awaited<ReturnType<KeySlotStore['list']>>[number];
 
 const admissionMaxMs = 5 * 60_000;
 
@@ -41,22 +54,26 @@ const admissionMaxMs = 5 * 60_000;
  * Corrects each key's count of unfinished tasks by removing tasks that ended without being released, and tasks whose
  * admission died before it wrote anything. Returns the number of corrected keys.
  */
-export async function tidyKeySlots(
+export function createTidyKeySlots(
   slots: Pick<KeySlotStore, 'list' | 'release'>,
   { tasks, onFailed, now }: SlotUpkeepDeps & { readonly now: () => number },
-): Promise<Walked> {
-  return walk(await slots.list(), {
-    loop: 'slots of keys',
-    async run({ key, tasks: counted }) {
-      const found = await tasks.findMany(counted.map(({ task }) => task));
-      const statuses = new Map(found.map(({ id, status }) => [id, status]));
-      const ended = counted.filter(({ task, since }) => {
-        const status = statuses.get(task);
-        return status === undefined ? since < now() - admissionMaxMs : isTerminal(status);
-      });
-      for (const { task } of ended) await slots.release(key, task);
-      return ended.length > 0;
-    },
-    onFailed: ({ key }, error) => onFailed({ key }, error),
-  });
+) {
+  const turns = createTurns(({ key }: Counted) => key);
+  return async ({ isOver }: StepTime = unlimited): Promise<Walked> =>
+    walk(await slots.list(), {
+      loop: 'slots of keys',
+      isOver,
+      turns,
+      async run({ key, tasks: counted }) {
+        const found = await tasks.findMany(counted.map(({ task }) => task));
+        const statuses = new Map(found.map(({ id, status }) => [id, status]));
+        const ended = counted.filter(({ task, since }) => {
+          const status = statuses.get(task);
+          return status === undefined ? since < now() - admissionMaxMs : isTerminal(status);
+        });
+        for (const { task } of ended) await slots.release(key, task);
+        return ended.length > 0;
+      },
+      onFailed: ({ key }, error) => onFailed({ key }, error),
+    });
 }

@@ -1,6 +1,6 @@
 import { isImageId } from '../base/ids.ts';
-import { walk } from '../base/walk.ts';
-import type { Walked } from '../base/walk.ts';
+import { unlimited, walk } from '../base/walk.ts';
+import type { IsOver, StepTime, Walked } from '../base/walk.ts';
 import { racePoint } from '../base/race-point.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RemovalMarks } from '../ledger/removal-marks.ts';
@@ -16,7 +16,7 @@ import type { RepeatStore } from '../store/repeats.ts';
 import type { StoredBytesStore } from '../store/stored-bytes.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { AuditLog } from './audit-log.ts';
-import type { RemoveTasks } from './remove-tasks.ts';
+import type { RemoveCopies, RemoveTasks } from './remove-tasks.ts';
 
 export interface DeleteAccountsDeps {
   readonly accounts: Pick<AccountStore, 'deleting' | 'noteImagesRemoved' | 'finishDeletion'>;
@@ -33,9 +33,9 @@ export interface DeleteAccountsDeps {
   readonly ledger: Pick<Ledger, 'balance' | 'entries'>;
   readonly marks: Pick<RemovalMarks, 'raiseForAccount'>;
   readonly removeTasks: RemoveTasks;
-  readonly removeCopies: (ids: readonly string[]) => Promise<void>;
-  /** Stops at `endsAt`. Returns false if some files remain. */
-  readonly removeFiles: (account: string, endsAt: number) => Promise<boolean>;
+  readonly removeCopies: RemoveCopies;
+  /** Returns false if some files remain. */
+  readonly removeFiles: (account: string, isOver: IsOver) => Promise<boolean>;
   readonly log: Pick<Logger, 'error'>;
   readonly now: () => number;
 }
@@ -46,23 +46,26 @@ export interface DeleteAccountsDeps {
  */
 const settledAfterMs = 20 * 60_000;
 const pageItems = 500;
-/** The longest a step of the reconciler may take. The next step continues. */
-const stepMs = 60_000;
 
 /**
  * Continues the deletion of accounts, and resolves to the number completed. Each step can be repeated. The remaining
  * data shows what is left to do, so another process can continue after a crash.
  */
-export function createDeleteAccounts(deps: DeleteAccountsDeps): () => Promise<Walked> {
-  return async () => {
-    const endsAt = deps.now() + stepMs;
-    return walk(await deps.accounts.deleting(), {
+export function createDeleteAccounts(deps: DeleteAccountsDeps) {
+  let reached = '';
+  return async ({ isOver }: Pick<StepTime, 'isOver'> = unlimited): Promise<Walked> => {
+    const next = await deps.accounts.deleting(reached);
+    return walk(next.length > 0 ? next : await deps.accounts.deleting(''), {
       loop: 'accounts to delete',
-      run: (account) => continueDeletion(account, endsAt, deps),
+      isOver,
+      async run(account) {
+        // The next step begins with the accounts that this one does not reach.
+        reached = account.id;
+        return continueDeletion(account, isOver, deps);
+      },
       onFailed({ id }, err) {
         deps.log.error({ account: id, err }, 'the deletion of an account could not be continued');
       },
-      isOver: () => deps.now() > endsAt,
     });
   };
 }
@@ -70,17 +73,17 @@ export function createDeleteAccounts(deps: DeleteAccountsDeps): () => Promise<Wa
 /** Returns false if something remains to be deleted, now or after the last unfinished task has ended. */
 async function continueDeletion(
   account: Account,
-  endsAt: number,
+  isOver: IsOver,
   deps: DeleteAccountsDeps,
 ): Promise<boolean> {
   const { id, closedAt = 0 } = account;
-  await removeKeys(id, deps);
+  if (!(await removeKeys(id, isOver, deps))) return false;
   const { unfinished } = await deps.tasks.countOf(id);
   const { held } = await deps.ledger.balance(id);
   if (unfinished > 0 || held > 0n || deps.now() - closedAt < settledAfterMs) return false;
   await deps.marks.raiseForAccount(id, deps.now());
-  if (!(await removeAllTasks(id, endsAt, deps)) || !(await removeImages(account, endsAt, deps))) return false;
-  if (!(await deps.removeFiles(id, endsAt))) return false;
+  if (!(await removeAllTasks(id, isOver, deps)) || !(await removeImages(account, isOver, deps))) return false;
+  if (!(await deps.removeFiles(id, isOver))) return false;
   await Promise.all([
     deps.accountAlerts.remove(id),
     deps.capEvents.removeAll(id),
@@ -93,38 +96,47 @@ async function continueDeletion(
   return true;
 }
 
-async function removeKeys(account: string, { keys, keySlots, audit }: DeleteAccountsDeps): Promise<void> {
-  for (;;) {
+async function removeKeys(
+  account: string,
+  isOver: IsOver,
+  { keys, keySlots, audit }: DeleteAccountsDeps,
+): Promise<boolean> {
+  while (!isOver()) {
     const ids = await keys.idsOf(account, pageItems);
-    if (ids.length === 0) return;
+    if (ids.length === 0) return true;
     await Promise.all([audit.redact({ target: { $in: ids } }), keySlots.removeMany(ids)]);
     await keys.removeMany(ids);
   }
+  return false;
 }
 
-async function removeAllTasks(account: string, endsAt: number, deps: DeleteAccountsDeps): Promise<boolean> {
-  while (deps.now() < endsAt) {
+async function removeAllTasks(account: string, isOver: IsOver, deps: DeleteAccountsDeps): Promise<boolean> {
+  while (!isOver()) {
     const ids = await deps.tasks.idsOf(account, pageItems);
     if (ids.length === 0) return true;
     await deps.audit.redact({ task: { $in: ids } });
     await racePoint('deletion.page', account);
     // If none could be removed, the remaining tasks are unfinished.
-    if ((await deps.removeTasks(ids)) === 0) return false;
+    if ((await deps.removeTasks(ids, isOver)) === 0) return false;
   }
   return false;
 }
 
 /** Finds synchronous images in the ledger, because they have no record. */
-async function removeImages(account: Account, endsAt: number, deps: DeleteAccountsDeps): Promise<boolean> {
+async function removeImages(account: Account, isOver: IsOver, deps: DeleteAccountsDeps): Promise<boolean> {
   const { id, deletion } = account;
   let after = deletion?.imagesUpTo ?? 0n;
-  while (deps.now() < endsAt) {
+  while (!isOver()) {
     const page = await deps.ledger.entries(id, { after, limit: pageItems });
     const last = page.at(-1);
     if (last === undefined) return true;
     const tasks = page.flatMap(({ task }) => (task !== undefined && isImageId(task) ? [task] : []));
     const images = [...new Set(tasks)];
-    await Promise.all([deps.removeCopies(images), deps.repeats.removeBodies(images)]);
+    const [removed] = await Promise.all([
+      deps.removeCopies(images, isOver),
+      deps.repeats.removeBodies(images),
+    ]);
+    if (removed.length < images.length) return false;
     await deps.accounts.noteImagesRemoved(id, last.seq);
     after = last.seq;
   }

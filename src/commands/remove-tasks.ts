@@ -1,3 +1,4 @@
+import type { IsOver } from '../base/walk.ts';
 import type { ExchangeStore } from '../store/exchanges.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
@@ -6,16 +7,19 @@ export interface RemoveTasksDeps {
   readonly tasks: Pick<TaskStore, 'removeEnded'>;
   readonly requests: Pick<RequestStore, 'removeMany'>;
   readonly exchanges: Pick<ExchangeStore, 'removeMany'>;
-  readonly removeCopies: (ids: readonly string[]) => Promise<void>;
+  readonly removeCopies: RemoveCopies;
 }
 
+/** Returns the tasks that have no copies left. The others were not reached in time. */
+export type RemoveCopies = (ids: readonly string[], isOver: IsOver) => Promise<readonly string[]>;
+
 /** Removes everything about ended tasks except their ledger entries. Returns the number of records removed. */
-export type RemoveTasks = (ids: readonly string[]) => Promise<number>;
+export type RemoveTasks = (ids: readonly string[], isOver: IsOver) => Promise<number>;
 
 /** Removes the records last, so that another process can continue after a crash. */
 export function createRemoveTasks(deps: RemoveTasksDeps): RemoveTasks {
-  return async (ids) => {
-    await deps.removeCopies(ids);
+  return async (asked, isOver) => {
+    const ids = await deps.removeCopies(asked, isOver);
     await Promise.all([deps.requests.removeMany(ids), deps.exchanges.removeMany(ids)]);
     return deps.tasks.removeEnded(ids);
   };

@@ -1,4 +1,6 @@
 import type { Retention } from '../base/retention.ts';
+import { unlimited } from '../base/walk.ts';
+import type { StepTime } from '../base/walk.ts';
 import { racePoint } from '../base/race-point.ts';
 import type { RemovalMarks } from '../ledger/removal-marks.ts';
 import type { TaskStore } from '../store/tasks.ts';
@@ -13,23 +15,20 @@ export interface TaskRetentionDeps {
 }
 
 const pageTasks = 500;
-/** The longest a step of the reconciler may take. The next step continues. */
-const stepMs = 60_000;
 
 /** Returns the number of records removed. Safe to repeat, even after a crash. */
 export function createTaskRetention({ tasks, marks, removeTasks, retention, now }: TaskRetentionDeps) {
-  return async (): Promise<number> => {
+  return async ({ isOver }: Pick<StepTime, 'isOver'> = unlimited): Promise<number> => {
     const { tasksMs } = retention();
     if (tasksMs === undefined) return 0;
     const before = now() - tasksMs;
-    const endsAt = now() + stepMs;
     let removed = 0;
-    for (let isMore = true; isMore && now() < endsAt;) {
+    for (let isMore = true; isMore && !isOver();) {
       const ids = await tasks.endedBefore(before, pageTasks);
       if (ids.length === 0) break;
       await marks.raiseForAll(before);
       await racePoint('retention.marked', '');
-      removed += await removeTasks(ids);
+      removed += await removeTasks(ids, isOver);
       isMore = ids.length === pageTasks;
     }
     return removed;

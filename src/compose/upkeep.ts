@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UpkeepStep } from '../../activities/deps.ts';
-import { tidyKeySlots, tidySlots } from '../capacity/slot-upkeep.ts';
+import { createTidyKeySlots, createTidySlots } from '../capacity/slot-upkeep.ts';
 import type { SlotFailure } from '../capacity/slot-upkeep.ts';
 import type { Core } from './core.ts';
 import { openTrends } from './trends.ts';
@@ -15,8 +15,9 @@ import type { Uploads } from '../media/uploads.ts';
 import { createDeleteAccounts } from '../commands/delete-account.ts';
 import { createRemoveTasks } from '../commands/remove-tasks.ts';
 import { createTaskRetention } from '../commands/task-retention.ts';
+import type { IsOver } from '../base/walk.ts';
 
-/** Returns the reconciler's steps other than those for tasks, in execution order. */
+/** Returns the reconciler's steps other than those for tasks, in cyclic execution order. */
 export function upkeepOf(core: Core): UpkeepStep[] {
   const { stores, health, mongo, secrets, log, now } = core;
   const anchors = createHeadAnchors(mongo.db, secrets.deriveKey('ledger'));
@@ -27,17 +28,17 @@ export function upkeepOf(core: Core): UpkeepStep[] {
     onFailed: (about: SlotFailure, err: unknown) => log.error({ ...about, err }, 'slots could not be tidied'),
   };
   return [
-    { name: 'ledger_heads', run: dailyAnchors(anchors, now) },
-    // Must follow `ledger_heads`, because it exports the heads that this step has just anchored.
-    { name: 'ledger_heads_export', run: dailyExport({ anchors, openPlace, now }) },
-    { name: 'slots', run: () => tidySlots(health.slots, slotDeps) },
-    { name: 'key_slots', run: () => tidyKeySlots(stores.keySlots, { ...slotDeps, now }) },
-    { name: 'account_alerts', run: () => core.notices.accountAlerts.repair() },
-    { name: 'rollups', run: async () => (await readTrends('day')).flows.length },
-    ...(core.results.kept?.upkeep ?? []),
-    ...uploadUpkeep(core),
     { name: 'leases', run: createReleaseDeadLeases({ ...core, leases: stores.imageLeases, pause: sleep }) },
+    { name: 'slots', run: createTidySlots(health.slots, slotDeps) },
+    { name: 'key_slots', run: createTidyKeySlots(stores.keySlots, { ...slotDeps, now }) },
+    { name: 'account_alerts', run: ({ isOver }) => core.notices.accountAlerts.repair(isOver) },
+    { name: 'ledger_heads', run: dailyAnchors(anchors, now) },
+    // Exports the heads that the step before has just anchored.
+    { name: 'ledger_heads_export', follows: 'ledger_heads', run: dailyExport({ anchors, openPlace, now }) },
+    { name: 'rollups', run: async () => (await readTrends('day')).flows.length },
     ...removalUpkeep(core),
+    ...uploadUpkeep(core),
+    ...(core.results.kept?.upkeep ?? []),
   ];
 }
 
@@ -53,14 +54,15 @@ export function openUploads(core: Core): Uploads | undefined {
 
 function uploadUpkeep(core: Core): UpkeepStep[] {
   const uploads = openUploads(core);
-  return uploads === undefined ? [] : [{ name: 'uploads', run: () => uploads.removeDue() }];
+  return uploads === undefined ? [] : [{ name: 'uploads', run: ({ isOver }) => uploads.removeDue(isOver) }];
 }
 
 function removalUpkeep(core: Core): UpkeepStep[] {
   const { mongo, secrets, stores, results, config } = core;
-  const removeCopies = async (ids: readonly string[]) => results.kept?.copier.remove(ids);
-  const removeFiles = async (account: string, endsAt: number) =>
-    results.kept === undefined || results.kept.removeFiles(account, endsAt);
+  const removeCopies = async (ids: readonly string[], isOver: IsOver) =>
+    results.kept === undefined ? ids : results.kept.copier.remove(ids, isOver);
+  const removeFiles = async (account: string, isOver: IsOver) =>
+    results.kept === undefined || results.kept.removeFiles(account, isOver);
   const marks = createRemovalMarks(mongo.db, secrets.deriveKey('ledger'));
   const removing = {
     removeCopies,

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { periods } from '../base/periods.ts';
 import { createWriteStream, openAsBlob } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createPlaces } from '../base/places.ts';
 import { NoRoomError, NotReadError, noRoomOr } from '../errors/not-stored.ts';
+import { createTurns } from '../base/turns.ts';
 import { walk } from '../base/walk.ts';
-import type { Walked } from '../base/walk.ts';
+import type { IsOver, Walked } from '../base/walk.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { UserFile } from '../models/user-file.ts';
@@ -22,6 +21,7 @@ import type { FileStore } from '../store/files.ts';
 import type { FileUploadStore, ReadyUpload, StoredUpload, UploadKey } from '../store/file-uploads.ts';
 import { withAddresses } from './file-links.ts';
 import { timeLimit } from '../process/running-time.ts';
+import { makeTemporaryDirectory, removeTemporaryDirectory } from '../process/temporary-directories.ts';
 
 export interface UploadsDeps {
   readonly uploads: FileUploadStore;
@@ -46,7 +46,7 @@ export interface Uploads {
     candidate: RouteCandidate,
     signal: AbortSignal,
   ) => Promise<GenerationRequest>;
-  readonly removeDue: () => Promise<Walked>;
+  readonly removeDue: (isOver?: IsOver) => Promise<Walked>;
 }
 
 const uploadMs = 120_000;
@@ -54,6 +54,7 @@ const uploadMs = 120_000;
 const abandonedMs = uploadMs + 30_000;
 /** Requests stop using a file this long before the upstream deletes it, because a job may start late. */
 const marginMs = 3_600_000;
+/** For each channel. */
 const duePerStep = 100;
 const removeMs = 20_000;
 /** A hanging upstream must not keep other channels waiting. */
@@ -78,7 +79,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
       });
     },
 
-    removeDue: () => removeDue(deps),
+    removeDue: createRemoveDue(deps),
   };
 
   async function urlOf(file: UserFile, place: Place): Promise<string> {
@@ -143,22 +144,26 @@ interface Upload {
   readonly place: Place;
 }
 
-async function removeDue({ uploads, channels, log, now }: UploadsDeps): Promise<Walked> {
+function createRemoveDue({ uploads, channels, log, now }: UploadsDeps) {
   const places = createPlaces(removalsMax);
-  return walk(await uploads.listDue(duePerStep), {
-    loop: 'uploads to delete',
-    async run(upload) {
-      await places.run(upload.channel, () => removeAtUpstream(upload, channels));
-      await uploads.remove(upload);
-      return true;
-    },
-    async onFailed(upload, err) {
-      log.warn({ channel: upload.channel, err }, 'an upload could not be deleted');
-      if (upload.tries < triesMax) await uploads.postpone(upload, now() + retryMs);
-      else await uploads.remove(upload);
-    },
-    isTogether: true,
-  });
+  const turns = createTurns(({ channel }: StoredUpload) => channel);
+  return async (isOver: IsOver = () => false): Promise<Walked> =>
+    walk(await uploads.listDue(duePerStep), {
+      loop: 'uploads to delete',
+      isOver,
+      turns,
+      inPlace: ({ channel }, job) => places.run(channel, job),
+      async run(upload) {
+        await removeAtUpstream(upload, channels);
+        await uploads.remove(upload);
+        return true;
+      },
+      async onFailed(upload, err) {
+        log.warn({ channel: upload.channel, err }, 'an upload could not be deleted');
+        if (upload.tries < triesMax) await uploads.postpone(upload, now() + retryMs);
+        else await uploads.remove(upload);
+      },
+    });
 }
 
 async function removeAtUpstream({ id, channel: name, credential }: StoredUpload, channels: Channels) {
@@ -181,7 +186,7 @@ async function withBlob<Result>(
   { openStored }: UploadsDeps,
   use: (blob: Blob) => Promise<Result>,
 ): Promise<Result> {
-  const directory = await mkdtemp(join(tmpdir(), 'mediary-upload-')).catch(rethrow);
+  const directory = await makeTemporaryDirectory('upload').catch(rethrow);
   try {
     const stored = await openStored(id, name).catch(rethrow);
     if (stored === undefined)
@@ -190,7 +195,7 @@ async function withBlob<Result>(
     await pipeline(stored, createWriteStream(path)).catch(rethrow);
     return await use(await openAsBlob(path, { type: media.mediaType }));
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    await removeTemporaryDirectory(directory);
   }
 }
 

@@ -4,7 +4,7 @@ import type { Rounds } from '../process/rounds.ts';
 import { randomBase62 } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import { limitRound, walk } from '../base/walk.ts';
-import type { Walked } from '../base/walk.ts';
+import type { IsOver, Walked } from '../base/walk.ts';
 import type { AccountAlertStore } from '../store/account-alerts.ts';
 import { createBalanceAlerts, hasLimit } from './balance-alerts.ts';
 import { createCapAlerts } from './cap-alerts.ts';
@@ -22,7 +22,7 @@ export interface AccountAlerts extends Rounds {
    * Posts what other processes had recorded but not posted when they died. Checks all accounts with alerts, a few per
    * call.
    */
-  readonly repair: () => Promise<Walked>;
+  readonly repair: (isOver?: IsOver) => Promise<Walked>;
 }
 
 export interface AccountAlertsDeps extends Omit<CapAlertsDeps, 'store' | 'newEventId'>, PostEventDeps {
@@ -64,18 +64,23 @@ export function createAccountAlerts(deps: AccountAlertsDeps): AccountAlerts {
     }),
     note: noted.note,
 
-    async repair() {
+    async repair(isOver = () => false) {
       const alerts = await store.list({ after: repairedUpTo, limit: repairedAtOnce });
-      repairedUpTo = alerts.length < repairedAtOnce ? '' : (alerts.at(-1)?.account ?? '');
-      return walk(alerts, {
+      const last = alerts.at(-1)?.account ?? repairedUpTo;
+      const walked = await walk(alerts, {
         loop: 'limits of accounts',
+        isOver,
         async run(alert) {
+          // The next call continues with the accounts that this one does not reach.
+          repairedUpTo = alert.account;
           const isCrossed =
             hasLimit(alert) && (await balances.judge(alert, await deps.balance(alert.account)));
           return (await caps.judge(alert)) || isCrossed;
         },
         onFailed: ({ account }, err) => warn(account, err),
       });
+      if (repairedUpTo === last && alerts.length < repairedAtOnce) repairedUpTo = '';
+      return walked;
     },
   };
 }

@@ -6,8 +6,9 @@ import { pipeline } from 'node:stream/promises';
 import { systemCodeOf } from '../base/caught.ts';
 import { defined } from '../base/defined.ts';
 import { NoRoomError, whileRoom } from '../errors/not-stored.ts';
+import { createTurns } from '../base/turns.ts';
 import { walk } from '../base/walk.ts';
-import type { Walked } from '../base/walk.ts';
+import type { IsOver, Walked } from '../base/walk.ts';
 import type { ResultStorage, StoredFile, SweepFailed } from './storage.ts';
 
 /** Contains all unfinished files, so that those of a dead process can be found. No task has such an id. */
@@ -65,7 +66,7 @@ export function createDirectoryStorage(
       await rmdir(dirname(path)).catch(() => undefined);
     },
 
-    sweep: (onFailed) => sweepParts(parts, onFailed),
+    sweep: createSweep(parts),
     refusal: () => room.refusal(),
     problem: () => room.problem(),
     close: () => undefined,
@@ -82,20 +83,25 @@ export async function findFile(path: string): Promise<StoredFile | undefined> {
   }
 }
 
-async function sweepParts(parts: string, onFailed: SweepFailed): Promise<Walked> {
-  await mkdir(parts, { recursive: true });
-  return walk(await readdir(parts), {
-    loop: 'parts of files',
-    async run(name) {
-      const path = join(parts, name);
-      // The writer may have renamed or deleted the part in the meantime.
-      const age = await ageOf(path);
-      if (age === undefined || age < partKeptMs) return false;
-      await rm(path, { force: true });
-      return true;
-    },
-    onFailed: (name, error) => onFailed(join(parts, name), error),
-  });
+function createSweep(parts: string) {
+  const turns = createTurns((name: string) => name);
+  return async (onFailed: SweepFailed, isOver: IsOver = () => false): Promise<Walked> => {
+    await mkdir(parts, { recursive: true });
+    return walk(await readdir(parts), {
+      loop: 'parts of files',
+      isOver,
+      turns,
+      async run(name) {
+        const path = join(parts, name);
+        // The writer may have renamed or deleted the part in the meantime.
+        const age = await ageOf(path);
+        if (age === undefined || age < partKeptMs) return false;
+        await rm(path, { force: true });
+        return true;
+      },
+      onFailed: (name, error) => onFailed(join(parts, name), error),
+    });
+  };
 }
 
 async function ageOf(path: string): Promise<number | undefined> {

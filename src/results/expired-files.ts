@@ -1,6 +1,5 @@
-import { defined } from '../base/defined.ts';
 import { walk } from '../base/walk.ts';
-import type { Walked } from '../base/walk.ts';
+import type { IsOver, Walked } from '../base/walk.ts';
 import type { Logger } from '../observability/log.ts';
 import type { FileStore } from '../store/files.ts';
 import type { ResultStorage } from './storage.ts';
@@ -24,10 +23,11 @@ type NamedFile = Awaited<ReturnType<FileStore['listDue']>>[number];
 function removeEach(
   files: readonly NamedFile[],
   { store, storage, log, now }: ExpiredFilesDeps,
-  isOver?: () => boolean,
+  isOver: IsOver,
 ): Promise<Walked> {
   return walk(files, {
     loop: 'files to delete',
+    isOver,
     async run({ id, name }) {
       await storage.remove(`${id}/${name}`);
       await store.remove(id);
@@ -37,7 +37,6 @@ function removeEach(
       log.error({ target: id, err }, 'a file could not be deleted; the next attempt is in an hour');
       await store.postponeRemoval(id, now() + heldMs);
     },
-    ...defined({ isOver }),
   });
 }
 
@@ -45,21 +44,22 @@ function removeEach(
  * Deletes expired files and files that were never completed. Resolves with their number. Idempotent, and safe to run in
  * several processes at once.
  */
-export async function deleteExpiredFiles(deps: ExpiredFilesDeps): Promise<Walked> {
-  return removeEach(await deps.store.listDue(deps.now(), duePerStep), deps);
+export async function deleteExpiredFiles(
+  deps: ExpiredFilesDeps,
+  isOver: IsOver = () => false,
+): Promise<Walked> {
+  return removeEach(await deps.store.listDue(deps.now(), duePerStep), deps, isOver);
 }
 
 /**
- * Deletes an account's files, but stops at `endsAt` (Unix milliseconds). Resolves with false if files remain.
- * Idempotent. Leaves incomplete files to `deleteExpiredFiles`, because an aborted write may still complete, and only
- * the record shows what it has left.
+ * Resolves with false if files remain. Idempotent. Leaves incomplete files, and those whose deletion failed, to
+ * `deleteExpiredFiles`: an aborted write may still complete, and only the record shows what it has left.
  */
 export async function deleteFilesOf(
   account: string,
-  endsAt: number,
+  isOver: IsOver,
   deps: ExpiredFilesDeps,
 ): Promise<boolean> {
-  const isOver = (): boolean => deps.now() >= endsAt;
   while (!isOver()) {
     const files = await deps.store.someReadyOf(account, duePerStep);
     if (files.length === 0) return !(await deps.store.hasAnyOf(account));

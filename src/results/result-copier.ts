@@ -1,7 +1,8 @@
 import { defined } from '../base/defined.ts';
 import { createPlaces } from '../base/places.ts';
-import { walk, walkedAll } from '../base/walk.ts';
-import type { Walked } from '../base/walk.ts';
+import { createTurns } from '../base/turns.ts';
+import { walk } from '../base/walk.ts';
+import type { IsOver, Walked } from '../base/walk.ts';
 import { NotStoredError } from '../errors/not-stored.ts';
 import { isTerminal } from '../task/task.ts';
 import type { ResultItem } from '../task/task.ts';
@@ -25,9 +26,10 @@ export interface ResultCopier {
    * returned unchanged and copied later. Rejects only while MongoDB is unavailable, because every copy needs a record.
    */
   readonly deliver: Deliver;
-  retryDue(): Promise<Walked>;
-  deleteExpired(): Promise<Walked>;
-  remove(tasks: readonly string[]): Promise<void>;
+  retryDue(isOver?: IsOver): Promise<Walked>;
+  deleteExpired(isOver?: IsOver): Promise<Walked>;
+  /** Resolves with the tasks without copies that still need `remove`. The others were not reached in time. */
+  remove(tasks: readonly string[], isOver?: IsOver): Promise<readonly string[]>;
 }
 
 export interface ResultCopierDeps extends CopyFileDeps {
@@ -44,10 +46,11 @@ const minuteMs = 60_000;
 /** The delay doubles after each attempt: 5, 10, 20, … minutes. Upstreams' links are usually valid for a day. */
 const retryFirstMs = 5 * minuteMs;
 const triesMax = 9;
-/** For one task, and for an entire step of the reconciler. */
 const retryTimeoutMs = 5 * minuteMs;
-const stepMs = 8 * minuteMs;
 const duePerStep = 200;
+/** The states of copies whose files are deleted when they are due. */
+const deletedStates = ['stored', 'gave_up', 'removed'] as const;
+const retriesPerChannel = 50;
 /** A channel gets at most two concurrent copies, so that a slow channel does not let other channels' links expire. */
 const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 } as const;
 const postponedMs = 3_600_000;
@@ -66,6 +69,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
   const firstRetryAt = (): number => now() + retryFirstMs;
 
   const retries = createPlaces(retriesMax);
+  const turns = createTurns(({ channel = '' }: ResultCopy) => channel);
 
   async function removeFiles({ task, names }: ResultCopy): Promise<void> {
     for (const name of names) await storage.remove(`${task}/${name}`);
@@ -78,13 +82,9 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
   }
 
   /** Writes the record last. If the process dies before that, the copy is made later. */
-  async function retry(copy: ResultCopy, endsAt: number): Promise<boolean> {
-    const found = await deps.tasks.find(copy.task);
-    return retries.run(found?.channel ?? '', async () => now() <= endsAt && retryTask(copy, found));
-  }
-
-  async function retryTask(copy: ResultCopy, found: Task | undefined): Promise<boolean> {
+  async function retry(copy: ResultCopy): Promise<boolean> {
     const { task } = copy;
+    const found = await deps.tasks.find(task);
     if (found?.outcome?.kind !== 'succeeded') {
       const isOver = found === undefined || isTerminal(found.status);
       const after = isOver
@@ -127,44 +127,54 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       }
     },
 
-    async retryDue() {
-      const endsAt = now() + stepMs;
-      return walk(await copies.listDue('retry', now(), duePerStep), {
+    async retryDue(isOver = () => false) {
+      return walk(await copies.listRetries({ at: now(), eachMax: retriesPerChannel }), {
         loop: 'copies to retry',
-        run: (copy) => retry(copy, endsAt),
+        isOver,
+        turns,
+        inPlace: ({ channel = '' }, job) => retries.run(channel, job),
+        run: retry,
         // Links may expire within an hour.
         onFailed: (copy, error) => postpone(copy, error, firstRetryAt()),
-        isTogether: true,
       });
     },
 
-    async remove(tasks) {
-      await walk(await copies.findMany(tasks), {
+    async remove(tasks, isOver = () => false) {
+      const found = await copies.findMany(tasks);
+      const left = new Set(found.map(({ task }) => task));
+      await walk(found, {
         loop: 'copies of removed tasks',
+        isOver,
         async run(copy) {
           await removeFiles(copy);
           if (mayBeLate(copy, deps))
             await copies.write({ ...copy, state: 'removed', dueAt: now() + lateWriteMs });
           else await copies.removeMany([copy.task]);
+          left.delete(copy.task);
           return true;
         },
-        onFailed: (copy, error) => postpone({ ...copy, state: 'removed' }, error),
+        async onFailed(copy, error) {
+          await postpone({ ...copy, state: 'removed' }, error);
+          left.delete(copy.task);
+        },
       });
+      return tasks.filter((task) => !left.has(task));
     },
 
-    async deleteExpired() {
-      const deleteDue = async (state: 'stored' | 'gave_up' | 'removed') =>
-        walk(await copies.listDue(state, now(), duePerStep), {
-          loop: 'copies to delete',
-          async run(copy) {
-            await removeFiles(copy);
-            if (state === 'removed') await copies.removeMany([copy.task]);
-            else await copies.write({ ...copy, state: 'expired', names: [] });
-            return true;
-          },
-          onFailed: (copy, error) => postpone(copy, error),
-        });
-      return walkedAll([await deleteDue('stored'), await deleteDue('gave_up'), await deleteDue('removed')]);
+    async deleteExpired(isOver = () => false) {
+      const due = await Promise.all(deletedStates.map((state) => copies.listDue(state, now(), duePerStep)));
+      const oldestFirst = due.flat().toSorted((one, other) => one.dueAt - other.dueAt);
+      return walk(oldestFirst, {
+        loop: 'copies to delete',
+        isOver,
+        async run(copy) {
+          await removeFiles(copy);
+          if (copy.state === 'removed') await copies.removeMany([copy.task]);
+          else await copies.write({ ...copy, state: 'expired', names: [] });
+          return true;
+        },
+        onFailed: (copy, error) => postpone(copy, error),
+      });
     },
   };
 }
@@ -186,6 +196,7 @@ async function attempt(
   if (error !== undefined) log.warn({ task, attempts: tries, again, err: error }, 'a result was not copied');
   const record = {
     task,
+    channel: links.channel,
     state: again ? 'retry' : error === undefined ? 'stored' : 'gave_up',
     names,
     tries,
@@ -255,7 +266,7 @@ async function copyItems(
       const onName = async (name: string): Promise<void> => {
         // A write that takes too long may still complete later.
         names.push(name);
-        await deps.copies.begin(task, name, deps.now() + retryFirstMs);
+        await deps.copies.begin({ task, channel }, name, deps.now() + retryFirstMs);
       };
       return await copyFile(deps, { task, channel, url, stem, signal, onName, ...defined({ headers }) });
     } catch (error) {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { Walked } from '../base/walk.ts';
+import type { UpkeepName } from '../base/upkeep-times.ts';
+import type { IsOver, StepTime, Walked } from '../base/walk.ts';
 import type { Environment } from '../config/environment.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import { noMediaUrl } from '../models/stored-media.ts';
@@ -47,9 +48,12 @@ export interface KeptResults {
   readonly copier: ResultCopier;
   readonly keepImages: KeepImages;
   /** See `deleteFilesOf`. */
-  readonly removeFiles: (account: string, endsAt: number) => Promise<boolean>;
+  readonly removeFiles: (account: string, isOver: IsOver) => Promise<boolean>;
   /** The reconciler runs this maintenance. */
-  readonly upkeep: readonly { readonly name: string; readonly run: () => Promise<number | Walked> }[];
+  readonly upkeep: readonly {
+    readonly name: UpkeepName;
+    readonly run: (time: StepTime) => Promise<number | Walked>;
+  }[];
 }
 
 export interface ResultsDeps {
@@ -202,8 +206,8 @@ function fileUpkeep(
   files: ExpiredFilesDeps,
 ): Pick<KeptResults, 'upkeep' | 'removeFiles'> {
   const { log } = files;
-  const sweep = async (): Promise<number | Walked> =>
-    storage.sweep?.((file, err) => log.error({ err }, `${file} could not be deleted`)) ?? 0;
+  const sweep = async (isOver: IsOver): Promise<number | Walked> =>
+    storage.sweep?.((file, err) => log.error({ err }, `${file} could not be deleted`), isOver) ?? 0;
   const lookAtStorage = async (): Promise<Walked> => {
     const problem = await storage.problem();
     if (problem === undefined) return { done: 0, failed: 0 };
@@ -211,13 +215,13 @@ function fileUpkeep(
     return { done: 0, failed: 1 };
   };
   return {
-    removeFiles: (account, endsAt) => deleteFilesOf(account, endsAt, files),
+    removeFiles: (account, isOver) => deleteFilesOf(account, isOver, files),
     upkeep: [
-      { name: 'copies', run: () => copier.retryDue() },
-      { name: 'retention', run: () => copier.deleteExpired() },
-      { name: 'files', run: () => deleteExpiredFiles(files) },
-      { name: 'parts', run: sweep },
+      { name: 'retention', run: ({ isOver }) => copier.deleteExpired(isOver) },
+      { name: 'files', run: ({ isOver }) => deleteExpiredFiles(files, isOver) },
+      { name: 'parts', run: ({ isOver }) => sweep(isOver) },
       { name: storageStep, run: lookAtStorage },
+      { name: 'copies', run: ({ isOver }) => copier.retryDue(isOver) },
     ],
   };
 }

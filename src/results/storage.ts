@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Walked } from '../base/walk.ts';
+import type { IsOver, Walked } from '../base/walk.ts';
 import type { NotStoredError } from '../errors/not-stored.ts';
 
 /**
@@ -25,7 +25,7 @@ export interface ResultStorage {
   read(key: string, range: ByteRange, signal?: AbortSignal): Promise<Readable>;
   remove(key: string): Promise<void>;
   /** Deletes files that dead processes left unfinished. Undefined if the storage does so itself. */
-  readonly sweep?: (onFailed: SweepFailed) => Promise<Walked>;
+  readonly sweep?: (onFailed: SweepFailed, isOver?: IsOver) => Promise<Walked>;
   /** Returns why no file is accepted, if that is known. */
   refusal(): Promise<NotStoredError | undefined>;
   /** Returns sentences about what operators should change in the storage, if anything. */

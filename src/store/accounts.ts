@@ -194,8 +194,9 @@ function accountEnds(
       return begun.matchedCount === 1;
     },
 
-    async deleting(): Promise<Account[]> {
-      const found = accounts.find({ deleting: { $gt: '' } }).sort({ deleting: 1 });
+    /** At most 100, ordered by id. */
+    async deleting(after: string): Promise<Account[]> {
+      const found = accounts.find({ deleting: { $gt: after } }).sort({ deleting: 1 });
       return (await found.limit(deletionsAtOnce).toArray()).map(toAccount);
     },
 

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
+import { findDueByChannel } from './due-by-channel.ts';
 import { durable, ensureIndexes, openCollection, unlessThere, updateWith } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
@@ -52,7 +53,7 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
     ensureIndexes: () =>
       ensureIndexes(uploads, [
         { name: 'file', key: { file: 1 } },
-        { name: 'due', key: { dueAt: 1 } },
+        { name: 'channel_due', key: { channel: 1, dueAt: 1 } },
       ]),
 
     /**
@@ -92,13 +93,9 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       await uploads.updateMany({ file }, { $set: { dueAt: 0, usableUntil: 0 } });
     },
 
-    async listDue(limit: number): Promise<readonly StoredUpload[]> {
-      const found = await uploads
-        .find({ dueAt: { $lte: now() } })
-        .sort({ dueAt: 1 })
-        .limit(limit)
-        .toArray();
-      return found.map(toUpload);
+    /** At most `eachMax` for each channel. */
+    async listDue(eachMax: number): Promise<readonly StoredUpload[]> {
+      return (await findDueByChannel(uploads, {}, { at: now(), eachMax })).map(toUpload);
     },
 
     async postpone(key: UploadKey, dueAt: number): Promise<void> {

@@ -1,9 +1,13 @@
 import type { Db } from 'mongodb';
+import { findDueByChannel } from './due-by-channel.ts';
+import type { DuePage } from './due-by-channel.ts';
 import { durable, ensureIndexes, openCollection, repeatOnDuplicate } from './mongo.ts';
 
 /** The state of the copy of a task's results. Times are in Unix milliseconds. */
 export interface ResultCopy {
   readonly task: string;
+  /** The channel whose links are copied. Undefined if nothing is copied from links. */
+  readonly channel?: string;
   readonly state: 'stored' | 'retry' | 'gave_up' | 'expired' | 'removed';
   readonly names: readonly string[];
   readonly tries: number;
@@ -11,6 +15,8 @@ export interface ResultCopy {
   readonly dueAt: number;
   readonly error?: string;
 }
+
+type LinkedCopy = Required<Pick<ResultCopy, 'task' | 'channel'>>;
 
 interface ResultCopyDocument extends Omit<ResultCopy, 'task'> {
   readonly _id: string;
@@ -21,7 +27,11 @@ export type ResultCopyStore = ReturnType<typeof createResultCopyStore>;
 export function createResultCopyStore(db: Db) {
   const copies = openCollection<ResultCopyDocument>(db, 'result_copies', durable);
   return {
-    ensureIndexes: () => ensureIndexes(copies, [{ name: 'state_due', key: { state: 1, dueAt: 1 } }]),
+    ensureIndexes: () =>
+      ensureIndexes(copies, [
+        { name: 'state_due', key: { state: 1, dueAt: 1 } },
+        { name: 'state_channel_due', key: { state: 1, channel: 1, dueAt: 1 } },
+      ]),
 
     async find(task: string): Promise<ResultCopy | undefined> {
       const found = await copies.findOne({ _id: task });
@@ -29,8 +39,8 @@ export function createResultCopyStore(db: Db) {
     },
 
     /** Records the name of a file that is about to be written. Unless written again, the copy is due at `dueAt`. */
-    async begin(task: string, name: string, dueAt: number): Promise<void> {
-      const isNew = { state: 'retry', tries: 0, dueAt } as const;
+    async begin({ task, channel }: LinkedCopy, name: string, dueAt: number): Promise<void> {
+      const isNew = { state: 'retry', channel, tries: 0, dueAt } as const;
       await repeatOnDuplicate(() =>
         copies.updateOne(
           { _id: task },
@@ -55,6 +65,11 @@ export function createResultCopyStore(db: Db) {
 
     async count(state: ResultCopy['state']): Promise<number> {
       return copies.countDocuments({ state });
+    },
+
+    /** At most `eachMax` for each channel. */
+    async listRetries(page: DuePage): Promise<ResultCopy[]> {
+      return (await findDueByChannel(copies, { state: 'retry' }, page)).map(toCopy);
     },
 
     async listDue(state: ResultCopy['state'], at: number, limit: number): Promise<ResultCopy[]> {

@@ -216,13 +216,13 @@ describe('a task whose workflow was terminated', () => {
     const [bad, good] = [await orphan(), await orphan()];
     const reconcile = reconciler({
       upkeep: [
-        { name: 'broken', run: () => Promise.reject(new Error('no')) },
-        { name: 'whole', run: async () => 3 },
+        { name: 'files', run: () => Promise.reject(new Error('no')) },
+        { name: 'slots', run: async () => 3 },
       ],
     });
     await reconcile(0);
     world.workflows.fails.add(bad.task);
-    expect(await reconcile(3 * minute)).toMatchObject({ failed: 1, upkeep: { whole: 3 } });
+    expect(await reconcile(3 * minute)).toMatchObject({ failed: 1, upkeep: { slots: 3 } });
     expect(await find(good)).toMatchObject({ status: 'failed' });
     expect(await find(bad)).toMatchObject({ status: 'pending' });
     expect(world.logged.filter((line) => line.includes(bad.task))).not.toEqual([]);

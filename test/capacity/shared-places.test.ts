@@ -203,12 +203,12 @@ const attacks: Readonly<Record<SharedPlaces, () => unknown>> = {
   },
   async 'copies retried'() {
     const copies = [...many.map((n) => `${attacker}-${n}`), victim].map((task) => {
-      return { task, state: 'retry', names: [], tries: 0, dueAt: 0 };
+      return { task, channel: task.split('-')[0], state: 'retry', names: [], tries: 0, dueAt: 0 };
     });
     const done = createDone();
     const copier = createResultCopier({
       copies: {
-        listDue: async () => copies,
+        listRetries: async () => copies,
         write: ({ task }: { readonly task: string }) => (task === victim ? done.resolve(true) : hangs()),
       },
       tasks: { find: async (id: string) => firstRecord(id, { channel: id.split('-')[0] ?? '' }) },

@@ -24,7 +24,10 @@ const violations = async () =>
   );
 
 function retention(tasksDays: number | undefined) {
-  const removeCopies = (ids: readonly string[]) => Promise.resolve(void removedCopies.push(...ids));
+  const removeCopies = async (ids: readonly string[]) => {
+    removedCopies.push(...ids);
+    return ids;
+  };
   return createTaskRetention({
     tasks: world.stores.tasks,
     marks: createRemovalMarks(world.db, testLedgerKey),

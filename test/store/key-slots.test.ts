@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tidyKeySlots } from '../../src/capacity/slot-upkeep.ts';
+import { createTidyKeySlots } from '../../src/capacity/slot-upkeep.ts';
 import { taskFailures } from '../../src/task/failures.ts';
 import { createKeySlotStore } from '../../src/store/key-slots.ts';
 import type { KeySlotStore } from '../../src/store/key-slots.ts';
@@ -93,7 +93,7 @@ describe('the slots of a key', () => {
     for (const task of ['ended', 'running', 'died']) await slots.take('k7', { task, until }, 4);
     clock += 6 * 60_000;
     await slots.take('k7', { task: 'new', until }, 4);
-    await tidyKeySlots(slots, { tasks, onFailed: () => undefined, now: () => clock });
+    await createTidyKeySlots(slots, { tasks, onFailed: () => undefined, now: () => clock })();
     const left = (await slots.list()).find(({ key }) => key === 'k7')?.tasks.map(({ task }) => task);
     expect(left).toEqual(['running', 'new']);
   });

@@ -1,5 +1,6 @@
-import { walk } from '../../base/walk.ts';
-import type { Walked } from '../../base/walk.ts';
+import { createTurns } from '../../base/turns.ts';
+import { unlimited, walk } from '../../base/walk.ts';
+import type { IsOver, StepTime, Walked } from '../../base/walk.ts';
 import { createSightings } from '../../process/sightings.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -35,40 +36,47 @@ const holdsAtOnce = 500;
  * Closes the holds of image requests whose process has died: settles a hold if the images were delivered, and releases
  * it if not. The reconciler's Schedule runs this. Returns the number of holds.
  */
-export function createReleaseDeadLeases(deps: DeadLeaseDeps): () => Promise<Walked> {
+export function createReleaseDeadLeases(deps: DeadLeaseDeps) {
   const { leases, ledger, log } = deps;
   const { findDead, isGap } = createDeathWatch(deps);
   const closeHold = createCloseHold(deps);
+  const turns = createTurns(({ id }: ImageLease) => id);
 
-  async function closeHolds({ id, from, process }: ImageLease): Promise<number> {
-    let count = 0;
-    for (;;) {
+  /** Returns whether all holds are closed. Stops early when the time is over. */
+  async function closeHolds(
+    { id, from, process }: ImageLease,
+    onClosed: () => void,
+    isOver: IsOver,
+  ): Promise<boolean> {
+    while (!isOver()) {
       const open = await ledger.openHoldsBetween({ from, before: `${id}~`, limit: holdsAtOnce });
-      const { done, failed } = await walk(open, {
+      const { failed } = await walk(open, {
         loop: 'holds of a dead process',
+        isOver,
         async run({ task, account }) {
           const outcome = await closeHold(task);
           const message = 'closed the hold of an image request whose process died';
           log.warn({ task, account, process, outcome }, message);
+          onClosed();
           return true;
         },
         onFailed: ({ task, account }, err) => log.error({ task, account, err }, 'a hold could not be closed'),
       });
       if (failed > 0) throw new Error(`${failed} holds of a dead process could not be closed`);
-      count += done;
-      if (open.length < holdsAtOnce) return count;
+      if (open.length < holdsAtOnce) return !isOver();
     }
+    return false;
   }
 
-  return async () => {
+  return async ({ isOver }: StepTime = unlimited): Promise<Walked> => {
     let done = 0;
     const { failed } = await walk(await findDead(), {
       loop: 'dead leases',
-      isOver: isGap,
+      isOver: () => isGap() || isOver(),
+      turns,
       async run(lease) {
         if (!(await leases.declareDead(lease))) return false;
-        done += await closeHolds(lease);
-        await leases.remove(lease.id);
+        if (await closeHolds(lease, () => void (done += 1), isOver)) await leases.remove(lease.id);
         return true;
       },
       onFailed: ({ process }, err) =>

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { readFile, readdir, rename } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { LocalServerError, type LocalOptions } from './local-options.ts';
-import { exists } from './program-files.ts';
+import { exists, inTemporaryDirectory } from './program-files.ts';
 import { runCommand } from './run-command.ts';
 
 const launcherSources = fileURLToPath(new URL('../../../workshop/mongo-standin/', import.meta.url));
@@ -33,17 +33,14 @@ export async function compileLauncher(
     return classPath;
   }
   options.report('Compiling the MongoDB stand-in …');
-  await mkdir(parent, { recursive: true });
-  const staged = await mkdtemp(join(parent, 'compile-'));
-  // Run the compiler as a module, because there may be a `java` without `javac`.
-  const compiler = ['-m', 'jdk.compiler/com.sun.tools.javac.Main', '-nowarn', '-proc:none'];
-  const command = [program.java, ...compiler, '-d', staged, '-cp', jars.join(delimiter), ...files];
-  const result = await runCommand(command, options, compileTimeoutMs);
-  if (!result.ok) {
-    await rm(staged, { recursive: true, force: true });
-    throw new LocalServerError(`The MongoDB stand-in does not compile:\n${result.output}`);
-  }
-  // Another process may have written the same classes in the meantime.
-  await rename(staged, classes).catch(() => rm(staged, { recursive: true, force: true }));
+  await inTemporaryDirectory(parent, async (staged) => {
+    // Run the compiler as a module, because there may be a `java` without `javac`.
+    const compiler = ['-m', 'jdk.compiler/com.sun.tools.javac.Main', '-nowarn', '-proc:none'];
+    const command = [program.java, ...compiler, '-d', staged, '-cp', jars.join(delimiter), ...files];
+    const result = await runCommand(command, options, compileTimeoutMs);
+    if (!result.ok) throw new LocalServerError(`The MongoDB stand-in does not compile:\n${result.output}`);
+    // Another process may have written the same classes in the meantime.
+    await rename(staged, classes).catch(() => undefined);
+  });
   return classPath;
 }

@@ -1,5 +1,6 @@
 import { access, chmod, constants, cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { walk } from '../../base/walk.ts';
 
 const temporaryPrefix = 'fetch-';
 /** Longer than any download may take. */
@@ -25,7 +26,7 @@ export function programPath(dataDir: string, name: string): string {
 }
 
 /**
- * Provides a temporary directory for a download. It is inside the data directory, so that the result can be renamed
+ * Provides a temporary directory for a download or a build. It is inside the data directory, so that the result can be renamed
  * into place. So a partial download is never mistaken for a program, and two processes can download the same file.
  */
 export async function inTemporaryDirectory<T>(
@@ -45,12 +46,18 @@ export async function inTemporaryDirectory<T>(
 /** Removes what killed processes left behind. */
 async function removeAbandoned(dataDir: string): Promise<void> {
   const names = (await readdir(dataDir)).filter((name) => name.startsWith(temporaryPrefix));
-  for (const directory of names.map((name) => join(dataDir, name))) {
-    const found = await stat(directory).catch(() => undefined);
-    if (found !== undefined && found.mtimeMs < Date.now() - abandonedAfterMs) {
+  await walk(names, {
+    loop: 'downloads left behind',
+    async run(name) {
+      const directory = join(dataDir, name);
+      const found = await stat(directory);
+      if (found.mtimeMs >= Date.now() - abandonedAfterMs) return false;
       await rm(directory, { recursive: true, force: true });
-    }
-  }
+      return true;
+    },
+    // Another user's directory must not prevent the download.
+    onFailed: () => undefined,
+  });
 }
 
 export async function keepProgram(downloaded: string, path: string): Promise<void> {

@@ -1,0 +1,47 @@
+/** The time of one step of the reconciler, in milliseconds. */
+export interface UpkeepTime {
+  /** No item is begun after this time. */
+  readonly shareMs: number;
+  /** How much longer the item that was begun last may take. After that, the reconciler continues with other steps. */
+  readonly lastMs: number;
+}
+
+const second = 1000;
+const timeOf = (share: number, last: number): UpkeepTime => ({
+  shareMs: share * second,
+  lastMs: last * second,
+});
+
+/**
+ * Every step of the reconciler. The sum of all times is less than `reconcileTimeoutMs`, so each step runs every time,
+ * however slow the others are.
+ */
+export const upkeepTimes = {
+  running: timeOf(0, 30),
+  unfinished: timeOf(60, 20),
+  owing: timeOf(20, 10),
+  failing: timeOf(20, 10),
+  asking: timeOf(10, 10),
+  /** Watches silent leases for 45 s before it closes any hold. */
+  leases: timeOf(75, 20),
+  slots: timeOf(20, 10),
+  key_slots: timeOf(20, 10),
+  account_alerts: timeOf(20, 10),
+  ledger_heads: timeOf(0, 60),
+  ledger_heads_export: timeOf(0, 60),
+  rollups: timeOf(0, 60),
+  task_retention: timeOf(40, 20),
+  account_deletions: timeOf(40, 20),
+  retention: timeOf(30, 10),
+  files: timeOf(30, 10),
+  uploads: timeOf(40, 30),
+  parts: timeOf(15, 10),
+  storage: timeOf(0, 15),
+  /** A copy may take five minutes, and its links are requested and opened before. */
+  copies: timeOf(110, 350),
+} as const satisfies Readonly<Record<string, UpkeepTime>>;
+
+export type UpkeepName = keyof typeof upkeepTimes;
+
+/** The time limit of the activity that runs all steps. */
+export const reconcileTimeoutMs = 23 * 60 * second;

@@ -1,0 +1,35 @@
+import type { Collection, Document, Filter } from 'mongodb';
+
+export interface DuePage {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly eachMax: number;
+}
+
+/**
+ * Returns each channel's longest overdue documents, at most `eachMax` for each, so that a channel with a long backlog
+ * does not hide the others. Needs an index of the fields of `fixed`, `channel` and `dueAt`, in this order.
+ */
+export async function findDueByChannel<Schema extends Document & { readonly channel?: string }>(
+  collection: Collection<Schema>,
+  fixed: Filter<Schema>,
+  { at, eachMax }: DuePage,
+) {
+  const due = async (channel: unknown) =>
+    collection
+      .find({ ...fixed, channel, dueAt: { $lte: at } })
+      .sort({ dueAt: 1 })
+      .limit(eachMax)
+      .toArray();
+  // Documents of earlier versions have no channel.
+  const found = await due(null);
+  for (let last = ''; ;) {
+    const rest: Filter<Schema> = { ...fixed, channel: { $gt: last } };
+    const next: { readonly channel?: string } | null = await collection.findOne(rest, {
+      sort: { channel: 1 },
+    });
+    if (next?.channel === undefined) return found;
+    last = next.channel;
+    found.push(...(await due(last)));
+  }
+}
