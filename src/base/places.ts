@@ -23,6 +23,7 @@ export const sharedPlaces = [
   'callbacks to an origin',
   'first callbacks',
   'copies retried',
+  'copies for upstreams',
   'uploads deleted',
   'attempts that stay',
 ] as const;
