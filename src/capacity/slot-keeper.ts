@@ -71,7 +71,7 @@ export interface SlotKeeperDeps extends SlotQueueDeps {
 
 const leaseGraceMs = 10 * 60_000;
 export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
-  const { store, now } = deps;
+  const { store } = deps;
   const isLimited = (candidate: RouteCandidate): boolean => deps.limitOf(candidate) !== undefined;
   const queues = createSlotQueue(deps);
 
