@@ -29,7 +29,7 @@ export async function measureDelivery(
   { items, job }: { readonly items: readonly ResultItem[]; readonly job: MeasuredJob },
   deps: MeasuringDeps,
 ): Promise<SettleFacts> {
-  const { task, kind, model, candidate } = job;
+  const { task, account, kind, model, candidate } = job;
   const { channel } = candidate;
   const inputSeconds =
     facts.inputSeconds ??
@@ -37,7 +37,7 @@ export async function measureDelivery(
   const given = (measured: SettleFacts) => withInputSeconds(measured, inputSeconds);
   if (!needsMeasuring(kind, facts)) return given(facts);
   const headersFor = linkHeadersOf(deps.channels, { kind, model, ...candidate });
-  const measure = (item: ResultItem) => deps.measure({ task, item, channel, headersFor });
+  const measure = (item: ResultItem) => deps.measure({ task, account, item, channel, headersFor });
   const media = await Promise.all((kind === 'image' ? items : items.slice(0, 1)).map(measure));
   const shapeOf = (size: string) => deps.shapeOf({ model, channel }, size);
   return given(kind === 'image' ? withMeasuredImages(facts, media) : withMeasured(facts, media[0], shapeOf));

@@ -19,7 +19,6 @@ import { createAbandonments } from './commands/abandonments.ts';
 import type { Abandonments } from './commands/abandonments.ts';
 import { webhookSecretsOf } from './access/webhook-secrets.ts';
 import { createTryCallback } from './notices/try-callback.ts';
-import { openCallbackPlaces } from './compose/callback-places.ts';
 import { createAccountTerms } from './commands/account-terms.ts';
 import { createTracedAdmit } from './commands/traced-admission.ts';
 import type { AdmissionDeps } from './commands/admission.ts';
@@ -257,7 +256,7 @@ function addressChecks(
   { media }: Pick<Outside, 'media'>,
 ): Pick<AppDeps, 'checkCallbackUrl' | 'checkMediaUrl' | 'tryCallback'> {
   const { callbacks } = core.outbound;
-  const places = openCallbackPlaces(core);
+  const places = core.callbackPlaces;
   return {
     checkCallbackUrl: (url) => callbacks.checkAddress(url),
     checkMediaUrl: (url) => media.checkAddress(url),

@@ -24,6 +24,7 @@ export const sharedPlaces = [
   'callbacks to an origin',
   'first callbacks',
   'copies retried',
+  'copies for upstreams',
   'uploads deleted',
   'attempts that poll in a worker',
 ] as const;

@@ -11,7 +11,8 @@ interface ImageCall extends CircuitRequest {
 
 export interface ImageGate {
   /**
-   * Makes the call if it may be sent. Calls do not queue, because a caller is waiting. If the slot cannot be freed
+   * Makes the call if it may be sent. Calls do not queue, because a caller is waiting, but accounts whose calls were
+   * refused come first when they retry (`refused-accounts.ts`). If the slot cannot be freed
    * afterwards, the image is still delivered, and the slot's lease expires.
    */
   pass<Sent>(call: ImageCall, send: Send<Sent>): Promise<Passed<UpstreamError, Sent>>;
@@ -27,11 +28,12 @@ export function createImageGate(deps: {
   const { circuits, slots, onError } = deps;
   return {
     async pass({ callMs, ...request }, send) {
-      const { task: image, channel, credential } = request;
+      const { task: image, account, channel, credential } = request;
       const candidate = { channel, credential };
       const isLimited = slots.isLimited(candidate);
       try {
-        if (isLimited && !(await slots.tryTake(image, candidate, callMs + slotGraceMs)))
+        const leaseMs = callMs + slotGraceMs;
+        if (isLimited && !(await slots.tryTake({ task: image, account, candidate, leaseMs })))
           return { refused: atLimit() };
         const passed = await throughCircuits(circuits, { request, submitMs: callMs }, send);
         return 'sent' in passed ? passed : { refused: circuitOpen(passed.refused) };

@@ -1,6 +1,7 @@
 import { racePoint } from '../base/race-point.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { HeldSlot } from '../store/slots.ts';
+import { createRefusedAccounts } from './refused-accounts.ts';
 import { createSlotQueue, queueOf } from './slot-queue.ts';
 import type { SlotQueueDeps } from './slot-queue.ts';
 
@@ -16,6 +17,10 @@ export interface SlotRequest {
   readonly createdAt: number;
   /** Whether one of the task's submissions was lost. Such tasks go last. */
   readonly wasLost: boolean;
+}
+
+export interface UrgentCall extends Pick<SlotRequest, 'task' | 'account' | 'candidate'> {
+  readonly leaseMs: number;
 }
 
 /**
@@ -43,8 +48,10 @@ export interface SlotKeeper {
     candidates: readonly RouteCandidate[],
   ): Promise<boolean>;
   take(request: SlotRequest): Promise<SlotAnswer>;
-  /** Takes a slot for a call that cannot wait, if one is free. Return it with `release`. */
-  tryTake(task: string, candidate: RouteCandidate, leaseMs: number): Promise<boolean>;
+  /**
+   * Takes a slot for a call that cannot wait, if one is free and no other account comes first. Return it with `release`.
+   */
+  tryTake(call: UrgentCall): Promise<boolean>;
   keepUntil(task: string, deadlineAt: number): Promise<void>;
   leaveQueues(task: string): Promise<void>;
   /**
@@ -64,7 +71,7 @@ export interface SlotKeeperDeps extends SlotQueueDeps {
 
 const leaseGraceMs = 10 * 60_000;
 export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
-  const { store, now } = deps;
+  const { store } = deps;
   const isLimited = (candidate: RouteCandidate): boolean => deps.limitOf(candidate) !== undefined;
   const queues = createSlotQueue(deps);
 
@@ -85,7 +92,8 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
   async function takeFree(held: readonly HeldSlot[], request: SlotRequest, limit: number): Promise<boolean> {
     const queue = queueOf(request.candidate);
     if ((await store.firstTicket(queue)) !== undefined) return false;
-    const lease = { task: request.task, until: request.deadlineAt + leaseGraceMs };
+    const { task, account } = request;
+    const lease = { task, account, until: request.deadlineAt + leaseGraceMs };
     if ((await store.reserve(queue, limit, lease)) === undefined) return false;
     if (request.hasWaited || held.length > 0) await leaveOthers(request.task, held);
     return true;
@@ -142,13 +150,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       if (served && (await claim(await store.heldBy(request.task), request))) return { kind: 'taken' };
       return { kind: 'wait', ms, ahead };
     },
-    async tryTake(task, candidate, leaseMs) {
-      const limit = deps.limitOf(candidate);
-      if (limit === undefined) return true;
-      const queue = queueOf(candidate);
-      if ((await store.firstTicket(queue)) !== undefined) return false;
-      return (await store.reserve(queue, limit, { task, until: now() + leaseMs })) !== undefined;
-    },
+    tryTake: createTryTake(deps),
     async keepUntil(task, deadlineAt) {
       if (deps.limited().length > 0) await store.keep({ task, until: deadlineAt + leaseGraceMs });
     },
@@ -171,5 +173,21 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     },
     queues: () => deps.limited(),
     serve: async (candidate) => void (await queues.serve(queueOf(candidate))),
+  };
+}
+
+function createTryTake({ store, limitOf, now }: SlotKeeperDeps): SlotKeeper['tryTake'] {
+  const refusedAccounts = createRefusedAccounts(store, now);
+  return async ({ task, account, candidate, leaseMs }) => {
+    const limit = limitOf(candidate);
+    if (limit === undefined) return true;
+    const queue = queueOf(candidate);
+    const call = { queue, limit, account };
+    const [ticket, refused] = await Promise.all([store.firstTicket(queue), refusedAccounts.list(queue)]);
+    const isAllowed = ticket === undefined && (await refusedAccounts.mayTake(call, refused));
+    const lease = { task, account, until: now() + leaseMs };
+    const isTaken = isAllowed && (await store.reserve(queue, limit, lease)) !== undefined;
+    await refusedAccounts.note(call, refused, isTaken);
+    return isTaken;
   };
 }

@@ -82,7 +82,7 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
         const turn = await store.firstTicket(queue);
         if (turn === undefined) return served;
         const first = (await inTurn(turn)) ?? turn;
-        const lease = { task: first.task, until: now() + grantLeaseMs };
+        const lease = { task: first.task, account: first.account, until: now() + grantLeaseMs };
         const slot = await store.reserve(queue, limit, lease);
         if (slot === undefined) return served;
         if (!(await store.removeTicket(first.task, queue))) {

@@ -59,6 +59,8 @@ import type { Mongo } from '../store/mongo.ts';
 import { createAuditLog } from '../commands/audit-log.ts';
 import { createCircuitReader } from '../commands/read-health.ts';
 import type { AuditLog } from '../commands/audit-log.ts';
+import type { HostPlaces } from '../capacity/host-places.ts';
+import { openCallbackPlaces } from './callback-places.ts';
 import { createTemporalClient, temporalSettings } from '../temporal/connection.ts';
 import type { TemporalSettings } from '../temporal/connection.ts';
 import { createFileProviders } from '../providers/vendor-files/file-provider.ts';
@@ -80,6 +82,8 @@ export interface Core {
   readonly channels: Channels;
   readonly fileProvider: FileProviders;
   readonly outbound: Outbound;
+  /** Shared by everything in this process that sends requests to callers' addresses. */
+  readonly callbackPlaces: HostPlaces;
   readonly health: Health;
   /** Ends the wait of a task's attempt in any worker. Never rejects. */
   readonly endStay: (task: string) => Promise<void>;
@@ -131,9 +135,9 @@ export async function openCore(
   const auditLog = createAuditLog({ ...stores, log, now, randomBytes });
   const own = { ...file, node, now, fileProvider: createFileProviders(now) };
   const runningConfig = await openConfig({ stores, mongo, environment, ...own, log, auditLog });
-  const outbound = openWaysOut(environment);
+  const ways = openWaysOut(environment, now);
   const { current: config } = runningConfig;
-  const opened = { environment, secrets, outbound, fileProvider: own.fileProvider, pace: openPace() };
+  const opened = { environment, secrets, ...ways, fileProvider: own.fileProvider, pace: openPace() };
   const shared = { stores, log, now, isTimeRight, config, auditLog, ...opened };
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
   const reads = { ...noticeReads(mongo, shared), ...openLooks(shared), ...later(() => ledger) };
@@ -166,17 +170,18 @@ export async function openCore(
       for (const looking of [clock, health.circuits]) looking.stop();
       await Promise.all([renders.stop(), charges.stop(), notices.close()]);
       results.close();
-      await Promise.all([client.connection.close(), mongo.close(), outbound.close()]);
+      await Promise.all([client.connection.close(), mongo.close(), ways.outbound.close()]);
       await tracing?.tracer.close();
     },
   };
 }
 
-function openWaysOut(environment: Environment): Outbound {
-  return openOutbound({
+function openWaysOut(environment: Environment, now: () => number): Pick<Core, 'outbound' | 'callbackPlaces'> {
+  const outbound = openOutbound({
     media: environment.MEDIA_ALLOW_PRIVATE_NETWORKS,
     callbacks: environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
   });
+  return { outbound, callbackPlaces: openCallbackPlaces({ now, random: Math.random }) };
 }
 
 /** Lets the conditions share one read of the processes. */

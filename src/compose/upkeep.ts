@@ -43,13 +43,15 @@ export function upkeepOf(core: Core): UpkeepStep[] {
 }
 
 export function openUploads(core: Core): Uploads | undefined {
-  const { stores, results, channels, log, now } = core;
+  const { environment, stores, results, channels, log, now } = core;
   if (results.kept === undefined) return undefined;
   const { links } = results.kept;
   const { fileUploads: uploads, files } = stores;
   const { openStored } = results;
   const pause = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { ref: false, signal });
-  return createUploads({ uploads, files, links, openStored, channels, log, now, sleep: pause });
+  const copiesBytesMax = environment.UPLOADS_BYTES_MAX;
+  const read = { files, links, openStored, channels, copiesBytesMax };
+  return createUploads({ uploads, ...read, log, now, sleep: pause });
 }
 
 function uploadUpkeep(core: Core): UpkeepStep[] {

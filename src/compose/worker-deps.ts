@@ -29,7 +29,6 @@ import { createSubmitLimiter } from '../capacity/submit-limiter.ts';
 import type { SubmitLimiter } from '../capacity/submit-limiter.ts';
 import { createTaskSignals } from '../temporal/task-signals.ts';
 import { findCancelRequest } from '../temporal/cancel-request.ts';
-import { openCallbackPlaces } from './callback-places.ts';
 
 /** How many callbacks are sent from within workflow tasks, of which a worker runs 40 concurrently. */
 const promptCallbacksMax = 16;
@@ -81,7 +80,7 @@ function shapeAt(
 
 export function callbackDeps(core: Core): FirstCallbackDeps {
   const { tasks, requests } = core.stores;
-  const places = openCallbackPlaces(core);
+  const places = core.callbackPlaces;
   return {
     tasks,
     requests,

@@ -15,14 +15,14 @@ export interface MeasureResultDeps {
   readonly storage?: Pick<ResultStorage, 'stat' | 'read'>;
 }
 
-/** Includes the wait for a thread. A channel may use two threads at a time. */
+/** Includes the wait for a thread. An account may use two threads at a time. */
 const timeoutMs = 20_000;
 
 export function createMeasureResult({ probe, openLink, storage }: MeasureResultDeps): MeasureResult {
-  return async ({ task, item, channel, headersFor }): Promise<MediaFacts | undefined> => {
+  return async ({ task, account, item, channel, headersFor }): Promise<MediaFacts | undefined> => {
     const signal = timeLimit(timeoutMs);
     try {
-      const measured = open().then((source) => source && probe.probe(source, channel, signal));
+      const measured = open().then((source) => source && probe.probe(source, account, signal));
       return await Promise.race([measured, aborted(signal)]);
     } catch {
       // Settlement then uses the upstream's report or the least possible quantity.

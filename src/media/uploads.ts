@@ -4,6 +4,7 @@ import { createWriteStream, openAsBlob } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createPlaces } from '../base/places.ts';
+import type { Places } from '../base/places.ts';
 import { NoRoomError, NotReadError, noRoomOr } from '../errors/not-stored.ts';
 import { createTurns } from '../base/turns.ts';
 import { walk } from '../base/walk.ts';
@@ -29,6 +30,8 @@ export interface UploadsDeps {
   readonly links: Pick<MediaLinks, 'read'>;
   readonly openStored: (file: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   readonly channels: Channels;
+  /** How many bytes of this machine's disk the copies may use at a time. */
+  readonly copiesBytesMax: number;
   readonly log: Logger;
   readonly now: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -60,10 +63,14 @@ const removeMs = 20_000;
 /** A hanging upstream must not keep other channels waiting. */
 const removalsMax = { name: 'uploads deleted', placesMax: 8, shareMax: 2 } as const;
 const triesMax = 10;
+const copiesShare = 0.75;
 const retryMs = 600_000;
 
 export function createUploads(deps: UploadsDeps): Uploads {
-  const { uploads, links, channels, now } = deps;
+  const { uploads, links, channels, copiesBytesMax, now } = deps;
+  const shareMax = copiesBytesMax * copiesShare;
+  const places = createPlaces({ name: 'copies for upstreams', placesMax: copiesBytesMax, shareMax });
+  const copies = { places, shareMax };
 
   return {
     async register(request, candidate, signal) {
@@ -104,8 +111,8 @@ export function createUploads(deps: UploadsDeps): Uploads {
     };
     try {
       const begunAt = now();
-      const made = await withBlob(file, deps, (blob) =>
-        place.upload({ blob, name: file.name }, contextFor(uploadMs)),
+      const made = await withRoom(file, copies, () =>
+        withBlob(file, deps, (blob) => place.upload({ blob, name: file.name }, contextFor(uploadMs))),
       );
       if (await uploads.complete(key, owner, readyOf(made, begunAt, file))) {
         // The file may have been deleted before its upload was recorded.
@@ -178,6 +185,32 @@ async function removeAtUpstream({ id, channel: name, credential }: StoredUpload,
     throw error;
   }
   await channel.provider.removeUpload(id, context);
+}
+
+/**
+ * Throws UpstreamError if the account's files, or all files together, would use too much of the disk. The error does
+ * not count against the upstream. A file that is larger than an account's share uses the whole share.
+ */
+async function withRoom<Result>(
+  { account, bytes }: UserFile,
+  { places, shareMax }: Copies,
+  copy: () => Promise<Result>,
+): Promise<Result> {
+  const place = places.take(account, { size: Math.min(bytes, shareMax) });
+  if (typeof place === 'string')
+    throw new UpstreamError('unavailable', 'The worker has no disk space for a file of the request now.', {
+      code: 'no_room',
+    });
+  try {
+    return await copy();
+  } finally {
+    place.leave();
+  }
+}
+
+interface Copies {
+  readonly places: Places;
+  readonly shareMax: number;
 }
 
 /** Streams the file from this machine's disk, so that it is never completely in memory. */

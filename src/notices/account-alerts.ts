@@ -11,7 +11,7 @@ import { createCapAlerts } from './cap-alerts.ts';
 import type { CapAlertsDeps } from './cap-alerts.ts';
 import { createNotedBalances } from './noted-balances.ts';
 import type { BalanceAfter, NotedBalances, SeenBalances } from './noted-balances.ts';
-import { createPostEvent } from './post-event.ts';
+import { createEventPosts } from './post-event.ts';
 import type { PostEventDeps } from './post-event.ts';
 
 /** Posts events to an account's own address. Several processes may run this, but each event is created only once. */
@@ -41,7 +41,7 @@ export function createAccountAlerts(deps: AccountAlertsDeps): AccountAlerts {
   const noted = createNotedBalances();
   const balances = createBalanceAlerts({ ...deps, newEventId });
   const caps = createCapAlerts({ ...deps, newEventId });
-  const post = createPostEvent(deps);
+  const posts = createEventPosts(deps);
   const warn = (account: string, err: unknown): void =>
     log.warn({ account, err }, 'an account could not be compared with its limits');
   const judgeNoted = createJudgeNoted(noted, { ...deps, balances, caps, warn });
@@ -50,18 +50,24 @@ export function createAccountAlerts(deps: AccountAlertsDeps): AccountAlerts {
   async function postDue(): Promise<void> {
     const alerts = await store.due(now(), postedAtOnceMax);
     const owed = [...alerts.flatMap((alert) => balances.dueOf(alert)), ...(await caps.due())];
-    await Promise.all(owed.map(post));
+    await posts.post(owed);
   }
 
+  const rounds = createRounds({
+    ...periods.accountAlerts,
+    async work() {
+      await judgeNoted();
+      await postDue();
+    },
+    onError: (err) => log.warn({ err }, 'accounts could not be compared with their limits'),
+  });
+
   return {
-    ...createRounds({
-      ...periods.accountAlerts,
-      async work() {
-        await judgeNoted();
-        await postDue();
-      },
-      onError: (err) => log.warn({ err }, 'accounts could not be compared with their limits'),
-    }),
+    ...rounds,
+    async stop() {
+      await rounds.stop();
+      await posts.end();
+    },
     note: noted.note,
 
     async repair(isOver = () => false) {

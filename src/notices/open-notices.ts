@@ -1,6 +1,7 @@
 import { periods } from '../base/periods.ts';
 import { webhookSecretsOf } from '../access/webhook-secrets.ts';
 import type { Secrets } from '../access/secrets.ts';
+import type { HostPlaces } from '../capacity/host-places.ts';
 import { createDuty } from '../capacity/duty.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { AttentionCount } from '../task/census.ts';
@@ -24,6 +25,7 @@ export interface NoticesDeps {
   readonly secrets: Pick<Secrets, 'open'>;
   readonly config: () => GatewayConfig;
   readonly outbound: Pick<Outbound, 'callbacks' | 'notices'>;
+  readonly callbackPlaces: Pick<HostPlaces, 'take'>;
   readonly workers: SourceDeps['workers'];
   readonly health: SourceDeps['health'];
   readonly margin: SourceDeps['margin'];
@@ -61,6 +63,7 @@ export function openNotices(deps: NoticesDeps): {
     accounts: stores.accounts,
     webhookSecrets: webhookSecretsOf(deps),
     open: (at, sealed) => deps.secrets.open(at, sealed),
+    takePlace: (origin, account) => deps.callbackPlaces.take(origin, account),
     deliver: (delivery) => deps.outbound.callbacks.deliver(delivery),
     currency: () => deps.config().currency,
     random: Math.random,

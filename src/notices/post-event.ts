@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Secrets } from '../access/secrets.ts';
 import type { Sealed } from '../base/sealed.ts';
+import type { HostPlaces } from '../capacity/host-places.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
 import { sendEvent } from './send-event.ts';
@@ -29,22 +31,49 @@ export interface EventTries {
 export interface PostEventDeps {
   readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
   readonly open: Secrets['open'];
+  readonly takePlace: HostPlaces['take'];
   readonly deliver: GuardedClient['deliver'];
   readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly now: () => number;
   readonly random: () => number;
 }
 
+/** Most receivers respond within this time, so their events need no second round. */
+const roundWaitMs = 2_000;
 /** If a process dies during a delivery, it is repeated after this time, with the same id. */
 const unansweredMs = 60_000;
 const unreported = 'an event could not be delivered to its account';
 
+/**
+ * Posts events in the background. `post` waits only briefly for the receivers, so that one that hangs does not delay
+ * later rounds.
+ */
+export function createEventPosts(deps: PostEventDeps) {
+  const postEvent = createPostEvent(deps);
+  const inFlight = new Map<string, Promise<void>>();
+  return {
+    async post(events: readonly OwedEvent[]): Promise<void> {
+      for (const event of events.filter(({ id }) => !inFlight.has(id)))
+        inFlight.set(
+          event.id,
+          postEvent(event).finally(() => inFlight.delete(event.id)),
+        );
+      const waited = new AbortController();
+      const isOver = sleep(roundWaitMs, undefined, { signal: waited.signal, ref: false }).catch(
+        () => undefined,
+      );
+      await Promise.race([Promise.all(inFlight.values()), isOver]);
+      waited.abort();
+    },
+    end: async (): Promise<void> => void (await Promise.all(inFlight.values())),
+  };
+}
+
 /** Never rejects: an undelivered event becomes due again. */
-export function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
+function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
   return async (event: OwedEvent): Promise<void> => {
     const { account, type } = event;
     const tries = event.tries + 1;
-    const dueAt = now() + unansweredMs;
     try {
       if (tries > callbackTriesMax) {
         log.error({ account, kind: type }, unreported);
@@ -52,12 +81,15 @@ export function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
       }
       const means = await meansOf(event).catch(async (error: unknown) => {
         // A failure to decrypt does not count as a delivery.
-        await event.change(event.tries, { tries: event.tries, dueAt });
+        await event.change(event.tries, { tries: event.tries, dueAt: now() + unansweredMs });
         throw error;
       });
-      // Count the delivery before sending, so that it is repeated if this process dies.
-      if (!(await event.change(event.tries, { tries, dueAt }))) return;
-      const answer = await sendEvent({ ...event, ...means }, { deliver: deps.deliver, now });
+      // Wait for the host before counting the delivery, because waiting behind other requests is not a delivery.
+      const place = await deps.takePlace(new URL(means.url).origin, account);
+      if (!place.isGranted)
+        return void (await event.change(event.tries, { tries: event.tries, dueAt: now() + place.afterMs }));
+      const answer = await send(event, { tries, means }).finally(() => place.leave());
+      if (answer === undefined) return;
       const state = callbackStateAfter(answer.status, tries);
       if (state === 'gave_up') log.error({ account, kind: type }, unreported);
       const retried = { tries, dueAt: now() + callbackRetryDelayMs(tries, random()) };
@@ -67,8 +99,20 @@ export function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
     }
   };
 
+  /** Returns undefined if another process has begun to deliver the event. */
+  async function send(event: OwedEvent, { tries, means }: Sending) {
+    // Count the delivery before sending, so that it is repeated if this process dies.
+    if (!(await event.change(event.tries, { tries, dueAt: now() + unansweredMs }))) return undefined;
+    return sendEvent({ ...event, ...means }, { deliver: deps.deliver, now });
+  }
+
   async function meansOf({ account, address }: OwedEvent) {
     const url = deps.open({ purpose: 'alert-address', id: account }, address);
     return { url, secrets: await deps.webhookSecrets(account) };
   }
+}
+
+interface Sending {
+  readonly tries: number;
+  readonly means: { readonly url: string; readonly secrets: readonly string[] };
 }

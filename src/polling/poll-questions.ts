@@ -2,7 +2,7 @@ import type { OperationStatus } from '../providers/provider.ts';
 import type { WatchedJob } from '../task/watched-job.ts';
 
 /** `model` is our callers' name for the model, whose mapping determines how the response is read. */
-export type PolledJob = Pick<WatchedJob, 'task' | 'operation' | 'model'>;
+export type PolledJob = Pick<WatchedJob, 'task' | 'account' | 'operation' | 'model'>;
 
 export interface Question extends PolledJob {
   /** The asking activity's signal. An aborted question is not asked again. */
@@ -20,9 +20,14 @@ const idCharactersMax = 6_000;
 /** The characters that a query needs per id in addition to the id itself. */
 const idOverhead = 18;
 
-/** A credential's open questions, first come, first served. `onWaiting` is called whenever one is added. */
+/**
+ * A credential's open questions. Accounts alternate, and each account's questions are asked in the order in which they
+ * arrived. `onWaiting` is called whenever one is added.
+ */
 export function createQuestions(listMax: number, onWaiting: () => void) {
-  const waiting = new Set<Question>();
+  const [lone, listed] = [createAccountTurns(), createAccountTurns()];
+  const turnsOf = ({ alone }: Question) => (alone ? lone : listed);
+  const size = (): number => lone.size() + listed.size();
 
   /** Rejects when the signal aborts, which withdraws the question. */
   async function ask(job: PolledJob, signal: AbortSignal): Promise<OperationStatus> {
@@ -32,7 +37,7 @@ export function createQuestions(listMax: number, onWaiting: () => void) {
     const answer = new Promise<OperationStatus>((resolve, reject) => {
       const question: Question = { ...job, signal, alone: false, answer: resolve, fail: reject };
       const onAbort = (): void => {
-        waiting.delete(question);
+        turnsOf(question).remove(question);
         reject(reasonOf(signal));
       };
       signal.addEventListener('abort', onAbort, { once: true });
@@ -43,43 +48,77 @@ export function createQuestions(listMax: number, onWaiting: () => void) {
   }
 
   function add(...questions: readonly Question[]): void {
-    for (const question of questions) if (!question.signal.aborted) waiting.add(question);
-    if (waiting.size > 0) onWaiting();
-  }
-
-  function take(chosen: readonly Question[]): readonly Question[] {
-    for (const question of chosen) waiting.delete(question);
-    return chosen;
-  }
-
-  function firstLone(): Question | undefined {
-    for (const question of waiting) if (question.alone) return question;
-    return undefined;
+    for (const question of questions) if (!question.signal.aborted) turnsOf(question).add(question);
+    if (size() > 0) onWaiting();
   }
 
   return {
     ask,
     /** Also puts unanswered questions back in the queue. */
     add,
-    size: (): number => waiting.size,
-    hasLone: (): boolean => firstLone() !== undefined,
-    takeAll: () => take([...waiting]),
+    size,
+    hasLone: (): boolean => lone.size() > 0,
+    takeAll: () => [lone, listed].flatMap((turns) => turns.take(() => true)),
 
     takeOne: (): readonly Question[] => {
-      const [first] = waiting;
-      const chosen = firstLone() ?? first;
-      return chosen === undefined ? [] : take([chosen]);
+      const isFirst = (_: Question, taken: number): boolean => taken === 0;
+      return lone.size() > 0 ? lone.take(isFirst) : listed.take(isFirst);
     },
 
+    /** Leaves out the questions that must be asked individually. */
     takeMany: (): readonly Question[] => {
-      const chosen: Question[] = [];
       let characters = 0;
-      for (const question of waiting) {
-        characters += question.operation.id.length + idOverhead;
-        if (chosen.length > 0 && (chosen.length >= listMax || characters > idCharactersMax)) break;
-        chosen.push(question);
+      return listed.take(({ operation }, taken) => {
+        characters += operation.id.length + idOverhead;
+        return taken === 0 || (taken < listMax && characters <= idCharactersMax);
+      });
+    },
+  };
+}
+
+function createAccountTurns() {
+  /** Ordered by when each account is next. */
+  const accounts = new Map<string, Set<Question>>();
+  let count = 0;
+
+  function remove(question: Question): void {
+    const own = accounts.get(question.account);
+    if (own?.delete(question) !== true) return;
+    count -= 1;
+    if (own.size === 0) accounts.delete(question.account);
+  }
+
+  function next(): Question | undefined {
+    for (const own of accounts.values()) for (const question of own) return question;
+    return undefined;
+  }
+
+  function moveToEnd(account: string): void {
+    const own = accounts.get(account);
+    if (own !== undefined && accounts.delete(account)) accounts.set(account, own);
+  }
+
+  return {
+    remove,
+    size: () => count,
+
+    add(question: Question): void {
+      const own = accounts.get(question.account) ?? new Set();
+      accounts.set(question.account, own);
+      if (!own.has(question)) count += 1;
+      own.add(question);
+    },
+
+    /** Removes and returns the next questions until `isWanted` returns false. `taken` counts those before. */
+    take(isWanted: (question: Question, taken: number) => boolean): Question[] {
+      const chosen: Question[] = [];
+      for (let first = next(); first !== undefined; first = next()) {
+        if (!isWanted(first, chosen.length)) break;
+        remove(first);
+        moveToEnd(first.account);
+        chosen.push(first);
       }
-      return take(chosen);
+      return chosen;
     },
   };
 }

@@ -11,6 +11,7 @@ import { countedSeconds } from './counted-seconds.ts';
 
 export interface ResultToMeasure {
   readonly task: string;
+  readonly account: string;
   readonly item: ResultItem;
   readonly channel: string;
   readonly headersFor: LinkHeaders;

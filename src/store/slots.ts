@@ -19,6 +19,8 @@ interface SlotDocument {
   readonly queue: string;
   readonly n: number;
   readonly task: string;
+  /** Undefined if the slot was last taken by a version that did not record it. */
+  readonly account?: string;
   /** The end of the lease. The slot is free after it, even if its holder died without returning it. */
   readonly until: number;
 }
@@ -62,11 +64,28 @@ interface RoundDocument {
   readonly expires: Date;
 }
 
+/** An account whose call could not wait for a slot and was refused. Times are in Unix milliseconds. */
+export interface SlotRefusal {
+  readonly queue: string;
+  readonly account: string;
+  /** When the account was first refused without having been served since. */
+  readonly since: number;
+  readonly at: number;
+}
+
+interface RefusalDocument extends SlotRefusal {
+  /** `<queue>|<account>` */
+  readonly _id: string;
+  readonly expires: Date;
+}
+
 const madeMin = 16;
 const madeMax = 1_000;
 const roundsKeptMs = 7 * 24 * 3600 * 1000;
 const ticketsKeptMs = 3600 * 1000;
 const roundDigits = 12;
+const refusalsKeptMs = 3600 * 1000;
+const refusalsMax = 1_000;
 
 export type SlotStore = ReturnType<typeof createSlotStore>;
 
@@ -74,6 +93,7 @@ export function createSlotStore(db: Db, now: () => number) {
   const slots = openCollection<SlotDocument>(db, 'slots', durable);
   const tickets = openCollection<TicketDocument>(db, 'slot_tickets', durable);
   const rounds = openCollection<RoundDocument>(db, 'slot_rounds', durable);
+  const refusals = openCollection<RefusalDocument>(db, 'slot_refusals', durable);
   return {
     async ensureIndexes(): Promise<void> {
       await Promise.all([
@@ -91,11 +111,13 @@ export function createSlotStore(db: Db, now: () => number) {
           expiring,
         ]),
         ensureIndexes(rounds, [expiring]),
+        ensureIndexes(refusals, [{ name: 'queue_at', key: { queue: 1, at: 1 } }, expiring]),
       ]);
     },
     ...slotOperations(slots, now),
     ...ticketOperations(tickets),
     ...roundOperations(rounds, now),
+    ...refusalOperations(refusals),
   };
 }
 
@@ -103,10 +125,10 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
   /** The `<queue>/<limit>` pairs for which all documents exist. */
   const made = new Set<string>();
 
-  async function reserveFree(queue: string, limit: number, lease: Lease): Promise<string | undefined> {
+  async function reserveFree(queue: string, limit: number, lease: NewLease): Promise<string | undefined> {
     const slot = await slots.findOneAndUpdate(
       { queue, n: { $lt: limit }, until: { $lte: now() } },
-      { $set: { task: lease.task, until: lease.until } },
+      { $set: { task: lease.task, account: lease.account, until: lease.until } },
     );
     return slot?._id;
   }
@@ -129,7 +151,7 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
 
   return {
     /** Takes a slot that is free or has an expired lease, with one atomic update. Returns undefined if all are held. */
-    async reserve(queue: string, limit: number, lease: Lease): Promise<string | undefined> {
+    async reserve(queue: string, limit: number, lease: NewLease): Promise<string | undefined> {
       const whole = `${queue}/${limit}`;
       for (let seen = 0; ;) {
         const slot = await reserveFree(queue, limit, lease);
@@ -166,6 +188,15 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
       return held < limit;
     },
 
+    /** Returns the account of each slot that is held. */
+    async holders(queue: string, limit: number): Promise<(string | undefined)[]> {
+      const held = slots.find(
+        { queue, n: { $lt: limit }, until: { $gt: now() } },
+        { projection: { account: 1 } },
+      );
+      return (await held.toArray()).map(({ account }) => account);
+    },
+
     async held(): Promise<HeldSlot[]> {
       return (await slots.find({ until: { $gt: now() } }).toArray()).map(toSlot);
     },
@@ -175,6 +206,10 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
 export interface Lease {
   readonly task: string;
   readonly until: number;
+}
+
+export interface NewLease extends Lease {
+  readonly account: string;
 }
 
 function toSlot({ _id: id, queue, task }: SlotDocument): HeldSlot {
@@ -273,6 +308,29 @@ function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
     async noteServed(queue: string, round: number): Promise<void> {
       const served = { $max: { round }, $set: { expires: expires() } };
       await repeatOnDuplicate(() => rounds.updateOne({ _id: queue }, served, { upsert: true }));
+    },
+  };
+}
+
+function refusalOperations(refusals: Collection<RefusalDocument>) {
+  return {
+    refusals(queue: string, after: number): Promise<SlotRefusal[]> {
+      return refusals
+        .find({ queue, at: { $gt: after } })
+        .limit(refusalsMax)
+        .toArray();
+    },
+
+    async noteRefusal(refusal: SlotRefusal): Promise<void> {
+      const { queue, account, at } = refusal;
+      const $set = { ...refusal, expires: new Date(at + refusalsKeptMs) };
+      await repeatOnDuplicate(() =>
+        refusals.updateOne({ _id: `${queue}|${account}` }, { $set }, { upsert: true }),
+      );
+    },
+
+    async forgetRefusal(queue: string, account: string): Promise<void> {
+      await refusals.deleteOne({ _id: `${queue}|${account}` });
     },
   };
 }

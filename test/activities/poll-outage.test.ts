@@ -59,7 +59,7 @@ function open({
   const watch = async (id: string): Promise<void> => {
     while (!ends.signal.aborted) {
       try {
-        await poller.status({ task: id, operation: { id }, model: 'm' }, ends.signal);
+        await poller.status({ task: id, account: 'a', operation: { id }, model: 'm' }, ends.signal);
         answers.set(id, [...(answers.get(id) ?? []), Date.now()]);
         await sleep(1_000);
       } catch (error) {
@@ -119,7 +119,7 @@ describe('the pace of an upstream that lists', () => {
     const world = open({ lists: true, listMax: 500 });
     const answers = Array.from({ length: 300 }, (_, n) =>
       world.poller.status(
-        { task: `${n}`, operation: { id: `${n}`.padStart(60, '0') }, model: 'm' },
+        { task: `${n}`, account: 'a', operation: { id: `${n}`.padStart(60, '0') }, model: 'm' },
         new AbortController().signal,
       ),
     );

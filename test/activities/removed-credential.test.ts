@@ -14,7 +14,7 @@ const context = (signal: AbortSignal) => ({
 });
 const limiter = () =>
   createRateLimiter({ perSecond: () => 1000, now: Date.now, sleep: async () => undefined });
-const job = (id: string) => ({ task: `task-${id}`, operation: { id }, model: 'm' });
+const job = (id: string) => ({ account: 'a', task: `task-${id}`, operation: { id }, model: 'm' });
 const never = new AbortController().signal;
 
 describe('a status poller whose credential was removed from gateway.yaml', () => {

@@ -26,6 +26,7 @@ import { createUploads } from '../../src/media/uploads.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createResultCopier } from '../../src/results/result-copier.ts';
 import { png } from '../images/support.ts';
+import { testRequest } from '../routing/support.ts';
 import { firstRecord } from '../support/task-records.ts';
 
 /** One holder takes as much of each shared resource as it can and keeps it. Another holder still gets its share. */
@@ -217,6 +218,39 @@ const attacks: Readonly<Record<SharedPlaces, () => unknown>> = {
     } as never);
     void copier.retryDue();
     return done.reached;
+  },
+  async 'copies for upstreams'() {
+    const opened: string[] = [];
+    const uploads = createUploads({
+      uploads: {
+        claim: async () => ({ kind: 'ours' }),
+        complete: async () => true,
+        abandon: async () => undefined,
+      },
+      files: {
+        find: async (account: string) => ({ id: account, account, bytes: 10, name: 'a.png', media: {} }),
+      },
+      links: { read: (account: string) => ({ task: account }) },
+      openStored: async (account: string) => {
+        opened.push(account);
+        return account === attacker ? hangs() : [Buffer.from('x')];
+      },
+      channels: () => ({
+        config: { id: 'c' },
+        context: () => ({}),
+        provider: { upload: async () => ({ id: 'u', url: 'https://upstream.example/u' }) },
+      }),
+      copiesBytesMax: 100,
+      log,
+      now: Date.now,
+    } as never);
+    const { signal } = new AbortController();
+    const register = (account: string) =>
+      uploads.register({ ...testRequest, videos: [account] }, { channel: 'c', credential: 'a' }, signal);
+    const refused = Promise.race(many.map(() => register(attacker)));
+    await expect(refused).rejects.toMatchObject({ outcome: 'unavailable', code: 'no_room' });
+    const got = await register(victim);
+    return opened.filter((account) => account === attacker).length === 7 && got !== undefined;
   },
   async 'uploads deleted'() {
     const due = [...many.map(() => attacker), victim].map((channel, n) => {

@@ -157,6 +157,64 @@ describe('the slots of a credential', () => {
     expect(await database.db.collection('slot_tickets').countDocuments({ queue: 'q20/a' })).toBe(0);
   });
 
+  describe('for calls that cannot wait', () => {
+    let calls = 0;
+    const processes = (queue: string, limits: number) => {
+      const keepers = [openKeeper(queue, limits), openKeeper(queue, limits)] as const;
+      const candidate = { channel: queue, credential: 'a' };
+      /** Each account uses a process of its own. Returns the call's id, or undefined if it is refused. */
+      const call = async (account: string): Promise<string | undefined> => {
+        const task = `${queue}-${account}${(calls += 1)}`;
+        const keeper = keepers[account === 'greedy' ? 0 : 1];
+        return (await keeper.tryTake({ task, account, candidate, leaseMs: 60_000 })) ? task : undefined;
+      };
+      return { call, end: (task = '') => keepers[0].release(task) };
+    };
+
+    it('are kept for an account that was refused while others hold more', async () => {
+      const { call, end } = processes('q30', 4);
+      const held = [];
+      for (let n = 0; n < 4; n += 1) held.push(await call('greedy'));
+      expect(await call('modest')).toBeUndefined();
+      await end(held[0]);
+      expect(await call('greedy')).toBeUndefined();
+      expect(await call('modest')).toBeDefined();
+      // Both have been served. The next free slot is for the account with fewer.
+      expect(await call('modest')).toBeUndefined();
+      await end(held[1]);
+      expect(await call('greedy')).toBeUndefined();
+      expect(await call('modest')).toBeDefined();
+    });
+
+    it('go to the accounts in turn, even if there is only one slot', async () => {
+      const { call, end } = processes('q31', 1);
+      let held = await call('greedy');
+      for (const [next, other] of [
+        ['modest', 'greedy'],
+        ['greedy', 'modest'],
+        ['modest', 'greedy'],
+      ] as const) {
+        expect(await call(next)).toBeUndefined();
+        await end(held);
+        expect(await call(other)).toBeUndefined();
+        held = await call(next);
+        expect(held).toBeDefined();
+      }
+    });
+
+    it('all go to one account if no other was refused in the last ten seconds', async () => {
+      const { call, end } = processes('q32', 1);
+      const held = await call('greedy');
+      expect(await call('modest')).toBeUndefined();
+      await end(held);
+      shift = 9_000;
+      expect(await call('greedy')).toBeUndefined();
+      shift = 11_000;
+      expect(await call('greedy')).toBeDefined();
+      shift = 0;
+    });
+  });
+
   it('are reserved for the task that was granted one while it was elsewhere', async () => {
     const keeper = openKeeper('q9', 1);
     const here = [{ channel: 'q9', credential: 'a' }];

@@ -72,8 +72,8 @@ async function fill(): Promise<void> {
   await stores.tasks.beginCallback({ task: `t${tasks}`, round: 'own', target: 'x' });
   await stores.tasks.abandonCallback(`t${tasks}`, 'own');
   await stores.nodes.report(workerReport(['one', 'two']));
-  await stores.slots.reserve('one/a', 5, { task: 'x', until: at + 1 });
-  await stores.slots.reserve('one/b', 5, { task: 'y', until: at + 1 });
+  await stores.slots.reserve('one/a', 5, { task: 'x', account: 'x', until: at + 1 });
+  await stores.slots.reserve('one/b', 5, { task: 'y', account: 'x', until: at + 1 });
   const circuit = { sign: 'account', code: 'no_money', coolDownMs: 1, until: at + 1, at } as const;
   await stores.circuits.write('two/a', { ...circuit, state: 'open' });
   await stores.circuits.write('two/a/m', { ...circuit, state: 'open' });

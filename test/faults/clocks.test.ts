@@ -184,16 +184,22 @@ describe.each([
     expect(deadlineAt).toBe(createdAt + 3_600_000);
 
     const credential = { channel: 'narrow', credential: 'a' };
+    const call = (task: string, leaseMs: number) => ({
+      task,
+      account: 'one',
+      candidate: credential,
+      leaseMs,
+    });
     for (const [one, another] of [
       [shifted, gateway.core],
       [gateway.core, shifted],
     ] as const) {
       const slots = [one, another].map((core) => core.health.slots);
-      expect(await slots[0]?.tryTake('holder', credential, 90_000)).toBe(true);
-      expect(await slots[1]?.tryTake('other', credential, 90_000)).toBe(false);
+      expect(await slots[0]?.tryTake(call('holder', 90_000))).toBe(true);
+      expect(await slots[1]?.tryTake(call('other', 90_000))).toBe(false);
       await slots[1]?.release('holder');
-      expect(await slots[0]?.tryTake('holder', credential, 0)).toBe(true);
-      await expect.poll(() => slots[1]?.tryTake('other', credential, 90_000)).toBe(true);
+      expect(await slots[0]?.tryTake(call('holder', 0))).toBe(true);
+      await expect.poll(() => slots[1]?.tryTake(call('other', 90_000))).toBe(true);
       await slots[0]?.release('other');
 
       const circuits = [one, another].map((core) => core.health.circuits);

@@ -14,11 +14,13 @@ const url = 'https://cdn.example/a.mp4';
 
 const storage = {
   stat: (key: string) =>
-    Promise.resolve(key === 'task_1/0.mp4' ? { bytes: film.length, etag: '"1"' } : undefined),
-  read: (_key: string, { start, end }: { start: number; end: number }) =>
-    Promise.resolve(Readable.from([film.subarray(start, end + 1)])),
+    Promise.resolve(key === 'task_1/other.mp4' ? undefined : { bytes: film.length, etag: '"1"' }),
+  read: (key: string, { start, end }: { start: number; end: number }) =>
+    key === 'task_1/hanging.mp4'
+      ? new Promise<never>(() => undefined)
+      : Promise.resolve(Readable.from([film.subarray(start, end + 1)])),
 };
-const measured = (item: ResultItem, opened: string[] = []) =>
+const measureOf = (account: string, item: ResultItem, opened: string[] = []) =>
   createMeasureResult({
     probe,
     storage,
@@ -32,7 +34,8 @@ const measured = (item: ResultItem, opened: string[] = []) =>
       }
       return { mediaType: 'video/mp4', bytes: part.length, partOf: film.length, body: body() };
     },
-  })({ task: 'task_1', item, channel: 'c', headersFor: () => ({ authorization: 'key' }) });
+  })({ task: 'task_1', account, item, channel: 'c', headersFor: () => ({ authorization: 'key' }) });
+const measured = (item: ResultItem, opened?: string[]) => measureOf('a', item, opened);
 
 it('reads our own copy, and asks no upstream', async () => {
   const opened: string[] = [];
@@ -53,4 +56,10 @@ it.each<[string, ResultItem]>([
   ['is no longer stored', { url, stored: { name: 'other.mp4', sha256: '', at: 0 } }],
 ])('a result that %s is not measured', async (_, item) => {
   expect(await measured(item)).toBeUndefined();
+});
+
+it('measures one account’s result while others of the same channel hang', async () => {
+  const hanging = { stored: { name: 'hanging.mp4', sha256: '', at: 0 } };
+  for (let n = 0; n < 10; n += 1) void measureOf('attacker', hanging);
+  expect(await measureOf('victim', { url })).toEqual(facts);
 });

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createHostPlaces } from '../../src/capacity/host-places.ts';
 import type { AccountAlertsDeps } from '../../src/notices/account-alerts.ts';
 import { useLedgerWorld } from '../ledger/support.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
@@ -172,4 +173,43 @@ it('the upkeep finds what a dead process had seen', async () => {
   await alive.alerts.run();
   await dead.alerts.run();
   expect(events()).toHaveLength(1);
+});
+
+it('a receiver that hangs delays neither the round nor the events of other accounts, and has a share', async () => {
+  const places = createHostPlaces({
+    requestsPerHostMax: 16,
+    requestsPerAccountMax: 1,
+    waitMs: 1_000,
+    now: () => clock,
+    random: () => 0.5,
+  });
+  let hanging = '';
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const posted: string[] = [];
+  const process = await startProcess({
+    takePlace: (origin, account) => places.take(origin, account),
+    async deliver(delivery) {
+      posted.push(delivery.url);
+      if (delivery.url === hanging) await released;
+      return deliver(delivery);
+    },
+  });
+  const [slow, quick] = [await watched(process), await watched(process)];
+  hanging = slow.receiver.url;
+  await slow.credit(-15n);
+  await process.alerts.run();
+  await slow.credit(10n);
+  await process.alerts.run();
+  await slow.credit(-10n);
+  await quick.credit(-15n);
+  await process.alerts.run();
+  expect(quick.events()).toHaveLength(1);
+  // The account's second event waits for the share that the first one uses.
+  expect(posted.filter((url) => url === hanging)).toHaveLength(1);
+  release();
+  await process.alerts.stop();
+  clock += 10 * 60_000;
+  await process.alerts.run();
+  expect(slow.events()).toHaveLength(2);
 });

@@ -51,6 +51,7 @@ export async function startAlertProcess(world: LedgerWorld, { ledgerNow, ...chan
     spendings: (account, page) => books().spendings(account, page),
     webhookSecrets: () => Promise.resolve([webhookSecret]),
     open: (purpose, sealed) => testSealing.open(purpose, sealed),
+    takePlace: async () => ({ isGranted: true, leave: () => undefined }),
     currency: () => 'USD',
     log: { warn: () => undefined, error: () => undefined },
     random: () => 0.5,

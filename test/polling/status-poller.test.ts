@@ -54,7 +54,12 @@ function pollerOf(known: readonly string[], gate: ReturnType<typeof gateOf>) {
   return { poller, asked };
 }
 
-const job = (id: string, model = 'm') => ({ task: `task-${id}`, operation: { id }, model });
+const job = (id: string, model = 'm', account = 'a') => ({
+  task: `task-${id}`,
+  account,
+  operation: { id },
+  model,
+});
 const signal = () => new AbortController().signal;
 /** Waits until everything that needs no further token has happened. */
 const settle = () => new Promise((resolve) => void setTimeout(resolve, 200));
@@ -112,4 +117,32 @@ it('a poll that was cancelled before its request fails at once', async () => {
   );
   expect(await poller.status(job('a'), signal())).toEqual(pending);
   expect(asked).toEqual(['a']);
+});
+
+it.each([false, true])('accounts alternate, however many jobs each has (lists: %s)', async (canList) => {
+  const gate = gateOf(0);
+  const batches: string[][] = [];
+  const answer = (ids: readonly string[]) => {
+    batches.push([...ids]);
+    return new Map(ids.map((id) => [id, pending]));
+  };
+  const poller = createStatusPoller({
+    provider: {
+      listMax: 4,
+      status: async ({ id }) => answer([id]).get(id) ?? pending,
+      ...(canList ? { list: async (jobs) => answer(jobs.map(({ id }) => id)) } : {}),
+    },
+    context: (model, signal) => providerContext({ model, signal }),
+    limiter: gate.limiter,
+    timeoutMs: () => 1_000,
+    now: Date.now,
+  });
+  const ask = (account: string, n: number) => poller.status(job(`${account}${n}`, 'm', account), signal());
+  const answers = [0, 1, 2, 3, 4, 5].map((n) => ask('large', n));
+  answers.push(ask('small', 0), ask('small', 1), ask('third', 0));
+  await settle();
+  gate.more(100);
+  await Promise.all(answers);
+  expect(batches.flat().slice(0, 6)).toEqual(['large0', 'small0', 'third0', 'large1', 'small1', 'large2']);
+  expect(batches).toHaveLength(canList ? 3 : 9);
 });

@@ -74,12 +74,12 @@ it('reads the answer about a job by the mapping of its own model, and names the 
   const { signal } = new AbortController();
   const task = 'task_1';
   const operation = { id: 'r1', endpoint: 'owner/one', app: 'owner/one' };
-  expect(await poller.status({ task, operation, model: 'one' }, signal)).toMatchObject({
+  expect(await poller.status({ task, account: 'a', operation, model: 'one' }, signal)).toMatchObject({
     state: 'succeeded',
     items: [{ url: 'https://files.example/1.mp4' }],
     cost: { amount: '1.5', unit: 'USD' },
   });
-  expect(await poller.status({ task, operation, model: 'other' }, signal)).toMatchObject({
+  expect(await poller.status({ task, account: 'a', operation, model: 'other' }, signal)).toMatchObject({
     state: 'succeeded',
     items: [{ url: 'https://files.example/2.mp4' }],
   });
@@ -110,6 +110,7 @@ it('uses the rate, the timeout and the callbacks of the running configuration, n
   })({ channel: 'fal', credential: 'a' }, 'video');
   const job = {
     task: 'task_1',
+    account: 'a',
     operation: { id: 'r1', endpoint: 'owner/one', app: 'owner/one' },
     model: 'one',
   };

@@ -24,7 +24,7 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
       now: Date.now,
     });
     return (id: { readonly id: string }) =>
-      poller.status({ task: id.id, operation: id, model }, AbortSignal.timeout(60_000));
+      poller.status({ task: id.id, account: 'a', operation: id, model }, AbortSignal.timeout(60_000));
   }
 
   async function submit(prompt: string) {

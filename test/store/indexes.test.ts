@@ -106,6 +106,7 @@ describe('the declared indexes', () => {
       'requests: expires 0',
       'rollups: expires 0',
       'shape_charges: expires 0',
+      'slot_refusals: expires 0',
       'slot_rounds: expires 0',
       'slot_tickets: expires 0',
       'stored_bytes: expires 0',

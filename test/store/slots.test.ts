@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const open = () => createSlotStore(database.db, () => clock);
-const lease = (task: string, ms = 1000) => ({ task, until: clock + ms });
+const lease = (task: string, ms = 1000) => ({ task, account: 'x', until: clock + ms });
 const taken = (answers: readonly unknown[]) => answers.filter((answer) => answer !== undefined);
 const names = (length: number) => Array.from({ length }, (_, n) => `t${n}`);
 
@@ -27,7 +27,7 @@ describe('a slot', () => {
 
   it('is free exactly when its lease has expired', async () => {
     const until = clock + 1000;
-    const first = await open().reserve('lease/a', 1, { task: 'dead', until });
+    const first = await open().reserve('lease/a', 1, { task: 'dead', account: 'x', until });
     expect(first).toBe('lease/a/0');
     clock = until - 1;
     expect(await open().reserve('lease/a', 1, lease('next'))).toBeUndefined();

@@ -8,10 +8,14 @@ import { presentAccount } from '../presenters/account.ts';
 import { presentAdminTask } from '../presenters/admin-task.ts';
 import { presentKey } from '../presenters/key.ts';
 import { presentLedgerEntry } from '../presenters/ledger-entry.ts';
+import { beginReport } from '../report-reply.ts';
 import { adminRoute, madeWhileSent } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'accounts' | 'keys' | 'tasks' | 'requests' | 'ledger' | 'mediaUrl' | 'nodes'>;
+type Deps = Pick<
+  RouteDeps,
+  'accounts' | 'keys' | 'tasks' | 'requests' | 'ledger' | 'mediaUrl' | 'nodes' | 'reports'
+>;
 
 const pageTasks = 100;
 /** The number of entries per page. The basis of a single entry may be 64 KiB long. */
@@ -28,10 +32,11 @@ export function exportAccount(deps: Deps): Route {
     paths: ['/admin/v1/accounts/:account/export'],
     input: z.object({ params: accountParams }),
     success: { description: 'The lines.', mediaType: 'application/x-ndjson' },
-    errors: ['account_not_found'],
-    async handle({ params, roles }) {
+    errors: ['account_not_found', 'concurrency_limit_exceeded'],
+    async handle({ params, roles, operator }) {
       const { id } = await findAccount(deps.accounts, params.account);
       return madeWhileSent(written(id, roles, deps), {
+        onEnd: beginReport(deps.reports, operator),
         headers: {
           'cache-control': 'no-store',
           'content-disposition': `attachment; filename="account-${id}.jsonl"`,

@@ -5,7 +5,7 @@ import { adminRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import { statementQuery, statementReply, statementSuccess } from '../statements/reply.ts';
 
-type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue'>;
+type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue' | 'reports'>;
 
 export function getAccountStatement(deps: Deps): Route {
   return adminRoute({
@@ -17,9 +17,10 @@ export function getAccountStatement(deps: Deps): Route {
     paths: ['/admin/v1/accounts/:account/statement'],
     input: z.object({ params: accountParams, query: statementQuery }),
     success: statementSuccess,
-    errors: ['account_not_found'],
-    async handle({ params, query }) {
-      return statementReply({ ...query, account: await findAccount(deps.accounts, params.account) }, deps);
+    errors: ['account_not_found', 'concurrency_limit_exceeded'],
+    async handle({ params, query, operator }) {
+      const account = await findAccount(deps.accounts, params.account);
+      return statementReply({ ...query, account, reader: operator }, deps);
     },
   });
 }

@@ -4,7 +4,7 @@ import { keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import { statementQuery, statementReply, statementSuccess } from '../statements/reply.ts';
 
-type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue'>;
+type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue' | 'reports'>;
 
 export function getStatement(deps: Deps): Route {
   return keyRoute({
@@ -18,9 +18,11 @@ export function getStatement(deps: Deps): Route {
     paths: ['/v1/statement'],
     input: z.object({ query: statementQuery }),
     success: statementSuccess,
+    errors: ['concurrency_limit_exceeded'],
     async handle({ query, caller }) {
       const { name = '' } = (await deps.accounts.find(caller.account)) ?? {};
-      return statementReply({ ...query, account: { id: caller.account, name } }, deps);
+      const account = { id: caller.account, name };
+      return statementReply({ ...query, account, reader: account.id }, deps);
     },
   });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Period } from '../../ledger/statement.ts';
 import type { RouteDeps } from '../deps.ts';
+import { beginReport } from '../report-reply.ts';
 import { madeWhileSent } from '../route.ts';
 import type { Reply, Success } from '../route.ts';
 import { csv } from './csv.ts';
@@ -28,18 +29,24 @@ export const statementSuccess: Success = {
 
 interface Asked extends z.output<typeof statementQuery> {
   readonly account: { readonly id: string; readonly name: string };
+  /** The account or the operator whose share of `reports` the statement takes. */
+  readonly reader: string;
 }
 
-type Deps = Pick<RouteDeps, 'ledger' | 'catalogue'>;
+type Deps = Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports'>;
 
-/** Reads one page at a time, once the caller has received the previous one. Stops when the caller disconnects. */
-export async function statementReply({ account, month, format }: Asked, deps: Deps): Promise<Reply> {
+/**
+ * Reads one page at a time, once the caller has received the previous one. Stops when the caller disconnects. Throws
+ * concurrency_limit_exceeded if too many reports are being read.
+ */
+export async function statementReply({ account, reader, month, format }: Asked, deps: Deps): Promise<Reply> {
   const opened = await deps.ledger.statement(account.id, periodOf(month));
   const { currency } = deps.catalogue.current();
   const statement = { ...opened, name: account.name, currency, month };
   const form: StatementForm = forms[format];
   const disposition = format === 'html' ? 'inline' : 'attachment';
   return madeWhileSent(written(statement, form), {
+    onEnd: beginReport(deps.reports, reader),
     headers: {
       ...form.headers,
       'cache-control': 'no-store',

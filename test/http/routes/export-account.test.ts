@@ -46,3 +46,29 @@ it('403: the export contains what callers wrote; 404', async () => {
   expect((await reader('GET', `/accounts/${id}/export`)).status).toBe(403);
   expect((await world.admin('GET', '/accounts/none/export')).body.error.code).toBe('account_not_found');
 });
+
+it('429: one export of an operator at a time, until it has been read', async () => {
+  const { id } = await world.newAccount();
+  const { ledger } = world.deps;
+  let go = (): void => undefined;
+  const gone = new Promise<void>((resolve) => (go = resolve));
+  let reads = 0;
+  const node = await world.startNode({
+    ledger: {
+      ...ledger,
+      async balance(account) {
+        reads += 1;
+        await gone;
+        return ledger.balance(account);
+      },
+    },
+  });
+  const ask = () => node.admin('GET', `/accounts/${id}/export`);
+  const first = ask();
+  await expect.poll(() => reads).toBe(1);
+  const second = await ask();
+  expect([second.status, second.body.error.code]).toEqual([429, 'concurrency_limit_exceeded']);
+  go();
+  expect((await first).status).toBe(200);
+  expect((await ask()).status).toBe(200);
+});

@@ -175,3 +175,33 @@ it('more than a page of entries, in order', async () => {
   expect(entries.length).toBeGreaterThanOrEqual(count);
   expect(last.closing.seq).toBe(seq + entries.length);
 });
+
+it('429: one statement of an account at a time, until it has been read', async () => {
+  const [account, other] = [await world.newAccount(), await world.newAccount()];
+  const { ledger } = world.deps;
+  let go = (): void => undefined;
+  const gone = new Promise<void>((resolve) => (go = resolve));
+  let reads = 0;
+  const node = await world.startNode({
+    ledger: {
+      ...ledger,
+      statement: async (id, period) => ({
+        ...(await ledger.statement(id, period)),
+        async *pages() {
+          reads += 1;
+          if (id === account.id) await gone;
+          yield [pageOf(id, 1)];
+        },
+      }),
+    },
+  });
+  const ask = (key: string) => node.call('GET', '/v1/statement?month=2026-11', { key });
+  const first = ask(account.key);
+  await expect.poll(() => reads).toBe(1);
+  const second = await ask(account.key);
+  expect([second.status, second.body.error.code]).toEqual([429, 'concurrency_limit_exceeded']);
+  expect((await ask(other.key)).status).toBe(200);
+  go();
+  expect((await first).status).toBe(200);
+  expect((await ask(account.key)).status).toBe(200);
+});

@@ -1,0 +1,61 @@
+import type { SlotRefusal, SlotStore } from '../store/slots.ts';
+
+/**
+ * Calls that cannot wait have no tickets. Instead, every account whose call was refused is owed one slot for a few
+ * seconds. A call may take a slot only if enough free slots remain for the refused accounts that come first: those that
+ * hold fewer slots or, with equally many, those that have been refused for longer. All processes share the refusals, so
+ * an account gains nothing by repeating its calls faster than others.
+ */
+export interface RefusedAccounts {
+  /** Returns the current refusals. `mayTake` and `note` expect them. */
+  list(queue: string): Promise<readonly SlotRefusal[]>;
+  /** Reads the slots only if another account has been refused recently. */
+  mayTake(call: SlotCall, refused: readonly SlotRefusal[]): Promise<boolean>;
+  note(call: SlotCall, refused: readonly SlotRefusal[], isTaken: boolean): Promise<void>;
+}
+
+export interface SlotCall {
+  readonly queue: string;
+  readonly limit: number;
+  readonly account: string;
+}
+
+/** Longer than the pauses of common clients between their retries, which are up to 8 s. */
+const owedMs = 10_000;
+/** Limits the writes of an account that repeats its calls quickly. */
+const notedEveryMs = 1_000;
+
+export function createRefusedAccounts(
+  store: Pick<SlotStore, 'refusals' | 'noteRefusal' | 'forgetRefusal' | 'holders'>,
+  now: () => number,
+): RefusedAccounts {
+  return {
+    list: (queue) => store.refusals(queue, now() - owedMs),
+
+    async mayTake({ queue, limit, account }, refused) {
+      const others = refused.filter((refusal) => refusal.account !== account);
+      if (others.length === 0) return true;
+      const holders = await store.holders(queue, limit);
+      const heldBy = (name: string): number => holders.filter((holder) => holder === name).length;
+      const [own, since] = [heldBy(account), refusalOf(account, refused)?.since ?? Infinity];
+      const first = others.filter((other) => {
+        const more = heldBy(other.account) - own;
+        return more === 0 ? other.since < since : more < 0;
+      });
+      return limit - holders.length > first.length;
+    },
+
+    async note({ queue, account }, refused, isTaken) {
+      const own = refusalOf(account, refused);
+      const at = now();
+      if (isTaken) {
+        if (own !== undefined) await store.forgetRefusal(queue, account);
+      } else if (own === undefined || at - own.at >= notedEveryMs)
+        await store.noteRefusal({ queue, account, since: own?.since ?? at, at });
+    },
+  };
+}
+
+function refusalOf(account: string, refused: readonly SlotRefusal[]): SlotRefusal | undefined {
+  return refused.find((refusal) => refusal.account === account);
+}
