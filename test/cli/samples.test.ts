@@ -83,7 +83,7 @@ async function makeDone(): Promise<void> {
   here.set(shown.done, id);
   await waitUntil('all of it is recorded', async () => {
     const { text } = await cli(`gateway tasks show ${id}`);
-    return [': succeeded, 1 result', 'stored, 1 file', 'answered 204'].every((part) => text.includes(part));
+    return [': succeeded, 1 result', 'stored, 1 file', 'responded with 204'].every((part) => text.includes(part));
   });
 }
 
