@@ -142,7 +142,7 @@ function holdStays({ hold }: Task, { currency }: ActRequest): string {
 function cancel(): Proposal<'cancel'> {
   return {
     event: { kind: 'wanted', stop: 'cancel' },
-    task: 'The task is cancelled, if its upstream still allows it.',
+    task: 'The task is cancelled if its upstream still allows it.',
     money: 'The hold is released in full; nothing is charged.',
   };
 }

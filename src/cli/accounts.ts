@@ -107,7 +107,7 @@ function addMoneyCommands(accounts: Command, context: CliContext): void {
     .argument('<amount>', 'decimal, at most 6 places')
     .requiredOption(
       '--reference <text>',
-      'identifies the payment: credits with the same reference are booked once',
+      'identifies the payment: a second credit with the same reference has no effect',
     )
     .option('--note <text>')
     .action(

@@ -75,7 +75,10 @@ async function readRecord(client: AdminClient, id: string): Promise<Row> {
   const record = await client.call('GET', `${taskPath(id)}/record?history=true`);
   const { error } = flightRecordSchema.safeParse(record);
   if (error !== undefined)
-    throw new CommandError('failed', 'The gateway’s record has a version that this program does not know.');
+    throw new CommandError(
+      'failed',
+      'This command line does not support the version of the gateway’s record. Use the same version as the gateway.',
+    );
   return record;
 }
 

@@ -706,7 +706,7 @@ export type FailedTask = {
   };
 };
 
-/** Token counts, or 0 if the upstream reports none. Any other counts are the upstream’s own. */
+/** Token counts, or 0 if the upstream reports none. Any other counts are passed through from the upstream. */
 export type ImageUsage = {
   readonly input_tokens: number;
   readonly input_tokens_details: {

@@ -18,7 +18,7 @@ export async function openRemoteSource(url: string, options: RemoteSourceOptions
   let requests = 0;
   const fetch = async (start: number, end: number) => {
     requests += 1;
-    if (requests > requestsMax) throw new RangeError('the file would need too many requests');
+    if (requests > requestsMax) throw new RangeError('reading the file would take too many requests');
     const range = { start, end: end - 1 };
     const media = await openMedia({ url, range, maxBytes: bytesMax, timeoutMs, signal });
     return { bytes: await readAll(media.body), partOf: media.partOf };

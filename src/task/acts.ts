@@ -186,7 +186,7 @@ export function needsPlan(name: OperatorActionName): boolean {
 }
 
 export const planOutdated =
-  'The plan no longer applies: the task has changed since its dry run, or the act has other fields. Repeat the dry run to see what the act would do now.';
+  'The plan no longer applies: the task or the action’s fields have changed since the dry run. Repeat the dry run to see what the action would do now.';
 
 export type EndedActionName = {
   [Name in OperatorActionName]: Table[Name]['events'] extends readonly [] ? Name : never;

@@ -41,7 +41,7 @@ export function approved({ state }: In<'review'>): Next {
  */
 export function settledAgain(review: StateOf<'review'>): Next {
   if ('charge' in review)
-    return refuse('not_now', 'The charge waits for a decision. Another attempt would not change it.');
+    return refuse('not_now', 'The charge awaits an operator’s decision. Retrying would not change that.');
   const ending: Ending =
     review.why === 'unsettled'
       ? { kind: 'succeeded' }

@@ -20,7 +20,9 @@ export async function runBundler(): Promise<WorkflowBundleWithSourceMap> {
   });
   const failed = once(bundler, 'exit').then(([code, signal]: unknown[]) => {
     const how = String(code ?? signal);
-    throw new Error(`The workflows were not bundled: the bundler ended with ${how}. It has printed why.`);
+    throw new Error(
+      `The workflows could not be bundled: the bundler exited with ${how}. See its output above.`,
+    );
   });
   failed.catch(() => undefined);
   const messages: unknown[] = await Promise.race([once(bundler, 'message'), failed]);

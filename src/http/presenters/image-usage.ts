@@ -16,7 +16,8 @@ export const imageUsageSchema = z
   .loose()
   .meta({
     id: 'ImageUsage',
-    description: 'Token counts, or 0 if the upstream reports none. Any other counts are the upstream’s own.',
+    description:
+      'Token counts, or 0 if the upstream reports none. Any other counts are passed through from the upstream.',
   });
 
 export function presentImageUsage(

@@ -38,7 +38,7 @@ export const keySchema = z
       .nullable()
       .meta({ description: 'The caps of the key. Null means no caps.' }),
     link_expires_at: unixSeconds(
-      'The owner can get the key through the link until then. Null if the key was already received.',
+      'When the key’s link expires. Null once the owner has retrieved the key.',
     ).nullable(),
     expires_at: unixSeconds().nullable(),
     revoked_at: unixSeconds().nullable(),

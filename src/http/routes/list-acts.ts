@@ -21,7 +21,7 @@ export const actSchema = z
     ),
     for_one: z.boolean().meta({
       description:
-        'Whether its fields apply to one specific task, so that the action cannot be applied to several tasks at once.',
+        'Whether the fields are specific to one task, so the action cannot be applied to multiple tasks at once.',
     }),
     money: z.enum(['none', 'releases', 'by_facts', 'proposed', 'refunds']),
     bills: z.enum(['none', 'unpaid', 'twice']).meta({

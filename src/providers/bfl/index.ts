@@ -9,7 +9,7 @@ export function createBfl(now: () => number): Provider {
     about: {
       vendor: 'Black Forest Labs',
       inputs:
-        'text; videos: a first image, first and last frame, up to 10 images at `metadata.keyframe_seconds`, or a video to continue; images: up to 10 references, `flux-pro-1.0-fill` with a mask',
+        'text; videos: a first frame, first and last frames, up to 10 keyframes at the times in `metadata.keyframe_seconds`, or a video to continue; images: up to 10 references, or with `flux-pro-1.0-fill` a mask',
       costUnit: 'credits',
       unbilled: { classes: ['moderation_input', 'moderation_output'] },
       unverified: [

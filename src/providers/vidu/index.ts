@@ -131,7 +131,7 @@ export const vidu: Provider = {
     unverified: [
       'which jobs can be cancelled, and whether their credits are returned: the documentation covers only jobs of quiet hours, which the adapter does not use',
       'whether a failed job is billed',
-      'how the query of the list separates several ids',
+      'how the list query separates multiple ids',
     ],
   },
   video,
