@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { changeText } from '../base/config-change.ts';
 import { parseJson } from '../base/parse-json.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
@@ -29,10 +30,16 @@ interface PublishOptions {
 }
 
 const path = '/config/draft';
+const changeSchema = z.object({
+  path: z.string(),
+  kind: z.enum(['added', 'removed', 'changed']),
+  before: z.string().nullable(),
+  after: z.string().nullable(),
+});
 const draftSchema = z.object({
   revision: z.int(),
   text: z.string(),
-  changes: z.array(z.record(z.string(), z.unknown())),
+  changes: z.array(changeSchema),
   violations: z.array(z.object({ path: z.string(), message: z.string() })),
 });
 
@@ -216,7 +223,7 @@ async function changeOf(
 function showDraft(draft: Row, output: Output): void {
   const { revision, changes, violations } = draftSchema.parse(draft);
   if (output.isJson) return output.item(draft);
-  output.rows(changes, { columns: ['path', 'kind', 'before', 'after'] });
+  output.note(changes.length === 0 ? 'No changes.' : changes.map(changeText).join('\n'));
   for (const one of violations) output.note(`${one.path === '' ? '' : `${one.path}: `}${one.message}`);
   output.note(`Revision ${revision}.`);
 }

@@ -102,7 +102,8 @@ describe.skipIf(browserPath === undefined)(`the configuration page${noBrowser}`,
 
     await page.getByText('spring prices').waitFor();
     await page.getByRole('button', { name: 'Roll back to version 1' }).click();
-    await page.getByRole('dialog').getByText('models.clip.price.lines').waitFor();
+    await page.getByRole('dialog').getByText('models.clip.price.lines[0].price').waitFor();
+    await page.getByRole('row', { name: 'models.clip.price.lines[0].price "0.20" "0.10"' }).waitFor();
     await page.getByRole('button', { name: 'Roll back', exact: true }).click();
     await page.getByText('Version 3 is in force.').waitFor();
     expect(price()).toEqual({ measure: 'second', price: '0.10' });

@@ -152,7 +152,7 @@ function Changes({ entry: { changes } }) {
   const list = html`<ul class="changes small">
     ${changes.map(
       ({ path, kind, before, after }) =>
-        html`<li key=${path}>
+        html`<li key=${`${kind} ${path}`}>
           <code>${path}</code
           >${` ${kind === 'added' ? 'none' : textOf(before)} → ${kind === 'removed' ? 'none' : textOf(after)}`}
         </li>`,
