@@ -58,7 +58,7 @@ export function Configuration({ api, may, currency }) {
     ${isEditing && html`<${Text} key=${draft.revision} api=${api} draft=${draft} onSaved=${live.refresh} />`}
     <h2>What the draft changes</h2>
     <${ConfigChanges} changes=${draft.changes} />
-    ${draft.begun && draft.violations.length === 0 && may('tryPrices') && html`<${Effect} key=${draft.revision} api=${api} />`}
+    ${draft.begun && draft.violations.length === 0 && may('tryPrices') && html`<${Effect} key=${draft.revision} api=${api} currency=${currency} />`}
     <h2>Sealed keys</h2>
     <${Table}
       label="Keys"
