@@ -97,6 +97,7 @@ interface AddOptions {
   readonly channel: string;
   readonly key?: string;
   readonly baseUrl?: string;
+  readonly markup?: number;
   readonly revision?: number;
 }
 
@@ -113,14 +114,15 @@ function addCatalogueModel(draft: Command, context: CliContext): void {
       'the vendor’s key, for a channel of the catalogue; `-` reads it from standard input',
     )
     .option('--base-url <url>', 'default: the base_url in the catalogue')
+    .option('--markup <percent>', 'raises the prices of the catalogue, such as 25', Number)
     .option('--revision <n>', 'the revision that you have read; default: the newest', Number)
     .addHelpText('after', examples('config draft add MODEL --channel CHANNEL --key -'))
     .action(
       adminCommand(context, async ({ client, output }, model: string, options: AddOptions) => {
-        const { channel, key, baseUrl } = options;
+        const { channel, key, baseUrl, markup } = options;
         const revision = options.revision ?? (await read(client)).revision;
         const api_key = key === '-' ? (await textOfFile('/dev/stdin')).trim() : key;
-        const body = { revision, model, channel, api_key, base_url: baseUrl };
+        const body = { revision, model, channel, api_key, base_url: baseUrl, markup_percent: markup };
         showDraft(await client.call('POST', `${path}/models`, body), output);
       }),
     );
