@@ -1,8 +1,27 @@
 export interface ConfigChange {
-  /** Such as `models.clip.price.unit`. Entries of lists appear by id rather than index. */
+  /**
+   * Such as `models.clip.price.lines[3].price`. Entries of lists appear by id, or else by index: the one in the old
+   * list if the entry was removed, and the one in the new list otherwise.
+   */
   readonly path: string;
   readonly kind: 'added' | 'removed' | 'changed';
   /** Truncated JSON. Undefined if there was no value, if it is a whole entry, or if it may be a secret. */
   readonly before?: string | undefined;
   readonly after?: string | undefined;
+}
+
+export function changeText({
+  path,
+  kind,
+  before,
+  after,
+}: Omit<ConfigChange, 'before' | 'after'> & {
+  readonly before?: string | null | undefined;
+  readonly after?: string | null | undefined;
+}): string {
+  const [was, is] = [before ?? undefined, after ?? undefined];
+  if (kind === 'changed')
+    return was === undefined || is === undefined ? `${path} changed` : `${path}: ${was} → ${is}`;
+  const value = kind === 'added' ? is : was;
+  return `${path} ${kind}${value === undefined ? '' : `: ${value}`}`;
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { changeText } from '../base/config-change.ts';
 import { parseJson } from '../base/parse-json.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
@@ -29,10 +30,16 @@ interface PublishOptions {
 }
 
 const path = '/config/draft';
+const changeSchema = z.object({
+  path: z.string(),
+  kind: z.enum(['added', 'removed', 'changed']),
+  before: z.string().nullable(),
+  after: z.string().nullable(),
+});
 const draftSchema = z.object({
   revision: z.int(),
   text: z.string(),
-  changes: z.array(z.record(z.string(), z.unknown())),
+  changes: z.array(changeSchema),
   violations: z.array(z.object({ path: z.string(), message: z.string() })),
 });
 
@@ -90,6 +97,7 @@ interface AddOptions {
   readonly channel: string;
   readonly key?: string;
   readonly baseUrl?: string;
+  readonly markup?: number;
   readonly revision?: number;
 }
 
@@ -106,14 +114,15 @@ function addCatalogueModel(draft: Command, context: CliContext): void {
       'the vendor’s key, for a channel of the catalogue; `-` reads it from standard input',
     )
     .option('--base-url <url>', 'default: the base_url in the catalogue')
+    .option('--markup <percent>', 'raises the prices of the catalogue, such as 25', Number)
     .option('--revision <n>', 'the revision that you have read; default: the newest', Number)
     .addHelpText('after', examples('config draft add MODEL --channel CHANNEL --key -'))
     .action(
       adminCommand(context, async ({ client, output }, model: string, options: AddOptions) => {
-        const { channel, key, baseUrl } = options;
+        const { channel, key, baseUrl, markup } = options;
         const revision = options.revision ?? (await read(client)).revision;
         const api_key = key === '-' ? (await textOfFile('/dev/stdin')).trim() : key;
-        const body = { revision, model, channel, api_key, base_url: baseUrl };
+        const body = { revision, model, channel, api_key, base_url: baseUrl, markup_percent: markup };
         showDraft(await client.call('POST', `${path}/models`, body), output);
       }),
     );
@@ -216,7 +225,7 @@ async function changeOf(
 function showDraft(draft: Row, output: Output): void {
   const { revision, changes, violations } = draftSchema.parse(draft);
   if (output.isJson) return output.item(draft);
-  output.rows(changes, { columns: ['path', 'kind', 'before', 'after'] });
+  output.note(changes.length === 0 ? 'No changes.' : changes.map(changeText).join('\n'));
   for (const one of violations) output.note(`${one.path === '' ? '' : `${one.path}: `}${one.message}`);
   output.note(`Revision ${revision}.`);
 }

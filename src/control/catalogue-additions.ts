@@ -2,6 +2,7 @@ import { pointerTo } from '../base/json-pointer.js';
 import { z } from 'zod';
 import type { CatalogueChannel, CatalogueModel, ExampleCatalogue } from '../config/example-catalogue.ts';
 import { readYaml } from '../config/read-yaml.ts';
+import { divideHalfUp, formatMicros, parseMicros } from '../money/money.ts';
 import { GatewayError, invalidParameter } from '../errors/errors.ts';
 
 export interface CatalogueAddition {
@@ -11,6 +12,8 @@ export interface CatalogueAddition {
   readonly apiKey?: string | undefined;
   readonly baseUrl?: string | undefined;
   readonly hasListedCost?: boolean | undefined;
+  /** Added to the catalogue's prices, in per cent with at most two places. The costs stay as listed. */
+  readonly markupPercent?: number | undefined;
 }
 
 const lineSchema = z.object({
@@ -45,7 +48,7 @@ const listsSchema = z.object({ channels: list, models: list }).catch({ channels:
 
 export function additionTo(
   text: string,
-  { model, channel, apiKey, baseUrl, hasListedCost }: CatalogueAddition,
+  { model, channel, apiKey, baseUrl, hasListedCost, markupPercent = 0 }: CatalogueAddition,
   catalogue: ExampleCatalogue,
 ): Readonly<Record<string, unknown>> {
   const draft = draftOf(text);
@@ -60,7 +63,12 @@ export function additionTo(
     throw invalidParameter('channel', `The catalogue does not say how ${channel} serves ${model}.`);
   const served = hasListedCost === true ? { cost: costOf(facts), ...found } : found;
   const isKnown = draft.models.some(({ id }) => id === model);
-  const priced = isKnown ? {} : { [pointerTo('models', model)]: facts.written };
+  if (isKnown && markupPercent !== 0)
+    throw invalidParameter(
+      'markup_percent',
+      `The draft has the model ${model} already, and it keeps its prices. Change those, or add it without a markup.`,
+    );
+  const priced = isKnown ? {} : { [pointerTo('models', model)]: markedUp(facts, markupPercent) };
   if (own !== undefined)
     return {
       ...priced,
@@ -83,6 +91,25 @@ export function additionTo(
       models: { [model]: served },
     },
   };
+}
+
+const writtenPriceSchema = z.looseObject({ lines: z.array(z.looseObject({ price: z.string() })) });
+
+function markedUp({ written, price }: CatalogueModel, percent: number): Readonly<Record<string, unknown>> {
+  if (percent === 0) return written;
+  const { lines, ...rest } = writtenPriceSchema.parse(written['price']);
+  const minimum = 'minimum' in rest ? { minimum: withMarkup(price.minimum, percent) } : {};
+  const marked = lines.map((line) => ({ ...line, price: withMarkup(line.price, percent) }));
+  return { ...written, price: { ...rest, ...minimum, lines: marked } };
+}
+
+const basisPoints = 10_000n;
+
+/** Returns at least two decimal places, and as few as possible. */
+function withMarkup(price: string, percent: number): string {
+  const factor = basisPoints + BigInt(Math.round(percent * 100));
+  const marked = formatMicros(divideHalfUp((parseMicros(price) ?? 0n) * factor, basisPoints));
+  return marked.replace(/0{1,4}$/, '');
 }
 
 function costOf({ price: { minimum, lines } }: CatalogueModel) {

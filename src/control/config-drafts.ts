@@ -1,6 +1,7 @@
 import { randomBase62 } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import { defined } from '../base/defined.ts';
+import { changeText } from '../base/config-change.ts';
 import type { ConfigChange } from '../base/config-change.ts';
 import { packText, unpackText } from '../config/configuration-text.ts';
 import { entryOf, insertionInto } from '../config/draft-entries.ts';
@@ -312,11 +313,7 @@ const namedMax = 10;
 
 function wordsOf(changes: readonly ConfigChange[]): string {
   if (changes.length === 0) return 'only comments';
-  const named = changes.slice(0, namedMax).map(({ path, kind, before, after }) => {
-    return kind === 'changed' && before !== undefined && after !== undefined
-      ? `${path} ${before} → ${after}`
-      : `${path} ${kind}`;
-  });
+  const named = changes.slice(0, namedMax).map(changeText);
   const others = changes.length - named.length;
   return named.join(', ') + (others > 0 ? ` and ${others} more` : '');
 }

@@ -1,6 +1,9 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { changeText } from '../../src/base/config-change.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { configChanges, valueChanges } from '../../src/control/config-changes.ts';
+import { listChanges } from '../../src/control/list-changes.ts';
 
 const yaml = `
 currency: USD
@@ -32,10 +35,10 @@ it('names each place by the ids of its entries, with the value before and after'
     { path: 'channels.two.priority', kind: 'changed', before: '0', after: '3' },
     { path: 'channels.two.models.clip.upstream', kind: 'changed', before: '"u"', after: '"v"' },
     {
-      path: 'models.clip.price.lines',
+      path: 'models.clip.price.lines[0].price',
       kind: 'changed',
-      before: '[{"measure":"call","price":"1"}]',
-      after: '[{"measure":"call","price":"2"}]',
+      before: '"1"',
+      after: '"2"',
     },
   ]);
 });
@@ -46,10 +49,9 @@ it('shows which private networks a channel may reach', () => {
   );
   expect(opened).toEqual([
     {
-      path: 'channels.one.private_link_networks',
-      kind: 'changed',
-      before: '[]',
-      after: '["renderer.internal"]',
+      path: 'channels.one.private_link_networks[0]',
+      kind: 'added',
+      after: '"renderer.internal"',
     },
   ]);
 });
@@ -79,6 +81,72 @@ it('names a whole entry that is new or gone once, without its secrets', () => {
     ),
   );
   expect(added).toMatchObject([{ path: 'models.new', kind: 'added' }]);
+});
+
+const line = (price: string, resolution?: string) => ({
+  measure: 'million_tokens',
+  price,
+  ...(resolution === undefined ? {} : { when: { resolution } }),
+});
+const list = ['480p', '720p', '1080p', '4k', '8k'].map((resolution, at) => line(`${at + 4}.00`, resolution));
+const priced = (lines: readonly unknown[]) => ({ models: [{ id: 'clip-2.0', price: { lines } }] });
+const lineChanges = (after: readonly unknown[], before: readonly unknown[] = list) =>
+  valueChanges(priced(before), priced(after)).map(changeText);
+
+it('names the one price that changed in a long list', () => {
+  expect(lineChanges(list.with(3, line('14', '4k')))).toEqual([
+    'models.clip-2.0.price.lines[3].price: "7.00" → "14"',
+  ]);
+});
+
+it('names inserted and removed elements of a list without ids, and not those that only moved up or down', () => {
+  const fresh = line('1.00', 'preview');
+  const text = '{"measure":"million_tokens","price":"1.00","when":{"resolution":"preview"}}';
+  expect(lineChanges([fresh, ...list])).toEqual([`models.clip-2.0.price.lines[0] added: ${text}`]);
+  expect(lineChanges(list, [...list, fresh])).toEqual([`models.clip-2.0.price.lines[5] removed: ${text}`]);
+  expect(lineChanges([...list.slice(2, 4), line('9.50', '8k')])).toEqual([
+    expect.stringMatching(/lines\[0\] removed: .*480p/),
+    expect.stringMatching(/lines\[1\] removed: .*720p/),
+    'models.clip-2.0.price.lines[2].price: "8.00" → "9.50"',
+  ]);
+  expect(lineChanges([], list)).toHaveLength(5);
+  expect(lineChanges(list, [])).toHaveLength(5);
+});
+
+it('rebuilds the new list from the old one and its changes', () => {
+  const element = fc.integer({ min: 0, max: 3 });
+  const lists = fc.array(element, { maxLength: 12 });
+  fc.assert(
+    fc.property(lists, lists, (before, after) => {
+      const changed = listChanges(before, after);
+      const gone = new Set(changed.map(({ was }) => was));
+      const fresh = new Map(changed.map(({ is }) => [is, 0]));
+      const kept = before.filter((_, at) => !gone.has(at)).values();
+      const rebuilt = after.map((value, at) => (fresh.has(at) ? value : kept.next().value));
+      expect([rebuilt, kept.next().done]).toEqual([after, true]);
+    }),
+  );
+});
+
+it('compares very long lists by index, and quickly', () => {
+  const long = Array.from({ length: 20_000 }, (_, at) => `network-${at}`);
+  const other = long.with(0, 'first').with(19_999, 'last');
+  expect(listChanges(long, other)).toEqual([
+    { was: 0, is: 0 },
+    { was: 19_999, is: 19_999 },
+  ]);
+});
+
+it('shows where two long texts begin to differ', () => {
+  const words = 'word '.repeat(100);
+  const [change] = valueChanges(
+    { models: [{ id: 'clip', description: `${words}old` }] },
+    { models: [{ id: 'clip', description: `${words}new` }] },
+  );
+  expect([change?.before, change?.after]).toEqual([
+    expect.stringMatching(/^….*old"$/),
+    expect.stringMatching(/^….*new"$/),
+  ]);
 });
 
 it('ignores comments, blanks and the order of entries', () => {

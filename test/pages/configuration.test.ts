@@ -11,6 +11,7 @@ import {
 import type { TestBrowser } from '../support/browser.ts';
 import { startDraftsNode } from '../support/drafts-node.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
+import { succeededWith } from '../support/task-records.ts';
 import { snap } from '../support/shots.ts';
 import { workerReport } from '../support/worker-report.ts';
 
@@ -102,10 +103,58 @@ describe.skipIf(browserPath === undefined)(`the configuration page${noBrowser}`,
 
     await page.getByText('spring prices').waitFor();
     await page.getByRole('button', { name: 'Roll back to version 1' }).click();
-    await page.getByRole('dialog').getByText('models.clip.price.lines').waitFor();
+    await page.getByRole('dialog').getByText('models.clip.price.lines[0].price').waitFor();
+    await page.getByRole('row', { name: 'models.clip.price.lines[0].price "0.20" "0.10"' }).waitFor();
     await page.getByRole('button', { name: 'Roll back', exact: true }).click();
     await page.getByText('Version 3 is in force.').waitFor();
     expect(price()).toEqual({ measure: 'second', price: '0.10' });
+    expect(faults).toEqual([]);
+  });
+
+  it('says what the draft would have charged, with an upper limit of the margin if a cost is unknown', async () => {
+    const account = await world.newAccount();
+    for (const [seconds, unknown] of [
+      [4, 1],
+      [8, 0],
+    ] as const) {
+      const { id } = (await account.create()).body;
+      await world.drive.accept(id);
+      await world.drive.polled(id, {
+        ...succeededWith('https://u.example/1.mp4'),
+        facts: { durationSeconds: seconds },
+      });
+      const cost = unknown > 0 ? 0n : 350_000n;
+      await world.drive.step(id, {
+        kind: 'ended',
+        status: 'succeeded',
+        charge: BigInt(seconds) * 100_000n,
+        chargeEstimated: false,
+        upstream: { model: 'clip', channel: 'one', cost, unknown },
+      });
+    }
+    const node = await startDraftsNode(world);
+    await node.set({ '/models/clip/price/lines/0/price': '0.25' });
+    const { page, faults } = await openPage(node.url);
+    await page.getByRole('button', { name: 'Try the last 7 days' }).click();
+    await page.getByText('Charged', { exact: true }).waitFor();
+    const facts = await page.locator('dl.facts').innerText();
+    expect(facts.split(/\n+/)).toEqual([
+      'Tasks',
+      '2',
+      'Charged',
+      '1.20 USD; with the draft 3.00 USD',
+      'Difference',
+      '+1.80 USD',
+      'Upstream cost',
+      'at least 0.35 USD, unknown for 1 attempt',
+      'Margin',
+      'at most 0.85 USD; with the draft at most 2.65 USD',
+    ]);
+    const rowOf = (table: string) =>
+      page.getByRole('region', { name: table }).locator('tbody tr').innerText();
+    expect(await rowOf('Models')).toMatch(/^clip\s+2\s+1\.20\s+3\.00\s+\+1\.80\s+1\s+2\.65$/);
+    expect(await rowOf('Accounts')).toContain(account.id);
+    await expectReadable(page, 'configuration-what-if');
     expect(faults).toEqual([]);
   });
 

@@ -124,6 +124,10 @@ describe.skipIf(browserPath === undefined)(`a newcomer’s film${noBrowser}`, ()
     await page.getByLabel('USD for a million tokens', { exact: true }).fill('14.00');
     await expectReadable(page, 'film-price');
     await press.button('Change');
+    await page
+      .getByRole('row', { name: 'models.seedance-2.5.price.lines[3].price "10.70" "14.00"', exact: true })
+      .waitFor();
+    expect(await page.getByRole('region', { name: 'Changes' }).locator('tbody tr').count()).toBe(1);
     await press.button(/^Try the last/);
     await page
       .getByText(/; with the draft/)

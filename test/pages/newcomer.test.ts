@@ -21,14 +21,21 @@ describe.skipIf(browserPath === undefined)(`a newcomer${noBrowser}`, () => {
   afterAll(() => Promise.all([gateway.stop(), browser.close()]));
 
   it('adds a vendor and its key, publishes a model, and creates an account with a key', async () => {
-    const { page, faults } = await browser.open({ viewport: { width: 1280, height: 900 } });
+    const { page, faults } = await browser.open({
+      viewport: { width: 1280, height: 900 },
+      isExpected: (text) => text.includes('status of 400'),
+    });
     await page.goto(`${gateway.url}/console`);
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
     const confirm = (name: string) =>
       page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
     await page.getByLabel('Operator’s token').fill(gateway.adminToken);
     await press('Sign in');
-    await page.getByText('No upstream is configured yet.').waitFor();
+    await page.getByText('No upstream is configured yet. The simulator').waitFor();
+    await press('Skip');
+    await page.getByRole('link', { name: 'Configuration', exact: true }).first().click();
+    await page.getByRole('link', { name: 'first steps' }).click();
+    await page.getByText('No upstream is configured yet. The simulator').waitFor();
     await page.getByLabel('Who renders it').selectOption('kling');
     await page.getByLabel(/^The vendor’s key/).fill('a-mistyped-key-of-nobody-1234');
     // No vendor is called, because the gateway connects to private addresses only if a channel permits it.
@@ -37,10 +44,23 @@ describe.skipIf(browserPath === undefined)(`a newcomer${noBrowser}`, () => {
     await press('Continue');
     await page.getByLabel('Model').selectOption('kling-3.0-omni');
     await page.getByText(/Prices in USD/).waitFor();
+    const markup = page.getByLabel(/^Your markup/);
+    await markup.fill('cheap');
+    await press('Add to the draft');
+    await page.locator('input[name=markup_percent][aria-invalid=true]').waitFor();
+    await markup.fill('25');
     await expectReadable(page, 'start-model');
     await press('Add to the draft');
     await page.getByText('no mistakes').waitFor();
     await page.getByText('The upstream cannot be reached').waitFor();
+    const listed = (await gateway.admin('GET', '/config/catalogue')).body.data.find(
+      ({ id }: { id: string }) => id === 'kling-3.0-omni',
+    );
+    const raised = (Number(listed.lines[0].price) * 1.25).toFixed(6).replace(/0{1,4}$/, '');
+    await page.getByText('You sell kling-3.0-omni at these prices, in USD:').waitFor();
+    expect((await page.locator('.prices .number').first().innerText()).replace(/0+$/, '')).toBe(
+      raised.replace(/0+$/, ''),
+    );
     await expectReadable(page, 'start-publish');
 
     await page.reload();

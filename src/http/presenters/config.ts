@@ -26,7 +26,10 @@ const shown = z.string().nullable();
 
 export const configChangeSchema = z
   .object({
-    path: z.string().meta({ description: 'List entries are identified by their ids.' }),
+    path: z.string().meta({
+      description:
+        'Such as `models.clip.price.lines[3].price`. List entries are identified by their ids. Entries without ids have an index: in the old list if they were removed, in the new list otherwise.',
+    }),
     kind: z.enum(['added', 'removed', 'changed']),
     before: shown.meta({
       description: 'The value as JSON. Null if it is absent, a whole entry, or possibly a secret.',

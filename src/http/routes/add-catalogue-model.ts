@@ -20,6 +20,10 @@ const body = z.object({
     description:
       'Whether the upstream bills the prices that the catalogue lists. Sets `cost` of the model in the channel, if the catalogue has no other one.',
   }),
+  markup_percent: z.number().min(-100).max(1000).multipleOf(0.01).optional().meta({
+    description:
+      'Raises the prices of the catalogue, such as 25 for a quarter more. Costs stay as listed. Refused for a model that is already in the draft.',
+  }),
 });
 
 export function addCatalogueModel({
@@ -46,6 +50,7 @@ export function addCatalogueModel({
         apiKey: asked.api_key,
         baseUrl: asked.base_url,
         hasListedCost: asked.has_listed_cost,
+        markupPercent: asked.markup_percent,
       });
       const draft = await drafts.edit({ set }, revision, operator);
       return { reply: jsonReply(presentConfigDraft(draft)), changes: editChanges(draft, revision) };

@@ -9,13 +9,22 @@ import { PriceLines } from './price-lines.js';
 
 /** @typedef {import('./types.d.ts').CatalogueModel} CatalogueModel */
 /** @typedef {import('./types.d.ts').ConfigDraft['channels'][number]} OwnChannel */
-/** @typedef {{ channel: string, model: string, apiKey: string, baseUrl: string, hasListedCost: boolean }} Chosen */
+/** @typedef {{
+ *   channel: string, model: string, apiKey: string, baseUrl: string, hasListedCost: boolean, markup: string,
+ * }} Chosen `markup` is in per cent. */
 
 const path = '/admin/v1/config/catalogue';
 const draftPath = '/admin/v1/config/draft';
 
 /** @type {Chosen} */
-export const nothingChosen = { channel: '', model: '', apiKey: '', baseUrl: '', hasListedCost: true };
+export const nothingChosen = {
+  channel: '',
+  model: '',
+  apiKey: '',
+  baseUrl: '',
+  hasListedCost: true,
+  markup: '',
+};
 
 /** @param {import('./types.d.ts').Api} api */
 export function useCatalogue(api) {
@@ -29,7 +38,7 @@ export function useCatalogue(api) {
  * @param {Chosen} chosen
  * @returns {Promise<import('./types.d.ts').ConfigDraft>}
  */
-export async function addChosen(api, { channel, model, apiKey, baseUrl, hasListedCost }) {
+export async function addChosen(api, { channel, model, apiKey, baseUrl, hasListedCost, markup }) {
   /** @type {import('./types.d.ts').ConfigDraft} */
   const { revision } = await api.get(draftPath);
   return api.post(`${draftPath}/models`, {
@@ -37,6 +46,10 @@ export async function addChosen(api, { channel, model, apiKey, baseUrl, hasListe
     channel,
     model,
     has_listed_cost: hasListedCost,
+    // The gateway refuses text, but treats NaN, which becomes null, like a missing field.
+    ...(markup.trim() === ''
+      ? {}
+      : { markup_percent: Number.isNaN(Number(markup)) ? markup : Number(markup) }),
     ...(apiKey.trim() === '' ? {} : { api_key: apiKey.trim() }),
     ...(baseUrl.trim() === '' ? {} : { base_url: baseUrl.trim() }),
   });
@@ -85,14 +98,16 @@ export function UpstreamFields({ catalogue, own, chosen, error, onChange }) {
 
 /**
  * @param {{
- *   name: string, label: string, value: string, error: Error | undefined, type?: string, onChange: (value: string) => void,
+ *   name: string, label: string, value: string, error: Error | undefined, type?: string, inputmode?: string,
+ *   onChange: (value: string) => void,
  * }} props
  */
-function Input({ name, label, value, error, type = 'text', onChange }) {
+function Input({ name, label, value, error, type = 'text', inputmode, onChange }) {
   return html`<label class="stacked">
       <${Label} text=${label} />
       <input
         type=${type}
+        inputmode=${inputmode}
         name=${name}
         autocomplete="off"
         aria-invalid=${mistakeAt(error, name) !== undefined}
@@ -128,6 +143,14 @@ export function ModelFields({ catalogue, own, currency, chosen, error, onChange 
           Prices in ${currency}, close to what the vendor lists. Check them: you can change each in the draft.
         </p>
         <${PriceLines} price=${model} />
+        <${Input}
+          name="markup_percent"
+          label="Your markup in per cent (empty: you sell at these prices, without a margin)"
+          inputmode="decimal"
+          value=${chosen.markup}
+          error=${error}
+          onChange=${(/** @type {string} */ markup) => onChange({ ...chosen, markup })}
+        />
         <label class="check">
           <input
             type="checkbox"
@@ -170,7 +193,7 @@ export function AddModel({ api, own, currency, onSaved, onClose }) {
       <${UpstreamFields} ...${props} />
       ${chosen.channel !== '' && html`<${ModelFields} ...${props} />`}
       <p class="notice">This changes only the draft. The model is not sold until the draft is published.</p>
-      <${Mistake} error=${error} others=${['channel', 'model', 'api_key', 'base_url']} />
+      <${Mistake} error=${error} others=${['channel', 'model', 'api_key', 'base_url', 'markup_percent']} />
       <div class="row ends">
         <button
           type="button"

@@ -1,10 +1,11 @@
 import { Choice } from '../shared/choice.js';
-import { counted, shortAmounts, words } from '../shared/format.js';
+import { counted, shortAmounts } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { withQuery } from '../shared/query.js';
 import { Table } from '../shared/table.js';
+import { sentenceOf } from './audit-sentence.js';
 import { spans, Text } from './filters.js';
 import { Pages } from './pages.js';
 import { changeQuery, linkTo } from './router.js';
@@ -85,51 +86,13 @@ function Items({ title, items }) {
   </details>`;
 }
 
-/**
- * A verb phrase for each operation, to put before its target. Actions on tasks are not listed here.
- *
- * @type {Record<string,
- * string>}
- */
-const deeds = {
-  setChannel: 'switched the channel',
-  setCircuit: 'set a circuit of',
-  createAccount: 'created the account',
-  creditAccount: 'credited',
-  setOverdraft: 'set the overdraft of',
-  setPriceFactors: 'set the price factors of',
-  setEndUserCaps: 'set the end users’ caps of',
-  setAccountAlert: 'set the alert of',
-  closeAccount: 'closed',
-  reopenAccount: 'reopened',
-  deleteAccount: 'deleted',
-  exportAccount: 'exported',
-  createKey: 'created a key for',
-  rotateKey: 'rotated the key',
-  revokeKey: 'revoked the key',
-  setKeyCaps: 'set the caps of the key',
-  rotateWebhookSecret: 'replaced the webhook secret of',
-  addOperator: 'added the operator',
-  setOperatorRoles: 'changed the roles of the operator',
-  revokeOperator: 'revoked the operator',
-  reloadConfig: 'published the configuration',
-  publishConfigDraft: 'published the configuration draft',
-  rollBackConfig: 'rolled the configuration back',
-  editConfigDraft: 'edited the configuration draft',
-  discardConfigDraft: 'discarded the configuration draft',
-  inviteOperator: 'invited the operator',
-  withdrawInvitation: 'withdrew the invitation of',
-  endSession: 'ended a session of',
-  testNotices: 'tested the notices',
-  refundImages: 'refunded',
-  getTaskRequest: 'opened the caller’s request of',
-};
-
 /** @param {{ entry: AuditEntry }} props */
-function Sentence({ entry: { by, action, target, task, items } }) {
-  const deed = deeds[action] ?? `used “${words(action)}” on`;
-  if (items !== null) return html`${by} ${deed} <${Items} title=${target} items=${items} />`;
-  return html`${by} ${deed} ${task === null ? target : taskLink(task)}`;
+function Sentence({ entry }) {
+  const { target, task, items } = entry;
+  const [before, after] = sentenceOf(entry);
+  if (after === undefined) return before;
+  if (items !== null) return html`${before}<${Items} title=${target} items=${items} />${after}`;
+  return html`${before}${task === null ? target : taskLink(task)}${after}`;
 }
 
 /** @param {{ entry: AuditEntry }} props */
@@ -152,7 +115,7 @@ function Changes({ entry: { changes } }) {
   const list = html`<ul class="changes small">
     ${changes.map(
       ({ path, kind, before, after }) =>
-        html`<li key=${path}>
+        html`<li key=${`${kind} ${path}`}>
           <code>${path}</code
           >${` ${kind === 'added' ? 'none' : textOf(before)} → ${kind === 'removed' ? 'none' : textOf(after)}`}
         </li>`,

@@ -9,7 +9,7 @@ export function ConfigChanges({ changes }) {
     label="Changes"
     columns=${columns}
     rows=${changes}
-    keyOf=${(/** @type {ConfigChange} */ change) => change.path}
+    keyOf=${(/** @type {ConfigChange} */ { kind, path: where }) => `${kind} ${where}`}
     empty="No changes."
   />`;
 }

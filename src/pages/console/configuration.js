@@ -11,6 +11,7 @@ import { Confirm } from './confirm.js';
 import { Effect } from './draft-effect.js';
 import { EntryForm } from './entry-form.js';
 import { PriceForm } from './price-form.js';
+import { linkTo } from './router.js';
 import { TestKey } from './test-key.js';
 import { Versions } from './versions.js';
 
@@ -58,7 +59,7 @@ export function Configuration({ api, may, currency }) {
     ${isEditing && html`<${Text} key=${draft.revision} api=${api} draft=${draft} onSaved=${live.refresh} />`}
     <h2>What the draft changes</h2>
     <${ConfigChanges} changes=${draft.changes} />
-    ${draft.begun && draft.violations.length === 0 && may('tryPrices') && html`<${Effect} key=${draft.revision} api=${api} />`}
+    ${draft.begun && draft.violations.length === 0 && may('tryPrices') && html`<${Effect} key=${draft.revision} api=${api} currency=${currency} />`}
     <h2>Sealed keys</h2>
     <${Table}
       label="Keys"
@@ -148,6 +149,8 @@ function State({ draft: { begun, base, running, edits, violations, publishable }
     <p class="soft">
       Version ${running} is in force.
       ${begun && last !== undefined ? html` ${last.by} changed the draft <${Time} at=${last.at} />.` : ' Nobody has changed the draft.'}
+      ${' '}The <a href=${linkTo(['start'])}>first steps</a> add an upstream, a model with its price, and an
+      account.
     </p>
     ${begun && base !== running && html`<p class="notice warn">The draft is based on version ${base}, but another version has been published since.</p>`}
     ${!publishable && html`<p class="notice">Drafts cannot be published here, because only files change the configuration. Copy the text of the draft into your gateway.yaml, and reload it.</p>`}

@@ -8,11 +8,14 @@ import { createDialog, WebhookSecret } from './accounts.js';
 import { addChosen, ModelFields, nothingChosen, UpstreamFields, useCatalogue } from './add-model.js';
 import { Confirm, Mistake } from './confirm.js';
 import { NewKey } from './new-key.js';
+import { PriceLines } from './price-lines.js';
 import { linkTo } from './router.js';
 
 /** @typedef {import('./types.d.ts').ConfigDraft} Draft */
 
 const draftPath = '/admin/v1/config/draft';
+const noSimulator = html`The simulator, which makes test videos free of charge, is not offered here, because
+  only <code>npm start</code> in a directory without a <code>gateway.yaml</code> starts it.`;
 const stepNames = ['Upstream', 'Model and price', 'Account and key'];
 
 /** @param {import('./types.d.ts').PageProps} props */
@@ -76,7 +79,7 @@ function Upstream(props) {
     ${
       may('editConfigDraft') &&
       html`<p class="soft">
-          ${own.length === 0 ? 'No upstream is configured yet.' : `${counted(own.length, 'upstream')} ${own.length === 1 ? 'is' : 'are'} configured already. You can use one of them, or add a vendor.`}
+          ${own.length === 0 ? html`No upstream is configured yet. ${noSimulator}` : `${counted(own.length, 'upstream')} ${own.length === 1 ? 'is' : 'are'} configured already. You can use one of them, or add a vendor.`}
         </p>
         <${UpstreamFields} ...${props} />`
     }
@@ -119,7 +122,7 @@ function Sell(props) {
   if (draft === undefined)
     return html`<h2>What do you sell, and for how much?</h2>
       <${ModelFields} ...${props} error=${error} />
-      <${Mistake} error=${error} others=${['model']} />
+      <${Mistake} error=${error} others=${['model', 'markup_percent']} />
       <p class="notice">
         Adds the model to the
         draft${chosen.apiKey === '' ? '' : ', and asks the vendor, free of charge, whether it accepts the key'}.
@@ -133,6 +136,7 @@ function Sell(props) {
       />`;
   return html`<${Publish}
     api=${api}
+    currency=${props.currency}
     model=${chosen.model}
     draft=${draft}
     verdict=${verdict}
@@ -142,10 +146,11 @@ function Sell(props) {
 }
 
 /**
- * @param {Pick<StepProps, 'api' | 'next'> & { model: string, draft: Draft, verdict: string, error: Error | undefined }}
+ * @param {Pick<StepProps, 'api' | 'currency' | 'next'> & { model: string, draft: Draft, verdict: string, error: Error | undefined }}
  * props `verdict`: the result of testing the key at the vendor. Empty if it was not tested.
  */
-function Publish({ api, model, draft, verdict, error, next }) {
+function Publish({ api, currency, model, draft, verdict, error, next }) {
+  const sold = draft.models.find(({ id }) => id === model);
   const [isPublishing, setPublishing] = useState(false);
   return html`<h2>Publish it?</h2>
     ${verdict !== '' && html`<p role="status">${verdict}</p>`}
@@ -155,7 +160,12 @@ function Publish({ api, model, draft, verdict, error, next }) {
         ? html`<ul class="notice bad" role="alert">
             ${draft.violations.map(({ path: where, message }) => html`<li><code>${where}</code> ${message}</li>`)}
           </ul>`
-        : html`<p>The draft has ${counted(draft.changes.length, 'change')} and no mistakes.</p>`
+        : html`<p>The draft has ${counted(draft.changes.length, 'change')} and no mistakes.</p>
+            ${
+              sold &&
+              html`<p>You sell ${model} at these prices, in ${currency}:</p>
+                <${PriceLines} price=${{ minimum: '0', lines: sold.lines }} />`
+            }`
     }
     <${Ends}
       next=${next}

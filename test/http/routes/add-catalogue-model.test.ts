@@ -62,6 +62,31 @@ it('takes the listed prices as the costs of the upstream, if it is asked to', as
   expect(channels.find(({ id }) => id === 'kling')).toMatchObject({ models: { [kling.model]: { cost } } });
 });
 
+it('adds a markup to the listed prices, but not to the costs', async () => {
+  const node = await startDraftsNode(world);
+  const listed =
+    (await loadExampleCatalogue()).models.find(({ id }) => id === kling.model)?.price.lines ?? [];
+  const body = { ...kling, has_listed_cost: true, markup_percent: 12.5 };
+  const { body: draft } = await node.admin('POST', path, body);
+  const sold = draft.models.find(({ id }: { id: string }) => id === kling.model).lines;
+  expect(sold.map(({ price }: { price: string }) => Number(price))).toEqual(
+    listed.map(({ price }) => expect.closeTo(Number(price) * 1.125, 6)),
+  );
+  expect(sold.every(({ price }: { price: string }) => /^\d+\.\d{2,6}$/.test(price))).toBe(true);
+  const { channels } = (readYaml(draft.text) as { value: { channels: { id: string }[] } }).value;
+  const cost = { lines: listed.map(({ price }) => expect.objectContaining({ price })) };
+  expect(channels.find(({ id }) => id === 'kling')).toMatchObject({ models: { [kling.model]: { cost } } });
+  const again = await node.admin('POST', path, { ...body, revision: 1 });
+  expect([again.status, again.body.error.param]).toEqual([400, 'markup_percent']);
+  const odd = await node.admin('POST', path, {
+    ...body,
+    model: 'kling-3.0',
+    revision: 1,
+    markup_percent: 0.001,
+  });
+  expect([odd.status, odd.body.error.param]).toEqual([400, 'markup_percent']);
+});
+
 it('a channel whose credential has another name gets `main` beside it', async () => {
   const draft = (credentials: string) =>
     `channels:\n  - { id: kling, provider: kling${credentials}, models: {} }\nmodels: []\n`;

@@ -21,7 +21,7 @@ it('the process runs the published draft with its sealed key, and the audit log 
   expect(act).toMatchObject({ action: 'publishConfigDraft', by: 'admin', reason, outcome: 'done' });
   expect(act.changes.map(({ path }: any) => path).toSorted()).toEqual([
     'channels.one.credentials.a.api_key',
-    'models.clip.price.lines',
+    'models.clip.price.lines[0].price',
   ]);
   expect(JSON.stringify(act)).not.toContain(secret);
   const again = await node.admin('POST', publish, { revision: 2, reason });

@@ -11,7 +11,7 @@ it('publishes an earlier version again under a new number, and then the later on
   await node.admin('POST', '/config/draft/publish', { revision: 1, reason: 'more' });
   const order = { version: 1, reason: 'too much' };
   const tried = await node.admin('POST', '/config/rollback', { ...order, dry_run: true });
-  expect(tried.body.changes.map(({ path }: any) => path)).toContain('models.clip.price.lines');
+  expect(tried.body.changes.map(({ path }: any) => path)).toContain('models.clip.price.lines[0].price');
   expect(priceNow()).toMatchObject({ price: '0.20' });
   const { status, body } = await node.admin('POST', '/config/rollback', order);
   expect([status, body.version]).toEqual([200, 3]);

@@ -1,0 +1,106 @@
+import { canonicalJson } from '../base/canonical-json.ts';
+import { isRecord } from '../base/is-record.ts';
+
+/** An element by its index in the old list, in the new list, or in both if it was changed. */
+export type ElementChange =
+  | { readonly was: number; readonly is: number }
+  | { readonly was: number; readonly is?: undefined }
+  | { readonly was?: undefined; readonly is: number };
+
+/**
+ * Costs of an alignment. Replacing an element by one without any similarity costs 1, so it is cheaper than removing one
+ * and inserting the other.
+ */
+const insertionCost = 0.75;
+/** Compares longer lists by index only, because an alignment takes quadratic time. */
+const comparisonsMax = 40_000;
+
+/** Returns the differences of two lists whose elements have no ids, from the alignment with the fewest changes. */
+export function listChanges(before: readonly unknown[], after: readonly unknown[]): ElementChange[] {
+  const [was, is] = [before.map(elementOf), after.map(elementOf)];
+  const isSame = (one: number, other: number) =>
+    one >= 0 && other >= 0 && one < was.length && other < is.length && was[one]?.text === is[other]?.text;
+  let start = 0;
+  while (isSame(start, start)) start += 1;
+  let end = 0;
+  while (Math.min(was.length, is.length) - end > start && isSame(was.length - 1 - end, is.length - 1 - end))
+    end += 1;
+  const [old, fresh] = [was.slice(start, was.length - end), is.slice(start, is.length - end)];
+  const changes = old.length * fresh.length > comparisonsMax ? byIndex(old, fresh) : aligned(old, fresh);
+  return changes.map((change) => moved(change, start));
+}
+
+interface Element {
+  readonly text: string;
+  /** The members of an object, as texts. */
+  readonly members?: ReadonlyMap<string, string>;
+}
+
+function elementOf(value: unknown): Element {
+  const text = canonicalJson(value);
+  if (!isRecord(value)) return { text };
+  return {
+    text,
+    members: new Map(Object.entries(value).map(([name, member]) => [name, canonicalJson(member)])),
+  };
+}
+
+/** From 0 for equal elements to 1 for elements without any equal member. */
+function distance(one: Element, other: Element): number {
+  if (one.text === other.text) return 0;
+  if (one.members === undefined || other.members === undefined) return 1;
+  const names = new Set([...one.members.keys(), ...other.members.keys()]);
+  const equal = [...names].filter((name) => one.members?.get(name) === other.members?.get(name)).length;
+  return 1 - equal / names.size;
+}
+
+function byIndex(old: readonly Element[], fresh: readonly Element[]): ElementChange[] {
+  return Array.from({ length: Math.max(old.length, fresh.length) }, (_, at): ElementChange => {
+    if (at >= fresh.length) return { was: at };
+    return at >= old.length ? { is: at } : { was: at, is: at };
+  }).filter(({ was = -1, is = -1 }) => old[was]?.text !== fresh[is]?.text);
+}
+
+interface Step {
+  readonly cost: number;
+  readonly by: 'end' | 'pair' | 'removal' | 'insertion';
+}
+
+/** Wagner and Fischer's algorithm, from the end, so that the path reads from the start. */
+function aligned(old: readonly Element[], fresh: readonly Element[]): ElementChange[] {
+  const width = fresh.length + 1;
+  const steps = Array.from({ length: (old.length + 1) * width }, (): Step => ({ cost: 0, by: 'end' }));
+  const stepAt = (was: number, is: number): Step | undefined => steps[was * width + is];
+  const costAt = (was: number, is: number): number => stepAt(was, is)?.cost ?? Number.POSITIVE_INFINITY;
+  for (let was = old.length; was >= 0; was -= 1) {
+    for (let is = fresh.length; is >= 0; is -= 1) {
+      const [one, other] = [old[was], fresh[is]];
+      const choices: Step[] = [];
+      if (one !== undefined && other !== undefined)
+        choices.push({ cost: distance(one, other) + costAt(was + 1, is + 1), by: 'pair' });
+      if (one !== undefined) choices.push({ cost: insertionCost + costAt(was + 1, is), by: 'removal' });
+      if (other !== undefined) choices.push({ cost: insertionCost + costAt(was, is + 1), by: 'insertion' });
+      const best = choices.reduce<Step | undefined>(
+        (least, step) => (least !== undefined && least.cost <= step.cost ? least : step),
+        undefined,
+      );
+      if (best !== undefined) steps[was * width + is] = best;
+    }
+  }
+  const changes: ElementChange[] = [];
+  let [was, is] = [0, 0];
+  while (was < old.length || is < fresh.length) {
+    const by = stepAt(was, is)?.by;
+    if (by === 'pair' && old[was]?.text !== fresh[is]?.text) changes.push({ was, is });
+    else if (by === 'removal') changes.push({ was });
+    else if (by === 'insertion') changes.push({ is });
+    if (by !== 'insertion') was += 1;
+    if (by !== 'removal') is += 1;
+  }
+  return changes;
+}
+
+function moved({ was, is }: ElementChange, by: number): ElementChange {
+  if (was === undefined) return { is: (is ?? 0) + by };
+  return is === undefined ? { was: was + by } : { was: was + by, is: is + by };
+}
