@@ -34,16 +34,7 @@ export function AccountPage({ api, may, currency, id }) {
       <${AccountActs} account=${account} may=${may} onAct=${setAct} />
     </div>
     <${LiveState} live=${live} />
-    <${Facts}
-      rows=${[
-        ['Name', account.name],
-        ...(may('amounts') ? moneyFacts(account, currency) : []),
-        ['Created', html`<${Time} at=${account.created_at} exact />`],
-        ['Closed', account.closed_at && html`<${Time} at=${account.closed_at} exact />`],
-        ['Deleted', account.deletion && deletionOf(account.deletion)],
-        ['Tasks', html`<a href=${linkTo(['tasks'], { account: account.id })}>All tasks of this account</a>`],
-      ]}
-    />
+    <${Facts} rows=${factsOf(account, { may, currency })} />
     <${Keys}
       api=${api}
       account=${account.id}
@@ -87,13 +78,33 @@ export function AccountPage({ api, may, currency, id }) {
   </main>`;
 }
 
+/**
+ * @param {Account} account
+ * @param {{ may: (word: string) => boolean, currency: string }} shown
+ * @returns {readonly (readonly [string, unknown])[]}
+ */
+function factsOf(account, { may, currency }) {
+  return [
+    ['Name', account.name],
+    ...(may('amounts') ? moneyFacts(account, currency) : []),
+    ['Created', html`<${Time} at=${account.created_at} exact />`],
+    ['Closed', account.closed_at && html`<${Time} at=${account.closed_at} exact />`],
+    ['Deleted', account.deletion && deletionOf(account.deletion)],
+    ['Tasks', html`<a href=${linkTo(['tasks'], { account: account.id })}>All tasks of this account</a>`],
+  ];
+}
+
 /** @param {NonNullable<Account['deletion']>} deletion */
 function deletionOf({ by, reason, requested_at: asked, finished_at: finished }) {
   return html`by ${by} <${Time} at=${asked} />: ${reason}
     ${finished === null ? ' (not everything is removed yet)' : html` (complete <${Time} at=${finished} />)`}`;
 }
 
-/** @param {Account} account @param {string} currency */
+/**
+ * @param {Account} account
+ * @param {string} currency
+ * @returns {readonly (readonly [string, unknown])[]}
+ */
 function moneyFacts(account, currency) {
   return [
     ['Held', `${money(account.held)} ${currency}`],

@@ -51,15 +51,12 @@ export function Filters({ api, place, searchRef, overview }) {
   const counted = useVersions(countedPath, isPicking ? '' : undefined, (signal) =>
     api.get(countedPath, signal),
   ).data;
-  const [focused, setFocused] = useState('');
-  const accounts = useAccountOffers(api, focused === 'Account');
   const wantsFocus = place.query.has('focus');
   // Focus before the page is painted, so that no early key press is lost.
   useLayoutEffect(() => {
     if (wantsFocus) searchRef.current?.focus();
   }, [wantsFocus]);
   const value = (/** @type {string} */ name) => place.query.get(name) ?? '';
-  const keys = useKeyOffers(api, { isWanted: focused === 'Key', account: value('account') });
   /** @param {string} name */
   const set = (name) => (/** @type {string} */ given) =>
     changeQuery(place, {
@@ -93,39 +90,48 @@ export function Filters({ api, place, searchRef, overview }) {
       />
       <${Choice} label="Created" value=${value('hours')} onChange=${set('hours')} options=${spans} />
       <${Choice} label="Ended" value=${value('ended')} onChange=${set('ended')} options=${spans} />
-      <${Text}
-        label="Account"
-        value=${value('account')}
-        onChange=${set('account')}
-        offers=${accounts}
-        onFocus=${setFocused}
-      />
-      <${Text}
-        label="Key"
-        value=${value('key')}
-        onChange=${set('key')}
-        offers=${keys}
-        onFocus=${setFocused}
-      />
-      <${Text}
-        label="Model"
-        value=${value('model')}
-        onChange=${set('model')}
-        offers=${weekly(counted?.models)}
-      />
-      ${channelFields.map(
-        ([name = '', label]) =>
-          html`<${Text}
-            key=${name}
-            label=${label}
-            value=${value(name)}
-            onChange=${set(name)}
-            offers=${weekly(counted?.channels)}
-          />`,
-      )}
+      <${Names} api=${api} value=${value} set=${set} counted=${counted} />
     </div>
     <${Views} query=${place.query} />
   </div>`;
+}
+
+/**
+ * Filters by names, with suggestions.
+ *
+ * @param {{
+ *   api: import('./types.d.ts').Api, value: (name: string) => string,
+ *   set: (name: string) => (given: string) => void, counted: Counted | undefined,
+ * }} props
+ */
+function Names({ api, value, set, counted }) {
+  const [focused, setFocused] = useState('');
+  const accounts = useAccountOffers(api, focused === 'Account');
+  const keys = useKeyOffers(api, { isWanted: focused === 'Key', account: value('account') });
+  return html`<${Text}
+      label="Account"
+      value=${value('account')}
+      onChange=${set('account')}
+      offers=${accounts}
+      onFocus=${setFocused}
+    />
+    <${Text} label="Key" value=${value('key')} onChange=${set('key')} offers=${keys} onFocus=${setFocused} />
+    <${Text}
+      label="Model"
+      value=${value('model')}
+      onChange=${set('model')}
+      offers=${weekly(counted?.models)}
+    />
+    ${channelFields.map(
+      ([name = '', label]) =>
+        html`<${Text}
+          key=${name}
+          label=${label}
+          value=${value(name)}
+          onChange=${set(name)}
+          offers=${weekly(counted?.channels)}
+        />`,
+    )}`;
 }
 
 /**

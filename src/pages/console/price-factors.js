@@ -21,10 +21,7 @@ export function PriceFactors({ api, account: { id, price_factors: factors }, ...
   const [factor, setFactor] = useState(factors?.factor ?? '1');
   const [models, setModels] = useState(/** @type {readonly ModelFactor[]} */ (factors?.models ?? []));
   const [reason, setReason] = useState('');
-  const { models: names } = useModelNames(api);
   const { error, isBusy, save, leave } = useSaving(on);
-  const change = (/** @type {number} */ at, /** @type {Partial<ModelFactor>} */ part) =>
-    setModels(models.map((before, index) => (index === at ? { ...before, ...part } : before)));
 
   /** @param {MouseEvent & { currentTarget: HTMLButtonElement }} event */
   function act(event) {
@@ -39,42 +36,7 @@ export function PriceFactors({ api, account: { id, price_factors: factors }, ...
         Factor for all prices <span class="soft small">(0.9: ten per cent less)</span>
         <${Factor} value=${factor} onChange=${setFactor} isFirst />
       </label>
-      <${Offers} id="factor-models" offers=${names.map((value) => ({ value }))} />
-      ${models.map(
-        (one, at) =>
-          html`<div class="row line" key=${at}>
-            <input
-              aria-label="Model"
-              placeholder="Model"
-              required
-              autocomplete="off"
-              list="factor-models"
-              value=${one.model}
-              onInput=${(/** @type {Changed} */ event) => change(at, { model: event.currentTarget.value })}
-            />
-            <${Factor}
-              label=${`Factor for ${one.model || 'the model'}`}
-              value=${one.factor}
-              onChange=${(/** @type {string} */ value) => change(at, { factor: value })}
-            />
-            <button
-              type="button"
-              class="plain"
-              onClick=${() => setModels(models.filter((_, index) => index !== at))}
-            >
-              Remove
-            </button>
-          </div>`,
-      )}
-      <p>
-        <button
-          type="button"
-          class="plain"
-          onClick=${() => setModels([...models, { model: '', factor: '' }])}
-        >
-          Add a factor for one model
-        </button>
-      </p>
+      <${Models} api=${api} models=${models} onChange=${setModels} />
       <label class="stacked">
         Reason <span class="soft small">(kept with your name)</span>
         <input
@@ -95,6 +57,50 @@ export function PriceFactors({ api, account: { id, price_factors: factors }, ...
       </div>
     </form>
   <//>`;
+}
+
+/**
+ * @param {{
+ *   api: import('./types.d.ts').Api, models: readonly ModelFactor[],
+ *   onChange: (models: readonly ModelFactor[]) => void,
+ * }} props
+ */
+function Models({ api, models, onChange }) {
+  const { models: names } = useModelNames(api);
+  const change = (/** @type {number} */ at, /** @type {Partial<ModelFactor>} */ part) =>
+    onChange(models.map((before, index) => (index === at ? { ...before, ...part } : before)));
+  return html`<${Offers} id="factor-models" offers=${names.map((value) => ({ value }))} />
+    ${models.map(
+      (one, at) =>
+        html`<div class="row line" key=${at}>
+          <input
+            aria-label="Model"
+            placeholder="Model"
+            required
+            autocomplete="off"
+            list="factor-models"
+            value=${one.model}
+            onInput=${(/** @type {Changed} */ event) => change(at, { model: event.currentTarget.value })}
+          />
+          <${Factor}
+            label=${`Factor for ${one.model || 'the model'}`}
+            value=${one.factor}
+            onChange=${(/** @type {string} */ value) => change(at, { factor: value })}
+          />
+          <button
+            type="button"
+            class="plain"
+            onClick=${() => onChange(models.filter((_, index) => index !== at))}
+          >
+            Remove
+          </button>
+        </div>`,
+    )}
+    <p>
+      <button type="button" class="plain" onClick=${() => onChange([...models, { model: '', factor: '' }])}>
+        Add a factor for one model
+      </button>
+    </p>`;
 }
 
 /** @param {{ value: string, onChange: (value: string) => void, label?: string, isFirst?: boolean }} props */

@@ -34,12 +34,7 @@ export function Table({ label, columns, rows, keyOf, empty, onOpen, selection })
   const [order, setOrder] = useState(/** @type {Order | undefined} */ (undefined));
   if (rows.length === 0) return html`<p class="soft">${empty}</p>`;
   const keys = rows.map(keyOf);
-  const places = placesOf(
-    columns.flatMap(({ money: amountOf, movement: signedOf }) =>
-      rows.map((row) => (signedOf ?? amountOf)?.(row) ?? null),
-    ),
-  );
-  const cells = columns.map((column) => cellOf(column, places));
+  const cells = cellsOf(columns, rows);
   const all = selection !== undefined && keys.every((key) => selection.has(key));
   return html`<div class="table" tabindex="0" role="region" aria-label=${label} ref=${region}>
     <table>
@@ -158,6 +153,19 @@ function useHeadInSight() {
     };
   });
   return region;
+}
+
+/**
+ * @template Row
+ * @param {readonly Column<Row>[]} columns
+ * @param {readonly Row[]} rows
+ */
+function cellsOf(columns, rows) {
+  const amounts = columns.flatMap(({ money: amountOf, movement: signedOf }) =>
+    rows.map((row) => (signedOf ?? amountOf)?.(row) ?? null),
+  );
+  const places = placesOf(amounts);
+  return columns.map((column) => cellOf(column, places));
 }
 
 /**
