@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browserPath, noBrowser, pressSearchKey, startBrowser } from '../support/browser.ts';
+import { browserPath, noBrowser, offered, pressSearchKey, startBrowser } from '../support/browser.ts';
 import type { TestBrowser, WatchedPage } from '../support/browser.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 
@@ -42,6 +42,22 @@ describe.skipIf(browserPath === undefined)(`lists of the console${noBrowser}`, (
     expect(await topOf(head)).toBe(0);
     await page.evaluate('scrollTo(0, 0)');
     await expect.poll(() => topOf(head)).toBeGreaterThan(100);
+    expect(faults).toEqual([]);
+  });
+
+  it('shows the model and the time of a task without scrolling in a narrow window', async () => {
+    const account = await world.newAccount();
+    const { id } = (await account.create()).body;
+    const { page, faults } = await signedIn(`#/tasks?account=${account.id}`, 360);
+    const cell = page.getByRole('cell').filter({ has: page.getByRole('link', { name: id }) });
+    await cell.getByText('clip').waitFor();
+    for (const part of [cell.getByText('clip'), cell.locator('time'), page.getByText('pending').last()]) {
+      const { x = -1, width = 0 } = (await part.boundingBox()) ?? {};
+      expect([x >= 0, x + width <= 360]).toEqual([true, true]);
+    }
+    expect(await page.getByRole('columnheader', { name: 'Model' }).count()).toBe(0);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.getByRole('columnheader', { name: 'Model' }).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -182,7 +198,11 @@ describe.skipIf(browserPath === undefined)(`lists of the console${noBrowser}`, (
     await page.getByRole('button', { name: 'Forget this view' }).click();
     await page.getByRole('link', { name: 'Mine' }).waitFor({ state: 'detached' });
     await page.getByLabel('Model').focus();
-    await expect.poll(() => page.locator('datalist option').first().getAttribute('value')).toBe('clip');
+    await expect.poll(() => offered(page.getByLabel('Model'))).toContain('clip');
+    await page.getByLabel('Account', { exact: true }).focus();
+    await expect.poll(() => offered(page.getByLabel('Account', { exact: true }))).toContain(account.id);
+    await page.getByLabel('Key', { exact: true }).focus();
+    await expect.poll(() => offered(page.getByLabel('Key', { exact: true }))).not.toEqual([]);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Save as CSV' }).click(),

@@ -3,7 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ledgerCollection } from '../../src/ledger/collection.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { testLedgerKey } from '../support/sealing.ts';
-import { browserPath, expectReadable, noBrowser, startBrowser, withoutPolls } from '../support/browser.ts';
+import {
+  browserPath,
+  expectReadable,
+  noBrowser,
+  offered,
+  startBrowser,
+  withoutPolls,
+} from '../support/browser.ts';
 import type { TestBrowser, WatchedPage } from '../support/browser.ts';
 import { send } from '../support/client.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
@@ -45,7 +52,12 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.getByRole('button', { name: 'Create a key' }).click();
     await page.getByLabel('Name', { exact: true }).fill(hostile);
     for (const model of ['clip', 'plain']) await page.getByLabel(model, { exact: true }).check();
+    await page.getByText('More limits').click();
     await page.getByLabel(/^Requests a minute/).fill('600');
+    await page
+      .getByRole('group', { name: /^By these channels/ })
+      .getByLabel('two')
+      .check();
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     const first = await page.locator('.secret').innerText();
     expect((await send(world.url, 'GET', '/v1/key', { key: first })).status).toBe(200);
@@ -56,11 +68,12 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.getByRole('button', { name: 'I have stored it' }).click();
     expect(await page.content()).not.toContain(first);
     const row = page.getByRole('row').filter({ hasText: first.slice(0, 8) });
-    await row.getByText('clip, plain; 600 requests a minute').waitFor();
+    await row.getByText('clip, plain; by two; 600 requests a minute').waitFor();
 
     await row.getByRole('button', { name: /^caps/ }).click();
     await page.getByLabel('All models together, a day').fill('5');
     await page.getByRole('button', { name: 'Add caps for one model' }).click();
+    expect(await offered(page.getByLabel('Model', { exact: true }))).toEqual(['clip', 'plain']);
     await page.getByLabel('Model', { exact: true }).fill('clip');
     await page.getByLabel('clip, in all').fill('50.5');
     await page.getByLabel(/^Reason/).fill(hostile);
@@ -138,7 +151,10 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await row.getByText('two u').waitFor();
     expect(await row.innerText()).toMatch(/0\.20\s+a second, resolution 1080p\s+0\.10\s+a second/);
     await row.getByText('paused').waitFor();
-    await page.getByLabel('Request to price').fill('{"model": "clip", "duration": 4, "resolution": "1080p"}');
+    const request = page.getByRole('region', { name: 'What would a request cost?' });
+    expect(await offered(request.getByLabel('Model'))).toContain('clip');
+    for (const [label, value] of Object.entries({ Model: 'clip', Seconds: '4', Resolution: '1080p' }))
+      await request.getByLabel(label).fill(value);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Held: 0.80 USD' }).waitFor();
     await page
@@ -146,7 +162,14 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
       .first()
       .waitFor();
     await expectReadable(watched.page, 'models');
-    await page.getByLabel('Request to price').fill(`{"model": ${JSON.stringify(hostile)}}`);
+    await request.getByText('More fields').click();
+    await request.getByRole('textbox', { name: 'More fields' }).fill('[');
+    await request.getByRole('button', { name: 'Explain' }).click();
+    await request.getByText('not a JSON object').waitFor();
+    await request.getByRole('textbox', { name: 'More fields' }).fill('{"ratio": "1:1"}');
+    await request.getByRole('button', { name: 'Explain' }).click();
+    await page.getByRole('heading', { name: 'Held: 0.80 USD' }).waitFor();
+    await request.getByLabel('Model').fill(hostile);
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
     await world.admin('POST', '/channels/two', { enabled: true, reason: 'well' });

@@ -239,7 +239,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
     await page.getByRole('button', { name: 'Resume main' }).click();
     await page.getByRole('button', { name: 'Resume' }).first().waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Channels' }).last().click();
-    await page.getByLabel('Request as JSON').fill('{"model": "wan"}');
+    await page.getByRole('region', { name: 'Where would a request go?' }).getByLabel('Model').fill('wan');
     await page.keyboard.press('Enter');
     await page
       .getByText(/circuit open|(?:tried|waited for) as number 1/)

@@ -7,6 +7,7 @@ import {
   movement,
   outgoing,
   relative,
+  roundMoney,
   shortAmounts,
   span,
   sumMoney,
@@ -15,6 +16,8 @@ import {
 import { statusMessages } from '../../src/task/task.ts';
 import { entryKinds, formatMovement, movementOf } from '../../src/money/movement.ts';
 import { sourceOf } from '../../src/pages/shared/source.js';
+import type { GuardedRequestError } from '../../src/http-client/index.ts';
+import { answerOf } from '../../src/pages/shared/delivery.js';
 import { withQuery } from '../../src/pages/shared/query.js';
 
 describe('money', () => {
@@ -29,6 +32,16 @@ describe('money', () => {
     ['<b>', '<b>'],
   ])('%s is written as %s', (amount, written) => expect(money(amount)).toBe(written));
 });
+
+it.each([
+  ['93.882392', '93.88'],
+  ['-3.995000', '−4.00'],
+  ['1999.999999', '2,000.00'],
+  ['0.762300', '0.7623'],
+  ['7', '7.00'],
+  ['', '–'],
+  [null, '–'],
+])('in a heading, %s is written as %s', (amount, written) => expect(roundMoney(amount)).toBe(written));
 
 it.each([
   ['0.500000', '+0.50'],
@@ -117,3 +130,30 @@ it.each([
   ['data:text/html,x', '', false],
   ['', '', false],
 ])('shows %s from "%s"', (url, src, isOurs) => expect(sourceOf(url)).toEqual({ src, isOurs }));
+
+const failures: Record<GuardedRequestError['code'] | 'no_answer' | 'not_sent', true> = {
+  no_answer: true,
+  not_sent: true,
+  address_refused: true,
+  invalid_request: true,
+  dns_failed: true,
+  connect_failed: true,
+  connect_timeout: true,
+  tls_failed: true,
+  timeout: true,
+  aborted: true,
+  connection_lost: true,
+  encoded_answer: true,
+  answer_too_large: true,
+  bad_status: true,
+  too_many_redirects: true,
+};
+
+it('says in words why a callback got no response', () => {
+  const shown = Object.keys(failures).map((error) => answerOf({ status: null, error }));
+  expect(shown.filter((words) => words.includes('_') || words.includes('('))).toEqual([
+    'no secure connection (TLS)',
+  ]);
+  expect(answerOf({ status: 204, error: null })).toBe('204');
+  expect(answerOf({ status: null, error: 'ENEW' })).toBe('no response (ENEW)');
+});

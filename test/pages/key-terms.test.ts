@@ -60,6 +60,8 @@ it('the API, the command line and the console accept the same', async () => {
   expect(api).toContain('concurrent_tasks');
   expect(await lineTerms()).toEqual(api);
   // The console creates keys on the page of their account.
-  const dialog = keyFields([], 'USD', () => true).map(({ name, param = name }) => param);
+  const dialog = keyFields({ models: [], channels: [] }, 'USD', () => true).map(
+    ({ name, param = name }) => param,
+  );
   expect([...new Set(['account', ...dialog])].toSorted()).toEqual(api);
 });

@@ -96,7 +96,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await find('negative_prompt');
     await page.waitForURL(/#VideoRequest\.metadata\.negative_prompt$/);
     await page.locator('[id="VideoRequest.metadata.negative_prompt"]').waitFor({ state: 'visible' });
-    const answer = page.locator('#getVideo details.object').first();
+    const answer = page.locator('#getVideo details[data-object]').first();
     await answer.locator('summary').first().click();
     await answer.getByText('SucceededVideo').first().waitFor();
     await find('model_not_found');

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { snap } from './shots.ts';
 
@@ -142,4 +142,12 @@ export async function pressSearchKey(page: Page): Promise<void> {
   );
   // If the focus came late, the field contains the second key press.
   await page.locator('#find').fill('');
+}
+
+/** Returns the suggestions of an input. */
+export async function offered(input: Locator): Promise<readonly string[]> {
+  const values: readonly string[] = await input.evaluate(
+    '(node) => [...(node.list?.options ?? [])].map(({ value }) => value)',
+  );
+  return values;
 }

@@ -59,16 +59,16 @@ function fieldItem({ name, schema, isRequired, description }: Field, place: Plac
   const { description: own } = place.objects.resolve(schema);
   const words = 'description' in schema ? schema.description : own;
   const need = place.isSent && isRequired ? html` <b class="small">required</b>` : nothing;
+  // The page has thousands of fields, so their styles do not depend on classes.
   return html`<li id="${at.id}">
-    <code class="name">${name}</code>
-    <span class="small soft">${typeOf(schema, at)}</span
-    >${need}${prose(description ?? words)}${innerOf(schema, at)}
+    <code>${name}</code>
+    <span>${typeOf(schema, at)}</span>${need}${prose(description ?? words)}${innerOf(schema, at)}
   </li>`;
 }
 
 /** Renders a link to a named schema, with a fold that the page fills with the schema's fields when it is opened. */
 export function unfoldable(name: string): Markup {
-  return html`<details class="object" data-object="${name}">
+  return html`<details data-object="${name}">
     <summary>Fields of ${name}</summary>
     <a href="#${name}">${name}</a>
   </details>`;

@@ -11,12 +11,15 @@ export class Markup {
 
 type Part = string | number | Markup | undefined | readonly Part[];
 
-/** A template tag that escapes all values except Markup. Undefined becomes an empty string. */
+/**
+ * A template tag that escapes all values except Markup. Undefined becomes an empty string. Indentation in the template
+ * is removed, because it would be 5 % of the compressed page.
+ */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   let isInTag = false;
   const pieces = strings.map((text, index) => {
     if (/[<>]/.test(text)) isInTag = text.lastIndexOf('<') > text.lastIndexOf('>');
-    return text + textOf(parts[index], isInTag ? escapeHtml : escapeText);
+    return text.replaceAll(/\n\s+/g, '\n') + textOf(parts[index], isInTag ? escapeHtml : escapeText);
   });
   return new Markup(pieces.join(''));
 }

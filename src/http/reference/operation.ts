@@ -168,7 +168,7 @@ function examples(operation: Operation, request: TriedRequest, { objects, origin
       ? nothing
       : html`<details>
           <summary>Example response</summary>
-          <pre tabindex="0"><code>${JSON.stringify(sample, null, 2)}</code></pre>
+          <pre tabindex="0"><code>${JSON.stringify(sample, null, 1)}</code></pre>
         </details>`;
   return html`<div class="examples">
     <div class="row apart tools">

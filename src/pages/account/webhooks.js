@@ -1,5 +1,6 @@
 import { errorOf } from '../shared/api.js';
 import { Choice } from '../shared/choice.js';
+import { answerOf } from '../shared/delivery.js';
 import { hold } from '../shared/dialog.js';
 import { counted, words } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
@@ -113,14 +114,6 @@ function lastOf({ attempts }) {
   if (last === undefined) return 'none yet';
   return html`${answerOf(last)}, <${Time} at=${last.at} />
     <span class="soft">${attempts.length > 1 && `, ${counted(attempts.length, 'attempt')}`}</span>`;
-}
-
-/** @type {Record<string, string>} */
-const errors = { no_answer: 'no response', address_refused: 'the address is not public' };
-
-/** @param {Pick<Tried, 'status' | 'error'>} tried */
-function answerOf({ status, error }) {
-  return status ?? errors[error ?? ''] ?? error;
 }
 
 /** @param {{ api: import('../shared/api.js').Api }} props */

@@ -1,10 +1,13 @@
 import { money } from '../shared/format.js';
 import { html } from '../shared/preact.js';
+import { AccountAlert, DeleteAccount, ExportAccount, ReplaceSecret } from './account-data.js';
 import { CapsDialog } from './caps.js';
 import { Confirm } from './confirm.js';
+import { PriceFactors } from './price-factors.js';
 
 /** @typedef {import('./types.d.ts').Account} Account */
-/** @typedef {'credit' | 'overdraft' | 'prices' | 'caps' | 'close' | 'reopen'} ActName */
+/** @typedef {'credit' | 'overdraft' | 'close' | 'reopen'} Confirmed Acts that need only a few fields. */
+/** @typedef {Confirmed | 'prices' | 'caps' | 'alert' | 'secret' | 'save' | 'delete'} ActName */
 
 const reason = { name: 'reason', label: 'Reason (kept with your name)' };
 export const isAmount = (/** @type {string} */ text) => /^-?\d+(\.\d{1,6})?$/.test(text.trim());
@@ -15,6 +18,10 @@ const titles = {
   overdraft: 'Overdraft',
   prices: 'Prices',
   caps: 'End users’ caps',
+  alert: 'Alert',
+  secret: 'Webhook secret',
+  save: 'Export',
+  delete: 'Delete',
   close: 'Close the account',
   reopen: 'Reopen',
 };
@@ -25,6 +32,10 @@ const operations = {
   overdraft: 'setOverdraft',
   prices: 'setPriceFactors',
   caps: 'setEndUserCaps',
+  alert: 'setAccountAlert',
+  secret: 'rotateWebhookSecret',
+  save: 'exportAccount',
+  delete: 'deleteAccount',
   close: 'closeAccount',
   reopen: 'reopenAccount',
 };
@@ -32,50 +43,67 @@ const operations = {
 /** @param {{ account: Account, may: (word: string) => boolean, onAct: (name: ActName) => void }} props */
 export function AccountActs({ account, may, onAct }) {
   /** @type {readonly ActName[]} */
-  const names = ['credit', 'overdraft', 'prices', 'caps', account.closed_at === null ? 'close' : 'reopen'];
+  const ending =
+    account.deletion !== null ? [] : account.closed_at === null ? ['close'] : ['reopen', 'delete'];
+  /** @type {readonly ActName[]} */
+  const names = ['credit', 'overdraft', 'prices', 'caps', 'alert', 'secret', 'save', ...ending];
   return html`<div class="row">
-    ${names.filter((name) => may(operations[name])).map((name) => html`<button class=${name === 'close' ? 'destructive' : undefined} onClick=${() => onAct(name)}>${titles[name]}</button>`)}
+    ${names.filter((name) => may(operations[name])).map((name) => html`<button class=${name === 'close' || name === 'delete' ? 'destructive' : undefined} onClick=${() => onAct(name)}>${titles[name]}</button>`)}
   </div>`;
 }
 
+const dialogs = { alert: AccountAlert, secret: ReplaceSecret, save: ExportAccount, delete: DeleteAccount };
+
 /**
- * @param {{ name: ActName, account: Account, currency: string, post: (path: string, body: unknown) => Promise<unknown>, onSaved: () => Promise<void>, onClose: () => void }} props
+ * @param {import('./account-data.js').Props & { name: ActName }} props
  */
-export function AccountAct({ name, account, currency, post, onSaved, onClose }) {
-  if (name === 'caps')
-    return html`<${CapsDialog}
-      title=${`What the end users of ${account.id} may spend`}
-      all="Each end user"
-      partTitle="End user"
-      caps=${{ day: account.end_user_caps?.day, month: account.end_user_caps?.month, total: account.end_user_caps?.total }}
-      parts=${account.end_user_caps?.users.map(({ user, ...caps }) => ({ name: user, caps })) ?? []}
-      currency=${currency}
-      run=${(
-        /** @type {{ caps: object, parts: readonly import('./caps.js').Part[], reason: string }} */ {
-          caps,
-          parts,
-          reason: why,
-        },
-      ) =>
-        post('end-user-caps', {
-          ...caps,
-          ignore_case: account.end_user_caps?.ignore_case ?? false,
-          users: parts.map((part) => ({ user: part.name, ...part.caps })),
-          reason: why,
-        })}
+export function AccountAct({ name, ...props }) {
+  const { api, path: own, account, currency, onSaved, onClose } = props;
+  const post = (/** @type {string} */ path, /** @type {unknown} */ body) => api.post(`${own}/${path}`, body);
+  if (name === 'caps') return html`<${EndUserCaps} ...${props} post=${post} />`;
+  if (name === 'prices')
+    return html`<${PriceFactors}
+      api=${api}
+      account=${account}
+      run=${(/** @type {unknown} */ body) => post('price-factors', body)}
       onSaved=${onSaved}
       onClose=${onClose}
     />`;
-  const {
-    path,
-    bodyOf = (/** @type {Record<string, string>} */ written) => written,
-    ...act
-  } = actsOf(account, currency)[name];
+  if (name === 'alert' || name === 'secret' || name === 'save' || name === 'delete')
+    return html`<${dialogs[name]} ...${props} />`;
+  const { path, ...act } = actsOf(account, currency)[name];
   return html`<${Confirm}
     ...${act}
     title=${`${titles[name]} ${account.id}`}
     button=${titles[name]}
-    run=${(/** @type {Record<string, string>} */ written) => post(path, bodyOf(written))}
+    run=${(/** @type {Record<string, string>} */ written) => post(path, written)}
+    onSaved=${onSaved}
+    onClose=${onClose}
+  />`;
+}
+
+/** @param {import('./account-data.js').Props & { post: (path: string, body: unknown) => Promise<unknown> }} props */
+function EndUserCaps({ account, currency, post, onSaved, onClose }) {
+  return html`<${CapsDialog}
+    title=${`What the end users of ${account.id} may spend`}
+    all="Each end user"
+    partTitle="End user"
+    caps=${{ day: account.end_user_caps?.day, month: account.end_user_caps?.month, total: account.end_user_caps?.total }}
+    parts=${account.end_user_caps?.users.map(({ user, ...caps }) => ({ name: user, caps })) ?? []}
+    currency=${currency}
+    run=${(
+      /** @type {{ caps: object, parts: readonly import('./caps.js').Part[], reason: string }} */ {
+        caps,
+        parts,
+        reason: why,
+      },
+    ) =>
+      post('end-user-caps', {
+        ...caps,
+        ignore_case: account.end_user_caps?.ignore_case ?? false,
+        users: parts.map((part) => ({ user: part.name, ...part.caps })),
+        reason: why,
+      })}
     onSaved=${onSaved}
     onClose=${onClose}
   />`;
@@ -84,9 +112,9 @@ export function AccountAct({ name, account, currency, post, onSaved, onClose }) 
 /**
  * @param {Account} account
  * @param {string} currency
- * @returns {Record<Exclude<ActName, 'caps'>, Pick<Parameters<typeof Confirm>[0], 'fields' | 'effect'> & { path: string, bodyOf?: (written: Record<string, string>) => object }>}
+ * @returns {Record<Confirmed, Pick<Parameters<typeof Confirm>[0], 'fields' | 'effect'> & { path: string }>}
  */
-function actsOf({ available, overdraft_limit: limit, price_factors: factors }, currency) {
+function actsOf({ available, overdraft_limit: limit }, currency) {
   return {
     credit: {
       path: 'credits',
@@ -115,7 +143,6 @@ function actsOf({ available, overdraft_limit: limit, price_factors: factors }, c
           ? `It may go ${money(written.trim())} ${currency} below zero (currently: ${money(limit)} ${currency}). Existing holds stay.`
           : 'The limit is a number with at most six places, such as 12.50.',
     },
-    prices: pricesAct(factors),
     close: {
       path: 'close',
       fields: [reason],
@@ -127,45 +154,5 @@ function actsOf({ available, overdraft_limit: limit, price_factors: factors }, c
       fields: [reason],
       effect: () => 'Within five seconds, its keys can create tasks on every node again.',
     },
-  };
-}
-
-/** @param {string} text */
-function modelFactors(text) {
-  const parts = text.split(',').map((part) => part.trim());
-  return parts.filter(Boolean).map((part) => {
-    const equals = part.lastIndexOf('=');
-    return { model: part.slice(0, equals).trim(), factor: part.slice(equals + 1).trim() };
-  });
-}
-
-/**
- * @param {Account['price_factors']} factors
- * @returns {ReturnType<typeof actsOf>['prices']}
- */
-function pricesAct(factors) {
-  return {
-    path: 'price-factors',
-    fields: [
-      {
-        name: 'factor',
-        label: 'Factor for all prices (0.9: ten per cent less)',
-        value: factors?.factor ?? '1',
-      },
-      {
-        name: 'models',
-        label: 'Different factors for single models, such as clip-1=0.8, clip-2=1.1',
-        value: factors?.models.map(({ model, factor }) => `${model}=${factor}`).join(', ') ?? '',
-        isOptional: true,
-      },
-      reason,
-    ],
-    bodyOf: ({ models = '', ...rest }) => ({ ...rest, models: modelFactors(models) }),
-    effect: ({ factor = '', models = '' }) =>
-      [factor, ...modelFactors(models).map((one) => one.factor)].every(
-        (one) => isAmount(one) && Number(one) >= 0,
-      )
-        ? 'Within five seconds, holds and charges of new tasks are multiplied by this factor. Tasks in flight keep the factor that was frozen with their hold.'
-        : 'A factor is a number from 0 to 100 with at most six places, such as 0.9.',
   };
 }

@@ -1,10 +1,12 @@
-import { counted, money, words } from '../shared/format.js';
+import { counted, money, roundMoney, words } from '../shared/format.js';
 import { useLive, useVersions } from '../shared/live.js';
 import { Facts, LiveState, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { withQuery } from '../shared/query.js';
 import { Table } from '../shared/table.js';
+import { Secret } from '../shared/secret.js';
 import { AccountAct, AccountActs } from './account-acts.js';
+import { AccountUsage } from './account-usage.js';
 import { capsText } from './caps.js';
 import { Keys } from './keys.js';
 import { Pages } from './pages.js';
@@ -19,6 +21,7 @@ export function AccountPage({ api, may, currency, id }) {
   /** @type {import('../shared/live.js').Live<Account>} */
   const live = useLive(path, (signal) => api.get(path, signal), 15_000);
   const [act, setAct] = useState(/** @type {import('./account-acts.js').ActName | undefined} */ (undefined));
+  const [secret, setSecret] = useState(/** @type {string | undefined} */ (undefined));
   const account = live.data;
   const place = html`<p class="small"><a href=${linkTo(['accounts'])}>Accounts</a> / ${id}</p>`;
   if (account === undefined) return html`<main>${place}<${LiveState} live=${live} /></main>`;
@@ -26,20 +29,12 @@ export function AccountPage({ api, may, currency, id }) {
     ${place}
     <div class="row apart head">
       <h1>
-        ${may('amounts') ? html`${money(account.available)} ${currency} <span class="soft">available</span>` : account.id}
+        ${may('amounts') ? html`<span title=${money(account.available)}>${roundMoney(account.available)}</span> ${currency} <span class="soft">available</span>` : account.id}
       </h1>
       <${AccountActs} account=${account} may=${may} onAct=${setAct} />
     </div>
     <${LiveState} live=${live} />
-    <${Facts}
-      rows=${[
-        ['Name', account.name],
-        ...(may('amounts') ? moneyFacts(account, currency) : []),
-        ['Created', html`<${Time} at=${account.created_at} exact />`],
-        ['Closed', account.closed_at && html`<${Time} at=${account.closed_at} exact />`],
-        ['Tasks', html`<a href=${linkTo(['tasks'], { account: account.id })}>All tasks of this account</a>`],
-      ]}
-    />
+    <${Facts} rows=${factsOf(account, { may, currency })} />
     <${Keys}
       api=${api}
       account=${account.id}
@@ -47,6 +42,7 @@ export function AccountPage({ api, may, currency, id }) {
       isClosed=${account.closed_at !== null}
       currency=${currency}
     />
+    ${may('listUsage') && html`<${AccountUsage} api=${api} account=${account.id} currency=${currency} />`}
     ${
       may('listLedgerEntries') &&
       html`<h2>Ledger, newest first</h2>
@@ -63,15 +59,52 @@ export function AccountPage({ api, may, currency, id }) {
         name=${act}
         account=${account}
         currency=${currency}
-        post=${(/** @type {string} */ name, /** @type {unknown} */ body) => api.post(`${path}/${name}`, body)}
+        api=${api}
+        path=${path}
+        onIssued=${setSecret}
         onSaved=${live.refresh}
         onClose=${() => setAct(undefined)}
+      />`
+    }
+    ${
+      secret !== undefined &&
+      html`<${Secret}
+        title=${`The new webhook secret of ${account.id}`}
+        secret=${secret}
+        note="Give it to the owner of the account, who verifies callbacks with it."
+        onClose=${() => setSecret(undefined)}
       />`
     }
   </main>`;
 }
 
-/** @param {Account} account @param {string} currency */
+/**
+ * @param {Account} account
+ * @param {{ may: (word: string) => boolean, currency: string }} shown
+ * @returns {readonly (readonly [string, unknown])[]}
+ */
+function factsOf(account, { may, currency }) {
+  return [
+    ['Name', account.name],
+    ...(may('amounts') ? moneyFacts(account, currency) : []),
+    ['Created', html`<${Time} at=${account.created_at} exact />`],
+    ['Closed', account.closed_at && html`<${Time} at=${account.closed_at} exact />`],
+    ['Deleted', account.deletion && deletionOf(account.deletion)],
+    ['Tasks', html`<a href=${linkTo(['tasks'], { account: account.id })}>All tasks of this account</a>`],
+  ];
+}
+
+/** @param {NonNullable<Account['deletion']>} deletion */
+function deletionOf({ by, reason, requested_at: asked, finished_at: finished }) {
+  return html`by ${by} <${Time} at=${asked} />: ${reason}
+    ${finished === null ? ' (not everything is removed yet)' : html` (complete <${Time} at=${finished} />)`}`;
+}
+
+/**
+ * @param {Account} account
+ * @param {string} currency
+ * @returns {readonly (readonly [string, unknown])[]}
+ */
 function moneyFacts(account, currency) {
   return [
     ['Held', `${money(account.held)} ${currency}`],

@@ -2,6 +2,7 @@ import { Dialog, hold } from '../shared/dialog.js';
 import { money } from '../shared/format.js';
 import { Label, Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
+import { Offers } from './offers.js';
 import { useSaving } from './saving.js';
 
 /** @typedef {{ day?: string | undefined, month?: string | undefined, total?: string | undefined }} Windows */
@@ -60,6 +61,7 @@ export function CapsDialog({ title, all, partTitle, partNames, caps, parts, curr
       <p class="soft small">
         In ${currency}. An empty field means no limit. Existing holds stay, and earlier spending counts.
       </p>
+      ${partNames && html`<${Offers} id="parts" offers=${partNames.map((value) => ({ value }))} />`}
       ${rows.map(
         (row, index) =>
           html`<${Row}
@@ -115,7 +117,6 @@ function Row({ row, label, partTitle, partNames, onChange, onRemove }) {
       ${label === undefined ? name : html`<strong>${label}</strong>`}
       ${label === undefined && html`<button type="button" class="plain" onClick=${onRemove}>Remove</button>`}
     </div>
-    ${partNames && html`<datalist id="parts">${partNames.map((one) => html`<option value=${one}></option>`)}</datalist>`}
     <div class="row windows">
       ${windows.map(
         ([window, title]) =>

@@ -32,7 +32,7 @@ export function Channels({ api, may, currency }) {
         empty="No channels are configured."
       />`
     }
-    <${RouteExplanation} api=${api} />
+    <${RouteExplanation} api=${api} models=${[...new Set(live.data?.data.flatMap(({ models }) => models))]} />
   </main>`;
 }
 

@@ -23,6 +23,19 @@ export function Confirm({ title, effect, button, fields, run, onSaved, onClose }
     Object.fromEntries(fields.map(({ name, value = '' }) => [name, value])),
   );
   const { error, isBusy, save, leave, forget } = useSaving({ run, onSaved, onClose });
+  const entryOf = (/** @type {Field} */ field, /** @type {number} */ index) =>
+    html`<${Entry}
+      key=${field.name}
+      field=${field}
+      isFirst=${index === 0}
+      error=${error}
+      value=${written[field.name] ?? ''}
+      onChange=${(/** @type {string} */ value) => {
+        setWritten({ ...written, [field.name]: value });
+        if (mistakeAt(error, field.param ?? field.name) !== undefined) forget();
+      }}
+    />`;
+  const rare = fields.filter(({ isRare = false }) => isRare);
   const params = fields.map(({ name, param = name }) => param);
 
   /** @param {MouseEvent & { currentTarget: HTMLButtonElement }} event */
@@ -33,20 +46,16 @@ export function Confirm({ title, effect, button, fields, run, onSaved, onClose }
 
   return html`<${Dialog} title=${title} onClose=${leave}>
     <form onSubmit=${hold}>
-      ${fields.map(
-        (field, index) =>
-          html`<${Entry}
-            key=${field.name}
-            field=${field}
-            isFirst=${index === 0}
-            error=${error}
-            value=${written[field.name] ?? ''}
-            onChange=${(/** @type {string} */ value) => {
-              setWritten({ ...written, [field.name]: value });
-              if (mistakeAt(error, field.param ?? field.name) !== undefined) forget();
-            }}
-          />`,
-      )}
+      ${fields.filter(({ isRare = false }) => !isRare).map(entryOf)}
+      ${
+        rare.length > 0 &&
+        html`<details
+          open=${rare.some(({ name, param = name }) => mistakeAt(error, param) !== undefined) || undefined}
+        >
+          <summary>More limits</summary>
+          ${rare.map((field) => entryOf(field, -1))}
+        </details>`
+      }
       <p class="notice">${effect(written)}</p>
       <${Mistake} error=${error} others=${params} />
       <div class="row ends">

@@ -2,6 +2,8 @@ export interface Field {
   name: string;
   label: string;
   isOptional?: boolean;
+  /** Shown in a fold below the other fields. */
+  isRare?: boolean;
   value?: string;
   /** Pairs of value and title. */
   choices?: readonly (readonly string[])[];

@@ -2,6 +2,7 @@ import { Choice } from '../shared/choice.js';
 import { useVersions } from '../shared/live.js';
 import { html, useLayoutEffect, useState } from '../shared/preact.js';
 import { classNames, reasonNames } from './names.js';
+import { Offers, useAccountOffers, useKeyOffers } from './offers.js';
 import { changeQuery, goTo, linkTo } from './router.js';
 import { Views } from './views.js';
 
@@ -89,22 +90,48 @@ export function Filters({ api, place, searchRef, overview }) {
       />
       <${Choice} label="Created" value=${value('hours')} onChange=${set('hours')} options=${spans} />
       <${Choice} label="Ended" value=${value('ended')} onChange=${set('ended')} options=${spans} />
-      <${Text} label="Account" value=${value('account')} onChange=${set('account')} />
-      <${Text} label="Key" value=${value('key')} onChange=${set('key')} />
-      <${Text} label="Model" value=${value('model')} onChange=${set('model')} offers=${counted?.models} />
-      ${channelFields.map(
-        ([name = '', label]) =>
-          html`<${Text}
-            key=${name}
-            label=${label}
-            value=${value(name)}
-            onChange=${set(name)}
-            offers=${counted?.channels}
-          />`,
-      )}
+      <${Names} api=${api} value=${value} set=${set} counted=${counted} />
     </div>
     <${Views} query=${place.query} />
   </div>`;
+}
+
+/**
+ * Filters by names, with suggestions.
+ *
+ * @param {{
+ *   api: import('./types.d.ts').Api, value: (name: string) => string,
+ *   set: (name: string) => (given: string) => void, counted: Counted | undefined,
+ * }} props
+ */
+function Names({ api, value, set, counted }) {
+  const [focused, setFocused] = useState('');
+  const accounts = useAccountOffers(api, focused === 'Account');
+  const keys = useKeyOffers(api, { isWanted: focused === 'Key', account: value('account') });
+  return html`<${Text}
+      label="Account"
+      value=${value('account')}
+      onChange=${set('account')}
+      offers=${accounts}
+      onFocus=${setFocused}
+    />
+    <${Text} label="Key" value=${value('key')} onChange=${set('key')} offers=${keys} onFocus=${setFocused} />
+    <${Text}
+      label="Model"
+      value=${value('model')}
+      onChange=${set('model')}
+      offers=${weekly(counted?.models)}
+    />
+    ${channelFields.map(
+      ([name = '', label]) =>
+        html`<${Text}
+          key=${name}
+          label=${label}
+          value=${value(name)}
+          onChange=${set(name)}
+          offers=${weekly(counted?.channels)}
+        />`,
+    )}`;
 }
 
 /**
@@ -180,10 +207,12 @@ function options(names, counts) {
 }
 
 /**
- * @param {{ label: string, value: string, onChange: (value: string) => void, offers?: Counts }} props `onChange`:
- * called when the entry is complete. `offers`: suggestions.
+ * @param {{
+ *   label: string, value: string, onChange: (value: string) => void,
+ *   offers?: readonly import('./offers.js').Offer[], onFocus?: (label: string) => void,
+ * }} props `onChange`: called when the entry is complete. `offers`: suggestions.
  */
-export function Text({ label, value, onChange, offers = [] }) {
+export function Text({ label, value, onChange, offers = [], onFocus }) {
   const [written, setWritten] = useState(value);
   useLayoutEffect(() => setWritten(value), [value]);
   return html`<label class="field">
@@ -192,17 +221,15 @@ export function Text({ label, value, onChange, offers = [] }) {
       size="9"
       list=${offers.length === 0 ? undefined : `offers-${label}`}
       value=${written}
+      onFocus=${() => onFocus?.(label)}
       onInput=${(/** @type {Event & { currentTarget: HTMLInputElement }} */ event) => setWritten(event.currentTarget.value)}
       onChange=${() => onChange(written)}
     />
-    ${
-      offers.length > 0 &&
-      html`<datalist id=${`offers-${label}`}>
-        ${offers.map(
-          ({ name, count }) =>
-            html`<option key=${name} value=${name}>${`${count.toLocaleString('en')} in a week`}</option>`,
-        )}
-      </datalist>`
-    }
+    ${offers.length > 0 && html`<${Offers} id=${`offers-${label}`} offers=${offers} />`}
   </label>`;
+}
+
+/** @param {Counts} [counts] */
+function weekly(counts = []) {
+  return counts.map(({ name, count }) => ({ value: name, title: `${count.toLocaleString('en')} in a week` }));
 }

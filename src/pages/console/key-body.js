@@ -36,12 +36,12 @@ function givenOf(written) {
 }
 
 /**
- * @param {readonly string[]} names ids of the models
+ * @param {{ models: readonly string[], channels: readonly string[] }} names
  * @param {string} currency
  * @param {(word: string) => boolean} may
  * @returns {readonly import('./field.d.ts').Field[]}
  */
-export function keyFields(names, currency, may) {
+export function keyFields({ models, channels }, currency, may) {
   const limits = may('setKeyCaps')
     ? [
         ['day', 'a day'],
@@ -77,7 +77,7 @@ export function keyFields(names, currency, may) {
       name: 'models',
       label: 'For these models only (none: all)',
       isOptional: true,
-      picks: names.map((name) => [name, name]),
+      picks: models.map((name) => [name, name]),
     },
     ...limits.map(([name = '', title]) => ({
       name,
@@ -85,20 +85,26 @@ export function keyFields(names, currency, may) {
       isOptional: true,
       param: 'caps',
     })),
-    ...limitFields,
+    {
+      name: 'days',
+      label: 'Expires after this many days (empty: never)',
+      isOptional: true,
+      param: 'expires_at',
+    },
+    {
+      name: 'channels',
+      label: 'By these channels only (none: all)',
+      isOptional: true,
+      isRare: true,
+      picks: channels.map((name) => [name, name]),
+    },
+    ...limitFields.map((field) => ({ ...field, isRare: true })),
   ];
 }
 
 /** @type {readonly import('./field.d.ts').Field[]} */
 const limitFields = [
-  { name: 'channels', label: 'By these channels only (empty: all)', isOptional: true },
   { name: 'addresses', label: 'From these addresses or networks only (empty: any)', isOptional: true },
-  {
-    name: 'days',
-    label: 'Expires after this many days (empty: never)',
-    isOptional: true,
-    param: 'expires_at',
-  },
   { name: 'requests_per_minute', label: 'Requests a minute (empty: any number)', isOptional: true },
   { name: 'concurrent_tasks', label: 'Tasks at once (empty: any number)', isOptional: true },
   { name: 'duration_max', label: 'Longest video, in seconds (empty: any)', isOptional: true },

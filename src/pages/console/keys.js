@@ -7,6 +7,7 @@ import { actionsColumn, Table } from '../shared/table.js';
 import { CapsDialog, capsText } from './caps.js';
 import { Confirm } from './confirm.js';
 import { NewKey, mayUse } from './new-key.js';
+import { useModelNames } from './offers.js';
 import { linkTo } from './router.js';
 import { Pages } from './pages.js';
 import { Secret } from '../shared/secret.js';
@@ -164,25 +165,11 @@ function Act({ api, account, currency, may, doing, onIssued, onSaved, onClose })
   const { key } = doing;
   const own = `${path}/${encodeURIComponent(key.id)}`;
   if (doing.kind === 'caps')
-    return html`<${CapsDialog}
-      title=${`What ${nameOf(key)} may spend`}
-      all="All models together"
-      partTitle="Model"
-      caps=${{ day: key.caps?.day, month: key.caps?.month, total: key.caps?.total }}
-      parts=${key.caps?.models.map(({ model: name, ...caps }) => ({ name, caps })) ?? []}
+    return html`<${KeyCaps}
+      api=${api}
+      of=${key}
+      path=${own}
       currency=${currency}
-      run=${(
-        /** @type {{ caps: object, parts: readonly import('./caps.js').Part[], reason: string }} */ {
-          caps,
-          parts,
-          reason,
-        },
-      ) =>
-        api.post(`${own}/caps`, {
-          ...caps,
-          models: parts.map((part) => ({ model: part.name, ...part.caps })),
-          reason,
-        })}
       onSaved=${onSaved}
       onClose=${onClose}
     />`;
@@ -201,6 +188,39 @@ function Act({ api, account, currency, may, doing, onIssued, onSaved, onClose })
     fields=${[{ name: 'reason', label: 'Reason (kept with your name)' }]}
     effect=${() => 'Within five seconds, every node refuses the key. Its tasks keep running and are charged. This cannot be undone. To replace a key without a gap, rotate it instead.'}
     run=${({ reason = '' }) => api.remove(withQuery(own, { reason }))}
+    onSaved=${onSaved}
+    onClose=${onClose}
+  />`;
+}
+
+/**
+ * @param {{
+ *   api: import('./types.d.ts').Api, of: Key, path: string, currency: string,
+ *   onSaved: () => Promise<void>, onClose: () => void,
+ * }} props
+ */
+function KeyCaps({ api, of: key, path: own, currency, onSaved, onClose }) {
+  const { models } = useModelNames(api);
+  return html`<${CapsDialog}
+    title=${`What ${nameOf(key)} may spend`}
+    all="All models together"
+    partTitle="Model"
+    partNames=${key.models ?? models}
+    caps=${{ day: key.caps?.day, month: key.caps?.month, total: key.caps?.total }}
+    parts=${key.caps?.models.map(({ model: name, ...caps }) => ({ name, caps })) ?? []}
+    currency=${currency}
+    run=${(
+      /** @type {{ caps: object, parts: readonly import('./caps.js').Part[], reason: string }} */ {
+        caps,
+        parts,
+        reason,
+      },
+    ) =>
+      api.post(`${own}/caps`, {
+        ...caps,
+        models: parts.map((part) => ({ model: part.name, ...part.caps })),
+        reason,
+      })}
     onSaved=${onSaved}
     onClose=${onClose}
   />`;

@@ -4,7 +4,7 @@ import { Badge, LiveState } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { Reckoning } from '../shared/reckoning.js';
 import { Table } from '../shared/table.js';
-import { AskJson } from './ask-json.js';
+import { AskRequest } from './ask-request.js';
 import { PriceLines } from './price-lines.js';
 import { linkTo } from './router.js';
 
@@ -40,11 +40,10 @@ export function Models({ api, may, currency }) {
     }
     ${
       may('explainPrice') &&
-      html`<${AskJson}
+      html`<${AskRequest}
         title="What would a request cost?"
-        label="Request to price as JSON"
         button="Explain"
-        first='{"model": ""}'
+        models=${live.data?.data.map(({ id }) => id) ?? []}
         ask=${(/** @type {unknown} */ request) => api.post('/admin/v1/prices/explain', { request })}
         show=${(/** @type {Explained} */ explained) => html`<${Priced} explained=${explained} />`}
       />`

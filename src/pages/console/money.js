@@ -1,5 +1,5 @@
 import { BarChart, Share } from '../shared/chart.js';
-import { counted, money, sumMoney } from '../shared/format.js';
+import { counted, money, roundMoney, sumMoney } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { LiveState } from '../shared/parts.js';
 import { GroupBy, Period } from '../shared/period.js';
@@ -78,22 +78,25 @@ function Report({ margin: { data, currency, from, to }, by }) {
     sumMoney(data.map((row) => row[name]));
   const unknown = data.reduce((count, row) => count + row.cost_unknown, 0);
   const [charged, refunded] = [sum('charged'), sum('refunded')];
+  const all = { cost: sum('cost'), margin: sum('margin'), cost_unknown: unknown };
+  const [cost, margin] = [knownAmount(all, 'cost'), knownAmount(all, 'margin')];
+  const isPartial = unknown > 0 && cost !== null;
   return html`<p class="soft">Tasks that ended and refunds from ${from} until before ${to}, in UTC.</p>
     <div class="figures">
       <${Figure}
         title=${`Charged ${currency}`}
-        value=${money(charged)}
-        more=${Number(refunded) > 0 && `${money(refunded)} of this was refunded`}
+        value=${roundMoney(charged)}
+        more=${Number(refunded) > 0 && `${roundMoney(refunded)} of this was refunded`}
       />
       <${Figure}
         title=${`Upstream cost ${currency}`}
-        value=${`${unknown > 0 ? 'at least ' : ''}${money(sum('cost'))}`}
+        value=${`${isPartial ? 'at least ' : ''}${roundMoney(cost)}`}
         more=${unknown > 0 && `unknown for ${counted(unknown, 'attempt')}`}
       />
       <${Figure}
         title=${`Margin ${currency}`}
-        value=${`${unknown > 0 ? 'at most ' : ''}${money(sum('margin'))}`}
-        more=${shareOf(sum('margin'), Number(charged) - Number(refunded))}
+        value=${`${isPartial ? 'at most ' : ''}${roundMoney(margin)}`}
+        more=${margin !== null && shareOf(margin, { revenue: Number(charged) - Number(refunded), isPartial })}
       />
       <${Figure}
         title="Tasks"
@@ -112,9 +115,12 @@ function Report({ margin: { data, currency, from, to }, by }) {
     ${data.length > rowsShown && html`<p class="soft">The ${rowsShown} lowest margins of ${data.length.toLocaleString('en')}. The CSV has all.</p>`}`;
 }
 
-/** @param {string} margin @param {number} revenue */
-function shareOf(margin, revenue) {
-  return revenue > 0 && `${((Number(margin) / revenue) * 100).toFixed(1)} % of the charges`;
+/** @param {string} margin @param {{ revenue: number, isPartial: boolean }} of */
+function shareOf(margin, { revenue, isPartial }) {
+  return (
+    revenue > 0 &&
+    `${isPartial ? 'at most ' : ''}${((Number(margin) / revenue) * 100).toFixed(1)} % of the charges`
+  );
 }
 
 /**

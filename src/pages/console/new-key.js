@@ -1,9 +1,9 @@
 import { words } from '../shared/format.js';
-import { useLive } from '../shared/live.js';
 import { html } from '../shared/preact.js';
 import { root } from '../shared/root.js';
 import { Confirm } from './confirm.js';
 import { createBody, keyFields } from './key-body.js';
+import { useModelNames } from './offers.js';
 
 /** @typedef {import('./types.d.ts').Key} Key */
 /**
@@ -12,7 +12,6 @@ import { createBody, keyFields } from './key-body.js';
  */
 
 const path = '/admin/v1/keys';
-const models = '/admin/v1/models';
 
 /** @param {Key} key */
 export function mayUse(key) {
@@ -45,9 +44,7 @@ export function mayUse(key) {
  * }} props
  */
 export function NewKey({ api, account, currency, may, onIssued, onSaved, onClose }) {
-  /** @type {import('../shared/live.js').Live<{ data: readonly { id: string }[] }>} */
-  const live = useLive(models, (signal) => api.get(models, signal), 0);
-  const names = live.data?.data.map(({ id }) => id) ?? [];
+  const names = useModelNames(api);
   return html`<${Confirm}
     title=${`New key for ${account}`}
     button="Create"

@@ -1,4 +1,4 @@
-import { counted, money, span, words } from '../shared/format.js';
+import { counted, roundMoney, span, words } from '../shared/format.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
@@ -70,10 +70,10 @@ function sumOf(rows) {
 function Figures({ overview: { money: sums, unfinished, callbacks, delivery }, currency }) {
   return html`<div class="figures">
     <${Figure} title="Unfinished tasks" value=${sumOf(unfinished).toLocaleString('en')} />
-    <${Figure} title=${`Held ${currency}`} value=${money(sums.held)} />
+    <${Figure} title=${`Held ${currency}`} value=${roundMoney(sums.held)} />
     <${Figure}
       title=${`Available ${currency}`}
-      value=${money(sums.available)}
+      value=${roundMoney(sums.available)}
       more=${sums.overdrawn > 0 && `${counted(sums.overdrawn, 'account')} below zero`}
     />
     ${
@@ -231,6 +231,27 @@ function Count({ flow: { span: name, query }, count, hours }) {
 
 /** @typedef {Overview['unfinished'][number]} Depth */
 
+/** @param {Depth} row */
+function waitOf({ state, waits_for: waits }) {
+  return named(waits === '' ? state : waits);
+}
+
+/**
+ * Adds up rows that read the same, because several states wait for the same thing.
+ *
+ * @param {readonly Depth[]} rows
+ */
+function byWait(rows) {
+  /** @type {Map<string, Depth>} */
+  const sums = new Map();
+  for (const row of rows) {
+    const key = JSON.stringify([row.channel, waitOf(row)]);
+    const { count = 0, since = row.since } = sums.get(key) ?? {};
+    sums.set(key, { ...row, count: count + row.count, since: Math.min(since, row.since) });
+  }
+  return [...sums.values()];
+}
+
 /** @param {{ rows: readonly Depth[] }} props */
 function Unfinished({ rows }) {
   return html`<${Table}
@@ -240,7 +261,7 @@ function Unfinished({ rows }) {
       {
         title: 'Waits for',
         isProse: true,
-        cell: (/** @type {Depth} */ { state, waits_for: waits }) => named(waits === '' ? state : waits),
+        cell: waitOf,
       },
       {
         title: 'Tasks',
@@ -253,8 +274,8 @@ function Unfinished({ rows }) {
         cell: (/** @type {Depth} */ { since }) => html`<${Time} at=${since} />`,
       },
     ]}
-    rows=${rows}
-    keyOf=${(/** @type {Depth} */ row) => `${row.channel} ${row.state} ${row.waits_for}`}
+    rows=${byWait(rows)}
+    keyOf=${(/** @type {Depth} */ row) => `${row.channel} ${waitOf(row)}`}
     empty="No task is unfinished."
   />`;
 }

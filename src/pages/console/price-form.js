@@ -115,7 +115,7 @@ function Lines({ lines, currency, written, onChange }) {
  */
 function Line({ label, price, written, onChange }) {
   const isRemoved = written === null;
-  return html`<div class="row">
+  return html`<div class="row line">
     <label class="stacked">
       ${label}
       <input

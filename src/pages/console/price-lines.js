@@ -59,9 +59,19 @@ function limitsOf({ when, beyond }) {
   return `${beyond === 0 ? '' : `, after the first ${beyond}`}${conditionOf(when)}`;
 }
 
+/** Completes “with” and “without”. @type {Record<string, string>} */
+const flags = {
+  video_input: 'a video',
+  audio_input: 'an audio',
+  image_input: 'an image',
+  generate_audio: 'sound',
+  draft: 'draft quality',
+};
+
 /** @param {Record<string, unknown>} when */
 function conditionOf(when) {
   const tests = Object.entries(when).map(([name, value]) => {
+    if (typeof value === 'boolean') return `${value ? 'with' : 'without'} ${flags[name] ?? words(name)}`;
     const wanted = Array.isArray(value) ? value.join(' or ') : String(value);
     return `${words(name)} ${wanted}`;
   });

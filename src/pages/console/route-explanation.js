@@ -2,7 +2,7 @@ import { words } from '../shared/format.js';
 import { html } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
 import { HealthList } from './health.js';
-import { AskJson } from './ask-json.js';
+import { AskRequest } from './ask-request.js';
 
 /** @typedef {{ channel: string, credential?: string, verdict: string, detail?: string }} Line */
 /**
@@ -21,13 +21,12 @@ const columns = [
   { title: 'Why', isProse: true, cell: (/** @type {Line} */ { detail }) => detail ?? '' },
 ];
 
-/** @param {{ api: import('./types.d.ts').Api }} props */
-export function RouteExplanation({ api }) {
-  return html`<${AskJson}
+/** @param {{ api: import('./types.d.ts').Api, models: readonly string[] }} props */
+export function RouteExplanation({ api, models }) {
+  return html`<${AskRequest}
     title="Where would a request go?"
-    label="Request as JSON"
     button="Explain"
-    first='{"model": ""}'
+    models=${models}
     ask=${(/** @type {unknown} */ request) => api.post('/admin/v1/routes/explain', { request })}
     show=${(/** @type {Explained} */ explained) => html`
       ${explained.refusal && html`<p class="notice warn">It would be refused: ${explained.refusal.message}</p>`}

@@ -3,11 +3,14 @@ import { Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { withQuery } from '../shared/query.js';
 import { saveAnswer } from '../shared/save.js';
+import { Offers, useAccountOffers } from './offers.js';
 
 const types = { csv: 'text/csv', html: 'text/html' };
 
 /** @param {{ api: import('./types.d.ts').Api }} props */
 export function Statements({ api }) {
+  const [isPicking, setPicking] = useState(false);
+  const accounts = useAccountOffers(api, isPicking);
   const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
 
   /** @param {SubmitEvent & { currentTarget: HTMLFormElement }} event */
@@ -35,8 +38,16 @@ export function Statements({ api }) {
   return html`<h2>Statements</h2>
     <form class="row fields statements" onSubmit=${save}>
       <label class="field"
-        ><span class="small soft">Account</span><input name="account" required size="16"
+        ><span class="small soft">Account</span
+        ><input
+          name="account"
+          required
+          size="16"
+          autocomplete="off"
+          list="statement-accounts"
+          onFocus=${() => setPicking(true)}
       /></label>
+      <${Offers} id="statement-accounts" offers=${accounts} />
       <label class="field">
         <span class="small soft">Month</span>
         <input

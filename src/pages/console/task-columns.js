@@ -9,20 +9,29 @@ import { amountOf, TaskState } from './task-state.js';
 
 /**
  * @param {string} currency
- * @param {boolean} byEnd
+ * @param {{ byEnd: boolean, isNarrow: boolean }} shown In narrow windows, the first column also has the model and the
+ * time, which would otherwise need scrolling.
  * @returns {readonly import('../shared/table.js').Column<Task>[]}
  */
-export function columnsOf(currency, byEnd) {
+export function columnsOf(currency, { byEnd, isNarrow }) {
+  const time = byEnd
+    ? { title: 'Ended', at: (/** @type {Task} */ { completed_at: at }) => at }
+    : { title: 'Created', at: (/** @type {Task} */ { created_at: at }) => at };
+  const task = {
+    title: 'Task',
+    cell: (/** @type {Task} */ row) =>
+      html`<a class="mono short" title=${row.id} href=${linkTo(['tasks', row.id])}>${row.id}</a>${
+          isNarrow &&
+          html`<div class="small soft">${short(row.model)}<br /><${Time} at=${time.at(row)} /></div>`
+        }`,
+  };
   return [
+    ...(isNarrow ? [task] : []),
     { title: `Amount ${currency}`, money: (task) => amountOf(task).amount },
     { title: 'Billing', cell: (task) => html`<span class="soft">${amountOf(task).word}</span>` },
     { title: 'State', cell: (task) => html`<${TaskState} task=${task} />` },
     { title: 'Reason or next step', isProse: true, cell: (task) => html`<${Next} task=${task} />` },
-    {
-      title: 'Task',
-      cell: ({ id }) => html`<a class="mono short" title=${id} href=${linkTo(['tasks', id])}>${id}</a>`,
-    },
-    { title: 'Model', cell: ({ model }) => short(model) },
+    ...(isNarrow ? [] : [task, { title: 'Model', cell: (/** @type {Task} */ { model }) => short(model) }]),
     { title: 'Account', cell: ({ account }) => short(account) },
     { title: 'Channel', cell: ({ channel }) => short(channel ?? '–') },
     { title: 'Key', cell: ({ key }) => mono(key) },
@@ -30,9 +39,9 @@ export function columnsOf(currency, byEnd) {
     { title: 'Request', cell: ({ request_id: request }) => mono(request) },
     { title: `Cost ${currency}`, money: ({ cost }) => cost },
     { title: `Margin ${currency}`, movement: ({ margin }) => margin },
-    byEnd
-      ? { title: 'Ended', cell: ({ completed_at: at }) => html`<${Time} at=${at} />` }
-      : { title: 'Created', cell: ({ created_at: at }) => html`<${Time} at=${at} />` },
+    ...(isNarrow
+      ? []
+      : [{ title: time.title, cell: (/** @type {Task} */ row) => html`<${Time} at=${time.at(row)} />` }]),
   ];
 }
 

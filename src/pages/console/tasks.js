@@ -10,6 +10,7 @@ import { useColumns } from './column-choice.js';
 import { Filters } from './filters.js';
 import { Hits, hitsOf } from './found.js';
 import { useKeys } from './keyboard.js';
+import { useNarrow } from './narrow.js';
 import { LedgerTable } from './ledger-table.js';
 import { Pages } from './pages.js';
 import { focusedRow, usePosition, useRowKeys } from './row-keys.js';
@@ -113,7 +114,7 @@ function Found({
   loadAll: load,
   place,
 }) {
-  const columns = columnsOf(currency, place.query.has('ended'));
+  const columns = columnsOf(currency, { byEnd: place.query.has('ended'), isNarrow: useNarrow() });
   const { shown, choice } = useColumns(columns, hiddenColumns(currency));
   const hits = find === undefined ? noHits : hitsOf(others, find);
   if (rows.length === 0 && ledger.length > 0)

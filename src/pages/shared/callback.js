@@ -1,3 +1,4 @@
+import { answerOf } from './delivery.js';
 import { words } from './format.js';
 import { Time } from './parts.js';
 import { html } from './preact.js';
@@ -10,7 +11,7 @@ import { Table } from './table.js';
 
 const columns = [
   { title: 'At', cell: (/** @type {Sent} */ { at }) => html`<${Time} at=${at} />` },
-  { title: 'Response', cell: (/** @type {Sent} */ { status, error }) => status ?? error ?? '–' },
+  { title: 'Response', cell: answerOf },
   { title: 'Took', isNumber: true, cell: (/** @type {Sent} */ { duration_ms: took }) => `${took} ms` },
 ];
 

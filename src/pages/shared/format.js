@@ -18,6 +18,20 @@ export function money(amount, least = 2) {
 }
 
 /**
+ * Formats an amount for a heading: amounts of 1 or more are rounded to two decimal places. Small amounts keep all
+ * digits, because rounding would hide most of a price.
+ *
+ * @param {string | null | undefined} amount
+ */
+export function roundMoney(amount) {
+  const [, sign = '', whole = '', places = ''] = /^(-?)(\d+)\.(\d+)$/.exec(amount ?? '') ?? [];
+  if (!/[1-9]/.test(whole)) return money(amount);
+  const cents = BigInt(whole + places.slice(0, 2).padEnd(2, '0')) + (/^..[5-9]/.test(places) ? 1n : 0n);
+  const digits = String(cents);
+  return money(`${sign}${digits.slice(0, -2)}.${digits.slice(-2)}`);
+}
+
+/**
  * Formats an amount with its sign: `0.500000` becomes `+0.50`, and `-0.4` becomes `−0.40`.
  *
  * @param {string | null | undefined} amount

@@ -55,9 +55,11 @@ export function Label({ text }) {
   return html`${name}${note && html` <span class="soft small">${note}</span>`}`;
 }
 
-/** @param {{ rows: readonly (readonly [string, unknown])[] }} props Rows without a value are omitted. */
+/** @param {{ rows: readonly (readonly [string, unknown])[] }} props Rows without a value, or with false, are omitted. */
 export function Facts({ rows }) {
-  const given = rows.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  const given = rows.filter(
+    ([, value]) => value !== null && value !== undefined && value !== '' && value !== false,
+  );
   return html`<dl class="facts">
     ${given.map(
       ([name, value]) =>

@@ -3,7 +3,7 @@ import { html, useLayoutEffect, useRef, useState } from './preact.js';
 
 /**
  * Cells of a column with `isProse` may have several lines. `money` replaces `cell` for amounts: all amounts in the
- * column get the same number of decimal places, so that their decimal points align. `movement` does the same with
+ * table get the same number of decimal places, so that their decimal points align. `movement` does the same with
  * signed amounts. `by` returns the value by which to sort.
  *
  * @template Row
@@ -34,7 +34,7 @@ export function Table({ label, columns, rows, keyOf, empty, onOpen, selection })
   const [order, setOrder] = useState(/** @type {Order | undefined} */ (undefined));
   if (rows.length === 0) return html`<p class="soft">${empty}</p>`;
   const keys = rows.map(keyOf);
-  const cells = columns.map((column) => cellOf(column, rows));
+  const cells = cellsOf(columns, rows);
   const all = selection !== undefined && keys.every((key) => selection.has(key));
   return html`<div class="table" tabindex="0" role="region" aria-label=${label} ref=${region}>
     <table>
@@ -157,14 +157,26 @@ function useHeadInSight() {
 
 /**
  * @template Row
- * @param {Column<Row>} column
+ * @param {readonly Column<Row>[]} columns
  * @param {readonly Row[]} rows
+ */
+function cellsOf(columns, rows) {
+  const amounts = columns.flatMap(({ money: amountOf, movement: signedOf }) =>
+    rows.map((row) => (signedOf ?? amountOf)?.(row) ?? null),
+  );
+  const places = placesOf(amounts);
+  return columns.map((column) => cellOf(column, places));
+}
+
+/**
+ * @template Row
+ * @param {Column<Row>} column
+ * @param {number} places
  * @returns {(row: Row) => unknown}
  */
-function cellOf({ cell, money: amountOf, movement: signedOf }, rows) {
+function cellOf({ cell, money: amountOf, movement: signedOf }, places) {
   const valueOf = signedOf ?? amountOf;
   if (valueOf === undefined) return cell ?? (() => '');
-  const places = placesOf(rows.map(valueOf));
   const written = signedOf === undefined ? money : movement;
   return (row) => written(valueOf(row), places);
 }

@@ -1,8 +1,30 @@
-import { expect, it } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, it } from 'vitest';
+import { createMediaLinks } from '../../../src/results/media-links.ts';
 import { anchorsOf } from '../../support/docs-page.ts';
-import { useHttpWorld } from '../../support/http-world.ts';
+import { useFileWorld } from './file-world.ts';
+import type { Server } from '../../support/http-world.ts';
 
-const world = useHttpWorld('route_get_docs');
+const files = useFileWorld('route_get_docs');
+/** Offers every operation that the document describes, so its page is the largest. */
+let world: Server;
+
+beforeAll(async () => {
+  const { storage } = files;
+  const links = createMediaLinks({
+    key: randomBytes(32),
+    publicUrl: '',
+    ttlSeconds: 3_600,
+    retentionSeconds: 86_400,
+    now: Date.now,
+  });
+  const { storedFiles } = files.node.deps;
+  world = await files.world.startNode({
+    ...(storedFiles && { storedFiles }),
+    keptResults: { storage, links, now: Date.now },
+  });
+});
 
 const gzippedBytesMax = 150_000;
 
@@ -34,13 +56,11 @@ it('is a page that loads nothing from elsewhere, and may run only our own code',
   expect(page.text).not.toMatch(/\{\{|\son\w+=|style=/);
 });
 
-it('shows the operations of this gateway', async () => {
-  const [page, document] = await Promise.all([
-    world.call('GET', '/docs'),
-    world.call('GET', '/openapi.json'),
-  ]);
+it('shows every operation of the document', async () => {
+  const page = await world.call('GET', '/docs');
+  const document = JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'));
   const anchors = anchorsOf(page.text);
-  const items = Object.values<Record<string, { operationId: string }>>(document.body.paths);
+  const items = Object.values<Record<string, { operationId: string }>>(document.paths);
   const ids = items.flatMap((item) => Object.values(item)).map(({ operationId }) => operationId);
   expect(ids.filter((id) => !/Alias\d*$/.test(id) && !anchors.includes(id))).toEqual([]);
 });
