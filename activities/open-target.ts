@@ -41,7 +41,7 @@ export function requireTarget(deps: TargetDeps, task: Owner, candidate: RouteCan
   return opened;
 }
 
-/** The failure is benign, because an operator caused it. Its message explains how to undo the change. */
+/** Returns a benign failure, because an operator caused it. Its message explains how to undo the change. */
 export function channelGone({ message }: ChannelGoneError): ApplicationFailure {
   return later('ChannelGone', message);
 }
