@@ -13,7 +13,7 @@ export interface ChannelPoller extends StatusPoller {
   callsBack(): boolean;
 }
 
-/** One poller per channel, credential and kind of task, shared by all their jobs in this process. */
+/** Returns the poller for a channel, credential and kind of task. All their jobs in this process share it. */
 export function createStatusPollers({
   channels,
   limiter,
@@ -23,7 +23,9 @@ export function createStatusPollers({
 }: {
   readonly channels: Channels;
   readonly limiter: (perSecond: () => number) => RateLimiter;
-  /** Learns which task each polled job belongs to, because an adapter that polls many jobs at once does not know. */
+  /**
+   * Is informed which task each polled job belongs to, because an adapter that polls many jobs at once does not know.
+   */
   readonly recorder: Pick<ExchangeRecorder, 'own'>;
   readonly now: () => number;
   readonly publicUrl?: string;
