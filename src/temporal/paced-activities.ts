@@ -3,7 +3,8 @@ import { workflowTypes } from '../base/queues.ts';
 import type { Pace } from '../process/pace.ts';
 
 /**
- * Each activity counts as use of the worker. A run of the reconciler, every few minutes, is not a sign of more to come.
+ * Counts each activity as use of the worker. The reconciler's runs count only once, because a run every few minutes is
+ * not a sign of more to come.
  */
 export function pacedActivities(pace: Pace): ActivityInterceptorsFactory {
   return ({ info: { workflowType } }) => {
