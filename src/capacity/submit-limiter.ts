@@ -34,9 +34,7 @@ export interface SubmitLimiterOptions {
 const inlineMaxMs = 1_000;
 /** The longest wait before the task asks again. The rate may be raised meanwhile, and other processes may have room. */
 const returnMaxMs = 300_000;
-/**
- * A task that is later than this, in milliseconds, is forgotten. It was cancelled or has returned to another process.
- */
+/** A task that is this late is forgotten, because it was cancelled or has returned to another process. */
 const lapsesMs = 1_000;
 const turnsMax = 10_000;
 
@@ -49,7 +47,7 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
   const waiting = new Map<string, Waiting>();
   const turns = createTurns();
   /**
-   * When the next token is free. If that is in the past, the tokens since then are available, up to one second's worth.
+   * When the next token is free. If this is in the past, the tokens since then are available, up to one second's worth.
    */
   let freeAt = 0;
 
