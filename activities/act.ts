@@ -142,7 +142,7 @@ function holdStays({ hold }: Task, { currency }: ActRequest): string {
 }
 
 /**
- * Promises nothing, because only the upstream knows whether the job can still be cancelled, and it decides only when
+ * Cannot predict the result: only the upstream knows whether the job can still be cancelled, and it decides only when
  * asked.
  */
 function cancel(): Proposal<'cancel'> {

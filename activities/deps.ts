@@ -131,7 +131,7 @@ export interface ChannelActivityDeps extends ActivityDeps {
 export interface TaskSignals {
   /** Undefined clears the task's concern. */
   concern(task: string, concern: Concern | undefined): Promise<void>;
-  /** No worker serves these channels, so a task that has not been submitted yet should move to others. */
+  /** Reports that no worker serves these channels, so a task that has not been submitted yet should move to others. */
   unserved(task: string, channels: readonly string[]): Promise<void>;
 }
 

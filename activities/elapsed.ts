@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity';
 
 /**
- * Returns how old the activity was, at least, when this attempt began, in milliseconds by the server's clock. The
- * attempt's own time in the queue is excluded.
+ * Returns the activity's minimum age when this attempt began, in milliseconds by the server's clock. Excludes the
+ * attempt's own time in the queue.
  */
 export function elapsedBefore(): number {
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;

@@ -6,7 +6,7 @@ import type { OwedCallback } from './deliver-callback.ts';
 import type { CallbackActivityDeps } from './deps.ts';
 import type { FirstCallback } from './types.ts';
 
-/** How long the workflow, with all its other work, waits for the receiver. */
+/** How long the workflow waits for the receiver. All its other work waits too. */
 const promptMs = 1_500;
 /**
  * The longest time from handing over a request to its outcome: the wait for a connection plus the wait for the

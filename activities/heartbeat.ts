@@ -1,9 +1,12 @@
 import { Context } from '@temporalio/activity';
 
-/** The interval between heartbeats as a share of the activity's heartbeat timeout: three heartbeats per timeout. */
+/**
+ * The interval between heartbeats, as a fraction of the activity's heartbeat timeout. Three heartbeats fit into one
+ * timeout.
+ */
 const sharePerHeartbeat = 0.27;
 /**
- * The same share for long attempts. The margin covers an initial phase without heartbeats, and a client that retries a
+ * The interval for long attempts. The margin covers an initial phase without heartbeats, and a client that retries a
  * failed request for ten seconds.
  */
 const rareShare = 0.5;

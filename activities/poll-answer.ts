@@ -91,7 +91,7 @@ export interface Delivering {
   readonly deps: DeliveryDeps;
   readonly copyMaxMs: number;
   readonly askAgain: () => Promise<OperationStatus>;
-  /** If true, a link is delivered even if its host does not respond. The host may still respond to the caller. */
+  /** Whether to deliver a link even if its host does not respond. The host may still respond to the caller. */
   readonly isLast: boolean;
 }
 
@@ -232,7 +232,7 @@ function renderTime(status: Ended, { job, memory }: Watch, took: RenderTook): nu
 }
 
 /**
- * The two durations may differ by this much without consequences, because of slow writes, full queues or a busy worker.
+ * The two durations may differ by this much, or by this share, because of slow writes, full queues or a busy worker.
  */
 const apartMs = 10_000;
 const apartShare = 0.1;

@@ -12,7 +12,6 @@ import { watchedJob } from '../src/task/watched-job.ts';
 import type { WatchedJob } from '../src/task/watched-job.ts';
 import type { TaskView } from './types.ts';
 
-/** How long the final poll may spend on copying a result. */
 const lastCopyMaxMs = 25_000;
 
 /** Runs outside the channel's queue, and finishes even if the channel has been removed. */

@@ -66,7 +66,6 @@ export async function recordAcceptance(
   return after;
 }
 
-/** Withdraws the claim of a worker that stalled before sending the request. */
 export async function recordStall(sent: Sent, deps: ChannelActivityDeps): Promise<Task> {
   const message = 'The worker hung before it sent the request; nothing was sent.';
   const word = { code: 'worker_stalled', message, stays: true };
@@ -136,7 +135,7 @@ export function notAccepted({ input, n, owner }: Refusing, word: Word): EventOf<
   return { kind: 'not_accepted', candidate, ...defined({ n, owner }), ...word, elapsedMs };
 }
 
-/** `wait` is the cause of the wait if it differs from the upstream's response to the submission. */
+/** `wait` is set if the task waits for a reason other than the upstream's response to the submission. */
 interface Refused extends Pick<Word, 'code' | 'message' | 'wait'> {
   readonly retryAfterMs?: number | undefined;
 }

@@ -24,8 +24,8 @@ import { watchedJob } from '../src/task/watched-job.ts';
 import type { SubmitInput, TaskView } from './types.ts';
 
 /**
- * The heartbeat details once the upstream has accepted. They let another run continue if this worker dies before
- * writing the acceptance.
+ * The heartbeat details after the upstream has accepted the submission. They let another run continue if this worker
+ * dies before recording the acceptance.
  */
 const acceptedSchema = z.object({
   n: z.number(),

@@ -116,8 +116,9 @@ export interface PollInput {
 export interface CallbackActivities {
   /**
    * Delivers an ended task's callback, unless this round has already delivered it.
-   * @param round - Names the series of attempts. Absent for the task's own series; the run's id for a requested one.
-   * @param dueAt - Unix milliseconds. The next request is not made before this time, even if an earlier one was.
+   * @param round - Names the series of attempts. Absent for the task's own series, and the run's id for a requested
+   * one.
+   * @param dueAt - Unix milliseconds. No request is made before this time.
    */
   deliverCallback(task: string, round?: string, dueAt?: number): Promise<void>;
 }

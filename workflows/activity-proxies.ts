@@ -35,7 +35,7 @@ const heartbeatTimeout = '15s';
 const waitHeartbeatTimeout = '1m';
 /**
  * The longest retry interval of a waiting activity. Temporal counts every attempt that only waited as failed, so after
- * a long wait, the interval has always grown to this value when a worker dies.
+ * a long wait, the interval has grown to this value by the time a worker dies.
  */
 const waitRetryMax = '20s';
 
@@ -76,7 +76,6 @@ async function localFirst<Result>(
   }
 }
 
-/** Like `localFirst`, but makes the returned record the workflow's view. */
 async function seen(run: TaskRun, call: (activities: TaskActivities) => Promise<TaskView>): Promise<void> {
   see(run, await localFirst(run, call));
 }

@@ -42,7 +42,7 @@ export interface Work {
   readonly scope: CancellationScope;
   /** False while a worker may still be running the activity, even after a cancellation. */
   isOver: boolean;
-  /** The activity ended without returning a view. The record shows how far it got. */
+  /** True if the activity ended without returning a view. The record then shows how far the activity got. */
   hasFailed: boolean;
   /** How many consecutive activities failed before this one without a change to the record. */
   readonly failures: number;
@@ -94,7 +94,7 @@ export async function changed(run: TaskRun, ms?: number, summary = 'a pause'): P
 
 const summaryCharactersMax = 200;
 
-/** What the task is waiting for, shown with the timer in the Temporal UI's Timeline. */
+/** Returns what the task is waiting for. The Temporal UI's Timeline shows this text with the timer. */
 export function waitSummary(run: TaskRun): string {
   const { attention, what } = situationOf(run);
   return plainText(
@@ -161,7 +161,7 @@ function showNews(
   if (news.length > 0) upsertSearchAttributes(news);
 }
 
-/** Markdown for the Temporal UI: what the task is waiting for, since when, and what an operator can do. */
+/** Sets the Markdown text in the Temporal UI: what the task is waiting for, since when, and what an operator can do. */
 function describe(run: TaskRun): void {
   const { stateSince, deadlineAt } = run.view;
   const since = new Date(stateSince).toISOString();

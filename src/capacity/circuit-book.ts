@@ -193,7 +193,7 @@ function readCircuits({ store, onChange, onError }: CircuitsDeps) {
   };
 }
 
-/** Returns the ids of two circuits: the credential's own, and the one for this model behind the credential. */
+/** Returns the ids of the credential's own circuit and of the circuit for this model behind the credential. */
 export function idsOf({
   channel,
   credential,

@@ -7,7 +7,7 @@ import { timeLimit } from '../process/running-time.ts';
  * others, and an account with hanging requests cannot block other accounts, even at the same origin.
  */
 export interface HostPlaces {
-  /** Waits briefly until a request may be sent. If the wait is in vain, the caller should return after `afterMs`. */
+  /** Waits briefly until a request may be sent. If no place becomes free, the caller should return after `afterMs`. */
   take(origin: string, account: string): Promise<HostPlace>;
   /** Returns undefined unless a request may be sent immediately. Reserves nothing for later. */
   takeFree(origin: string, account: string): GrantedPlace | undefined;

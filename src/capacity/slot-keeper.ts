@@ -76,7 +76,8 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
   const queues = createSlotQueue(deps);
 
   /**
-   * Claims a slot that the task already holds: it was granted while the task waited, or taken by an activity that died.
+   * Claims a slot that the task already holds, because it was granted while the task waited or was taken by an activity
+   * that died.
    */
   async function claim(held: readonly HeldSlot[], request: SlotRequest): Promise<boolean> {
     const queue = queueOf(request.candidate);

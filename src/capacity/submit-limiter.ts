@@ -3,8 +3,8 @@ import { countAhead } from '../task/fair-order.ts';
 import type { LastServed, OrderedTask } from '../task/fair-order.ts';
 
 /**
- * Paces one credential's submissions in this process, in fair order, without blocking them. A task that is too early
- * gets a time at which to return, and waits in a timer on Temporal's server. No token is reserved for it, so a task
+ * Paces one credential's submissions in this process, in fair order, without blocking them. A task that is too early is
+ * given a time at which to return, and waits for a timer on Temporal's server. No token is reserved for it, so a task
  * that never returns does not delay others.
  */
 export interface SubmitLimiter {

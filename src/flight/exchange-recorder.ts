@@ -146,7 +146,7 @@ class Recorder {
     }
   }
 
-  /** Calls after the submission do not include the caller's texts, so recent tasks' texts are cached. */
+  /** Returns the caller's texts. Calls after the submission do not include them, so recent tasks' texts are cached. */
   async #textsOf(task: string, carried?: readonly string[]): Promise<readonly string[] | undefined> {
     const known = carried ?? this.#texts.get(task) ?? (await this.#requestedTexts(task));
     if (known !== undefined && !this.#texts.has(task)) {

@@ -9,8 +9,8 @@ import { withoutCallbackToken } from '../task/callback-address.ts';
 
 /**
  * Redacts JSON exchanged with an upstream. A record keeps structure, numbers, ids and machine-readable words. It keeps
- * sentences, scrubbed, only in fields that explain a failure. It never keeps the caller's own text, keys, link query
- * strings or encoded bytes, even if an upstream repeats them.
+ * sentences, with secrets removed, only in fields that explain a failure. It never keeps the caller's own text, keys,
+ * link query strings or encoded bytes, even if an upstream repeats them.
  */
 
 export interface Hidden {
@@ -40,7 +40,7 @@ const callersField =
 const linkPattern = /^[a-z][a-z0-9+.-]*:\/\//i;
 const dataPattern = /^data:|^[A-Za-z0-9+/_=-]{200,}$/;
 
-/** A prepared `Hidden`. The caller's texts are compared without whitespace, punctuation and case. */
+/** A `Hidden`, prepared for comparison. The caller's texts are compared without whitespace, punctuation and case. */
 interface Veil {
   readonly secrets: readonly string[];
   readonly exact: ReadonlySet<string>;

@@ -109,7 +109,7 @@ const flapsMin = 3;
 /** The sentence mentions at most this many circuits. `parts` always lists all of them. */
 const namedMax = 3;
 
-/** Determines a channel's health and the text that describes it. No other code decides either of them. */
+/** Determines a channel's health and the text that describes it. No other code does this. */
 export function healthOf(channel: HealthChannel, facts: HealthFacts): ChannelHealth {
   const parts = partsOf(channel, facts);
   const opened = {

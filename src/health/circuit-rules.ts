@@ -127,7 +127,7 @@ export interface Circuit extends CircuitRecord {
   readonly id: string;
 }
 
-/** One kind of failure. `code` belongs to the most recent one. */
+/** One kind of failure. `code` belongs to the most recent failure of this kind. */
 export interface CircuitEvidence {
   readonly sign: BadSign;
   readonly code: string;

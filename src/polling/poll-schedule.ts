@@ -58,8 +58,8 @@ const sharedDelayMs = 100;
 
 /**
  * Decides when to poll next. The first delay lasts until just before the earliest likely end. After that, polls follow
- * at a steady pace if there is a list. Without a list, they are spent where they help most (question-times.ts). In
- * overtime, polls become less frequent. All delays have jitter and never exceed the remaining time.
+ * at a steady pace if there is a list. Without a list, a limited number of polls is spent where it helps most
+ * (question-times.ts). In overtime, polls become less frequent. Delays have jitter and never exceed the remaining time.
  */
 export function nextPoll(facts: PollFacts): NextPoll {
   const { delayMs, isFar } = wishedPoll(facts);

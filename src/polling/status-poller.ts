@@ -17,8 +17,8 @@ import { timeLimit } from '../process/running-time.ts';
  */
 export interface StatusPoller {
   /**
-   * Rejects with UpstreamError if the upstream did not report this job's state, and with CredentialFailure if it
-   * currently responds to no questions.
+   * Rejects with UpstreamError if the upstream did not report this job's state, and with CredentialFailure if the
+   * upstream currently does not respond to this credential at all.
    */
   status(job: PolledJob, signal: AbortSignal): Promise<OperationStatus>;
   /** Whether a single request can currently cover all jobs. */

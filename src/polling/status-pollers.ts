@@ -13,7 +13,10 @@ export interface ChannelPoller extends StatusPoller {
   callsBack(): boolean;
 }
 
-/** Returns the poller for a channel, credential and kind of task. All their jobs in this process share it. */
+/**
+ * Creates a function that returns the poller for a channel, credential and kind of task. All their jobs in this process
+ * share this poller.
+ */
 export function createStatusPollers({
   channels,
   limiter,

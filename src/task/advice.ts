@@ -44,7 +44,6 @@ export function adviceOf(
   );
 }
 
-/** Returns the advice for tasks in general, which mentions every action that may be possible. */
 export function generalAdvice(asked: AttentionReason): string {
   return written(advice[asked], operatorActions);
 }
@@ -64,10 +63,7 @@ type Sentence = string | ActSentence;
 
 interface ActSentence {
   readonly before: string;
-  /**
-   * The actions in the order in which they are mentioned, each with a remark for the parentheses. Empty if there is no
-   * remark.
-   */
+  /** The actions, in the order of mention. Each value is a remark that follows in parentheses, or empty. */
   readonly acts: Readonly<Partial<Record<OperatorActionName, string>>>;
   readonly after: string;
 }

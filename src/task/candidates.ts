@@ -1,4 +1,4 @@
-/** Decides which channels can serve a request and in what order. */
+/** The channels that can serve a request, in the order in which to try them, and the reasons for dropping others. */
 
 export interface RouteCandidate {
   readonly channel: string;

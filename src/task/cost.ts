@@ -35,8 +35,8 @@ export function costOfTask(task: Costing, byRules: Micros | undefined): TaskCost
 }
 
 /**
- * Adds up costs, of which undefined ones are unknown. If the sum exceeds what the ledger can store, every cost counts
- * as unknown.
+ * Adds up costs. An undefined cost is unknown. If the sum exceeds what the ledger can store, every cost counts as
+ * unknown.
  */
 export function totalCost(costs: readonly (Micros | undefined)[]): TaskCost {
   const known = costs.filter((cost) => cost !== undefined);
@@ -51,7 +51,7 @@ interface Ended extends Pick<Task, 'attempts'> {
 
 export function jobOf({ attempts, outcome }: Ended): Attempt | undefined {
   const accepted = attempts.findLast(({ state }) => state === 'accepted');
-  // If none was accepted but the task succeeded, an operator completed it without identifying its job.
+  // If no attempt was accepted but the task succeeded, an operator completed the task without identifying its job.
   return accepted ?? (outcome?.kind === 'succeeded' ? attempts.findLast(mayHaveJob) : undefined);
 }
 
@@ -65,7 +65,7 @@ export function isBilledByRules({ outcome }: Pick<Task, 'outcome'>, terms: CostT
 
 function costOfLastJob(task: Costing, terms: CostTerms | undefined, byRules: Micros | undefined) {
   const { outcome } = task;
-  // Upstreams do not bill cancelled jobs; every adapter guarantees this.
+  // Upstreams do not bill cancelled jobs. Every adapter guarantees this.
   if (outcome === undefined) return wasCancelled(task) ? 0n : undefined;
   const reported = outcome.cost === undefined ? undefined : worthOf(outcome.cost, terms?.worths ?? {});
   if (reported !== undefined) return reported;

@@ -64,7 +64,7 @@ function inTurns<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
   return Array.from({ length: longest }, (_, n) => lists.flatMap((list) => list.slice(n, n + 1))).flat();
 }
 
-/** Return when an account or a model was last served, as an increasing number. 0 means never. */
+/** Functions that return when an account or a model was last served, as an increasing number. 0 means never. */
 export interface LastServed {
   readonly account: (account: string) => number;
   readonly model: (account: string, model: string) => number;

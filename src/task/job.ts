@@ -83,7 +83,6 @@ export function polledAgain({ state: { n } }: In<'broken'>): Next {
   return change({ state: { at: 'waiting', n } });
 }
 
-/** Assigns the job that an operator specified to the lost submission. */
 export function adopted(
   task: In<'searching' | 'asking'>,
   { operation }: EventOf<'adopted'>,

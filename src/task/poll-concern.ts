@@ -5,7 +5,6 @@ export interface PollsSoFar {
   readonly failingMs: number;
   /** Whether the last poll was refused for a reason that affects the whole channel: its key, balance or permissions. */
   readonly isRefused?: boolean | undefined;
-  /** The time since the upstream accepted the job. */
   readonly elapsedMs: number;
   readonly expectedMs: number;
 }

@@ -36,9 +36,7 @@ export function approved({ state }: In<'review'>): Next {
   });
 }
 
-/**
- * Writes the outcome again after its content caused a failure, for example once a key or the ledger has been repaired.
- */
+/** Retries an outcome that could not be computed or written, for example once a key or the ledger has been repaired. */
 export function settledAgain(review: StateOf<'review'>): Next {
   if ('charge' in review)
     return refuse('not_now', 'The charge waits for a decision. Another attempt would not change it.');

@@ -89,8 +89,8 @@ export function standingOf(task: Task, around?: Surroundings): Standing {
 }
 
 /**
- * Returns the concern as of now. A removed channel or credential is reported immediately, whereas the reconciler
- * records it only minutes later.
+ * Returns the current concern. A removed channel or credential is reported immediately. The reconciler records it only
+ * minutes later.
  */
 function concernNow({ state, attempts, concern }: Task, { isGone }: Surroundings): Task['concern'] {
   const attempt = isUnfinished(state) ? attemptAt(state, attempts) : undefined;

@@ -113,8 +113,8 @@ export type Stop = 'cancel' | 'expire' | 'fail';
 
 /**
  * Everything that can change a task's state. `n` is the attempt that an event concerns. `job` is the upstream id of the
- * attempt's job, because the job may have been replaced in the meantime. `elapsedMs` is the minimum duration of the
- * work or pause that the event ends.
+ * job that it concerns, because the attempt's job may have been replaced in the meantime. `elapsedMs` is the minimum
+ * duration of the work or pause that the event ends.
  */
 export type TaskEvent =
   /** The creation try failed, or its process never reported an outcome. */
@@ -213,8 +213,8 @@ interface Rejected extends Refused, SaidOfFailure {
 }
 
 /**
- * The job has finished upstream. `unbilled`: the job costs nothing, so another job may replace it. `job`: the job's
- * upstream id, because an operator may have assigned a different job since the poll began.
+ * The job has finished upstream. `unbilled`: the job costs nothing, so another job may replace it. `job`: the id of the
+ * job that was polled. An operator may have assigned a different job since the poll began.
  */
 interface Polled {
   readonly kind: 'polled';

@@ -50,7 +50,7 @@ export function wantedIdle(task: Task, { stop }: EventOf<'wanted'>): Next {
   return change(endedBy(task, stop));
 }
 
-/** Notes the stop, which takes effect when the pending response arrives. */
+/** Records the stop, which takes effect when the pending response arrives. */
 export function wantedSending(task: In<'sending'>, { stop }: EventOf<'wanted'>): Next {
   return weaker(stop, task.state.stop) ?? change({ state: { ...task.state, stop } });
 }

@@ -76,8 +76,8 @@ function isAsked(candidate: RouteCandidate, left: readonly RouteCandidate[]): bo
 type Unanswered = In<'sending' | 'searching' | 'asking'>;
 
 /**
- * Refuses a refusal report from any process but the one that sent the submission. That process may report even after
- * the submission was recorded as lost, and undefined is returned for it.
+ * Rejects a reported refusal unless it comes from the process that sent the submission, for which undefined is
+ * returned. That process may report even after the submission was recorded as lost.
  */
 function unheard({ state, attempts }: Unanswered, { n, owner }: EventOf<'not_accepted' | 'rejected'>) {
   const attempt = attempts.find((one) => one.n === n);
@@ -90,8 +90,8 @@ export const decidedOtherwise = refuse(
 );
 
 /**
- * Handles a channel that was left before an attempt began, because it has no capacity or the submission could not be
- * prepared.
+ * Handles a channel that could not be tried, because it has no capacity or the submission could not be prepared. No
+ * attempt has begun.
  */
 export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at: number): Next {
   const { n, code, candidate, stays } = event;
@@ -114,7 +114,7 @@ export function notAccepted(task: Unanswered, event: EventOf<'not_accepted'>, at
   const refusal = unheard(task, event);
   if (refusal !== undefined) return refusal;
   const { state } = task;
-  // Take the channel from the record, not from the event.
+  // The record, not the event, is authoritative for the channel that received the submission.
   const candidate = task.attempts.find((one) => one.n === n) ?? event.candidate;
   const attempts = withAttempt(task, n, { state: 'not_accepted', code, message, endedAt: at });
   const stop = stopOf(state);

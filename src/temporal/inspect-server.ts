@@ -17,7 +17,6 @@ export interface TemporalFacts {
 }
 
 const withinMs = 5_000;
-/** gRPC's NOT_FOUND. */
 const notFoundCode = 5;
 
 /**

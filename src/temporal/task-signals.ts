@@ -4,7 +4,7 @@ import type { TaskSignals } from '../../activities/deps.ts';
 import { concernSignal, unservedSignal } from '../../workflows/messages.ts';
 
 /**
- * Creates the senders of signals to task workflows. A signal to a missing workflow is ignored, because the reconciler
+ * Creates the functions that signal task workflows. A signal to a missing workflow is ignored, because the reconciler
  * restarts the workflow or ends the task.
  */
 export function createTaskSignals({ workflow }: Client): TaskSignals {

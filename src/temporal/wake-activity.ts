@@ -23,9 +23,9 @@ export interface WakeRequest {
 
 /**
  * Ends the back-off of the activity that the task waits for, without a history event. A running attempt is not reset,
- * because that would discard its result. Instead, the loop waits until that attempt has finished or backs off, and then
- * ends the back-off. Returns the number of the next attempt, or undefined if an attempt is running or the activity is
- * over.
+ * because that would discard its result. Instead, an attempt that is merely waiting is asked to end, and the loop ends
+ * the next back-off if it begins within a few seconds. Returns the number of the next attempt, or undefined if an
+ * attempt is running or the activity is over.
  */
 export async function wakeActivity(
   client: Client,
