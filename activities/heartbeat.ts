@@ -6,8 +6,8 @@ import { Context } from '@temporalio/activity';
  */
 const sharePerHeartbeat = 0.27;
 /**
- * The interval for long attempts. The margin covers an initial phase without heartbeats, and a client that retries a
- * failed request for ten seconds.
+ * The same fraction for long attempts. The margin covers an initial phase without heartbeats, and a client that retries
+ * a failed request for ten seconds.
  */
 const rareShare = 0.5;
 const timeoutDefaultMs = 15_000;

@@ -139,7 +139,7 @@ async function pause(run: TaskRun, { round, ms }: Extract<TaskState, { at: 'paus
  */
 const personLookMs = { min: 600_000, max: 6 * 3_600_000 };
 
-/** Cancels the running activity first, because the decision is now the operator's. */
+/** Waits for an operator's decision. Cancels the running activity first, because it no longer decides anything. */
 async function waitForPerson(run: TaskRun): Promise<void> {
   const { rev } = run.view;
   leave(run);

@@ -2,8 +2,8 @@ import type { Circuit } from '../health/circuit-rules.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 
 /**
- * Creates an in-memory store for what only this process has learned about its credentials. Its interface is that of
- * `channel_health`.
+ * Creates an in-memory store, with the interface of `channel_health`, for what only this process has learned about its
+ * credentials.
  */
 export function createOwnHealth(now: () => number): ChannelHealthStore {
   const circuits = new Map<string, Circuit>();

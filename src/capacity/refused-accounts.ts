@@ -20,10 +20,7 @@ export interface SlotCall {
   readonly account: string;
 }
 
-/**
- * How long a refusal counts. This is longer than the pauses of common clients between their retries, which are up to 8
- * s.
- */
+/** How long a refusal counts. Common clients pause for up to 8 s between retries, which is shorter. */
 const owedMs = 10_000;
 /** The minimum interval between writes about an account that repeats its calls quickly. */
 const notedEveryMs = 1_000;

@@ -76,8 +76,8 @@ function isAsked(candidate: RouteCandidate, left: readonly RouteCandidate[]): bo
 type Unanswered = In<'sending' | 'searching' | 'asking'>;
 
 /**
- * Rejects a reported refusal unless it comes from the process that sent the submission, for which undefined is
- * returned. That process may report even after the submission was recorded as lost.
+ * Returns undefined if the event comes from the process that sent the submission, and a refusal otherwise. That process
+ * may report even after the submission was recorded as lost.
  */
 function unheard({ state, attempts }: Unanswered, { n, owner }: EventOf<'not_accepted' | 'rejected'>) {
   const attempt = attempts.find((one) => one.n === n);
