@@ -139,7 +139,9 @@ async function pause(run: TaskRun, { round, ms }: Extract<TaskState, { at: 'paus
  */
 const personLookMs = { min: 600_000, max: 6 * 3_600_000 };
 
-/** Waits for an operator's decision. Cancels the running activity first, because it no longer decides anything. */
+/**
+ * Waits for an operator's decision. Cancels the running activity first, because the decision is now up to the operator.
+ */
 async function waitForPerson(run: TaskRun): Promise<void> {
   const { rev } = run.view;
   leave(run);
