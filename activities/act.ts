@@ -21,14 +21,14 @@ import { agreedCharge } from './settlement.ts';
 import { knownOf, viewOf } from './task-view.ts';
 import type { ActReply, ActRequest } from './types.ts';
 
-/** The result of a successful check. The acts table must allow its event for this act. */
+/** The result of a successful check. The action table must allow the event for this action. */
 interface Proposal<Name extends RunningActionName = RunningActionName> extends Said {
   readonly event: EventOf<ActionEvent<Name>>;
   /** Appended to the sentence in the record, but not to the reply. */
   readonly note?: string;
 }
 
-/** Nothing was changed. `refused` is a sentence for the operator. */
+/** The action was refused, and nothing was changed. `refused` is a sentence for the operator. */
 interface Refused {
   readonly refused: string;
 }
@@ -38,7 +38,10 @@ async function named(request: ActRequest, { cancelRequest }: Deps): Promise<ActR
   return { ...request, at, input: { ...request.input, ...said } };
 }
 
-/** Users of Temporal's tools choose the id and may reuse it for another kind of act. */
+/**
+ * Finds the same action in the record. The id alone does not identify an action, because users of Temporal's tools
+ * choose it and may reuse it for another kind of action.
+ */
 function earlierAct({ actions = [] }: Task, { id, action }: ActRequest) {
   return actions.find((record) => record.id === id && record.action === action);
 }
@@ -46,8 +49,8 @@ function earlierAct({ actions = [] }: Task, { id, action }: ActRequest) {
 type Deps = ChannelActivityDeps;
 
 /**
- * Carries out operators' acts and callers' cancellations. Each act is checked against the record, then written into it
- * together with the change, before anything else happens.
+ * Carries out operators' actions and callers' cancellations. Each action is checked against the record, then written
+ * into it together with the change, before anything else happens.
  */
 export function createActOnTask(deps: Deps) {
   const { tasks, requests, slots, keySlots } = deps;
@@ -56,7 +59,7 @@ export function createActOnTask(deps: Deps) {
     const request = asked.isCancelRequest === true ? await named(asked, deps) : asked;
     const { task, id, at, action, input } = request;
     const by = request.isCallers === true ? undefined : deps.actorOf({ ...request, by: input.by });
-    // The API records its own acts, and a caller is not an operator.
+    // The API records its own actions in the audit log, and a caller is not an operator.
     if (by === undefined || by === input.by || input.dry_run === true) return act(request, by);
     const { reason, by: _by, ...fields } = input;
     const sent = { by, via: 'temporal', action, target: task, task, reason, input: fields } as const;
@@ -69,13 +72,13 @@ export function createActOnTask(deps: Deps) {
 
   async function act(request: ActRequest, by: string | undefined): Promise<ActReply> {
     const { task: id, action, input } = request;
-    // No later write corrects a refusal, so it must be based on the confirmed record.
+    // No later write corrects a refusal, so base the check on the confirmed record, not on a cached one.
     const task = await tasks.confirm(id);
     if (task === undefined) return { done: false, message: 'The task has no record.' };
     const earlier = earlierAct(task, request);
     if (earlier !== undefined) {
-      // An earlier run of this activity may have recorded the act but died before it extended the task's request and
-      // slots.
+      // An earlier run of this activity may have recorded the action but died before it extended the lifetime of the
+      // task's request and slots.
       await keepAlong(task, request);
       return { done: true, view: viewOf(task, deps), said: { did: { task: earlier.detail, money: '' } } };
     }
@@ -138,7 +141,10 @@ function holdStays({ hold }: Task, { currency }: ActRequest): string {
   return `The hold of ${formatAmount(hold, currency)} stays as it is.`;
 }
 
-/** Only the upstream knows whether the job can still be cancelled, and it decides only when asked to cancel. */
+/**
+ * Cannot predict the result: only the upstream knows whether the job can still be cancelled, and it decides only when
+ * asked.
+ */
 function cancel(): Proposal<'cancel'> {
   return {
     event: { kind: 'wanted', stop: 'cancel' },
@@ -237,10 +243,10 @@ async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Pr
   };
 }
 
-/** If copying takes longer, the vendor's link is delivered. */
+/** How long copying the result may take. After that, the vendor's link is delivered. */
 const copyMaxMs = 20_000;
 
-/** Opens the result before anyone is charged for it. A dry run does not copy it. */
+/** Checks that the result opens before anyone is charged for it. A dry run does not copy it. */
 async function openResult(
   task: Task,
   { result_url: url = '', dry_run: isDryRun }: ActionInput,

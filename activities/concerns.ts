@@ -2,8 +2,8 @@ import type { Concern } from '../src/task/attention.ts';
 import type { TaskActivityDeps } from './deps.ts';
 
 /**
- * Writes or withdraws a concern in the record and signals each change to the workflow once. If the workflow cannot be
- * reached, reverts the change and throws. Returns false if nothing has changed.
+ * Creates functions that write or withdraw a concern in the record and signal each change to the workflow once. If the
+ * workflow cannot be reached, they revert the change and throw. They return false if nothing has changed.
  */
 export function createConcerns({ tasks, signals }: Pick<TaskActivityDeps, 'tasks' | 'signals'>) {
   return {

@@ -21,7 +21,7 @@ export const answerWithinMs = 10_000;
  * The limit for recording the outcome. Together with twice `answerWithinMs`, it must fit into the activity's timeout.
  */
 const recordWithinMs = 10_000;
-/** The longest from handing over a callback to its recorded outcome. */
+/** The longest time from handing over a callback to recording its outcome. */
 export const callbackWithinMs = 2 * answerWithinMs + recordWithinMs;
 
 export interface OwedCallback extends Pick<Task, 'account' | 'traceparent'> {
@@ -48,7 +48,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
   const { findOwed, send } = createCallbackRequests(deps);
 
   /**
-   * The request cannot be built, for example because a sealed secret's key is missing. The callback is marked as
+   * Handles a request that cannot be built, for example because a sealed secret's key is missing. Marks the callback as
    * failing without using up a request.
    */
   async function unsendable(task: string, round: string, err: unknown): Promise<never> {
@@ -70,7 +70,8 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     }
     const owed = await findOwed(task).catch((error: unknown) => unsendable(task, round, error));
     if (owed === undefined) return;
-    // Wait for the host before counting the attempt, because queueing behind other requests does not count as one.
+    // Wait for the host before counting the attempt, because a callback that only queues behind other requests has not
+    // been attempted.
     const place = await deps.places.take(new URL(owed.url).origin, owed.account);
     if (!place.isGranted) throw later('CallbackHostBusy', hostBusy, place.afterMs);
     const sent = await send(owed, round).finally(() => place.leave());
@@ -105,7 +106,7 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
     return { task: taskId, account, url, body: deps.present(task), secrets, ...defined({ traceparent }) };
   }
 
-  /** Rereads a cached record of an unfinished task, because only an ended task has a callback to deliver. */
+  /** Rereads a cached record of an unfinished task, because only a finished task has a callback to deliver. */
   async function endedTask(id: string): Promise<Task | undefined> {
     const seen = await deps.tasks.look(id);
     return seen === undefined || isTerminal(seen.status) ? seen : deps.tasks.confirm(id);

@@ -38,7 +38,7 @@ import type { SubmitLimiter } from '../src/capacity/submit-limiter.ts';
 import type { ChannelPoller } from '../src/polling/status-pollers.ts';
 import type { ActRequest, Woken } from './types.ts';
 
-/** The dependencies of all activities, built by src/worker.ts. */
+/** The dependencies that all activities share, built by src/worker.ts. */
 interface ActivityDeps {
   readonly tasks: TaskStore;
   readonly requests: RequestStore;
@@ -54,14 +54,14 @@ export interface TaskActivityDeps extends ActivityDeps {
   readonly workflows: WorkflowLookup;
   readonly workers: () => Promise<Pick<Service, 'unserved'>>;
   readonly signals: TaskSignals;
-  /** False if this process failed to load the newest published configuration. */
+  /** Returns false if this process failed to load the newest published configuration. */
   readonly isConfigCurrent: () => boolean;
-  /** False while a jump of the database's clock is unresolved. */
+  /** Returns false while a jump of the database's clock is unresolved. */
   readonly isTimeRight: () => boolean;
   readonly abandonCreation: AbandonCreation;
   /** Idempotent. */
   readonly start: TaskPort['start'];
-  /** What a task's workflow needs from the running configuration in addition to the record. */
+  /** Returns what a task's workflow needs from the running configuration in addition to the record. */
   readonly termsOf: (model: string) => Pick<TaskTerms, 'currency' | 'expectedSeconds'>;
   /** Starts the callback delivery for a task that ended without its workflow. Idempotent. */
   readonly owedCallback: (task: string) => Promise<void>;
@@ -73,7 +73,7 @@ export interface TaskActivityDeps extends ActivityDeps {
 
 export interface UpkeepStep {
   readonly name: UpkeepName;
-  /** A number counts the items repaired. `Walked` also counts those that could not be. */
+  /** Returns the number of items repaired. A `Walked` also counts the items that could not be repaired. */
   readonly run: (time: StepTime) => Promise<number | Walked>;
   /** The step that must run directly before this one. */
   readonly follows?: UpkeepName;
@@ -82,7 +82,7 @@ export interface UpkeepStep {
 export interface ChannelActivityDeps extends ActivityDeps {
   readonly channels: Channels;
   readonly gate: SubmitGate;
-  /** Extends a task's slots along with its deadline. */
+  /** Keeps a task's slots for longer when its deadline is extended. */
   readonly slots: Pick<SlotKeeper, 'keepUntil'>;
   readonly keySlots: Pick<KeySlotStore, 'keepUntil'>;
   /** Rejects while MongoDB is unavailable. */
@@ -105,17 +105,17 @@ export interface ChannelActivityDeps extends ActivityDeps {
   readonly partialImages: Pick<PartialImageStore, 'write'>;
   /** Returns why the channel's link does not lead to a file, or undefined if it does. */
   readonly canOpen: (channel: string, url: string) => Promise<string | undefined>;
-  /** The process has one limiter per channel and credential. */
+  /** Returns the limiter for this channel and credential. The process has exactly one for each pair. */
   readonly submitLimiter: (candidate: RouteCandidate) => SubmitLimiter;
   readonly signals: TaskSignals;
   readonly renders: Pick<RenderClock, 'times' | 'learn'>;
-  /** Limits the attempts that remain open and poll because a render is about to end. */
+  /** Limits how many attempts stay open to poll because a render is about to end. */
   readonly stays: Pick<StayPlaces, 'enter' | 'isFull' | 'returnInMs'>;
   readonly poller: (candidate: RouteCandidate, kind: TaskKind) => ChannelPoller;
   readonly currency: () => string;
   /** The address at which upstreams can reach us. Undefined if they cannot. */
   readonly publicUrl?: string;
-  /** Determines who sent an operator's act. `by` is the name given in the act itself. */
+  /** Determines who sent an operator's action. `by` is the name given in the action itself. */
   readonly actorOf: (act: Pick<ActRequest, 'id' | 'task' | 'action'> & Pick<ActionInput, 'by'>) => string;
   /** Finds who cancelled the task's workflow and when, as far as Temporal knows. */
   readonly cancelRequest: (
@@ -131,7 +131,7 @@ export interface ChannelActivityDeps extends ActivityDeps {
 export interface TaskSignals {
   /** Undefined clears the task's concern. */
   concern(task: string, concern: Concern | undefined): Promise<void>;
-  /** No worker serves these channels, so a task that has not been submitted yet should move to others. */
+  /** Reports that no worker serves these channels, so a task that has not been submitted yet should move to others. */
   unserved(task: string, channels: readonly string[]): Promise<void>;
 }
 
@@ -160,12 +160,12 @@ export type PostCallback = (
 export type TriedNow = Woken | { readonly kind: 'heard'; readonly details: unknown };
 
 export interface WorkflowLookup {
-  /** The ids of all running task workflows. May be slightly out of date. */
+  /** Yields the ids of all running task workflows. The list may be slightly out of date. */
   running(): AsyncIterable<string>;
-  /** The ids of running task workflows whose most recent workflow tasks have all failed or timed out. */
+  /** Yields the ids of running task workflows whose most recent workflow tasks have all failed or timed out. */
   failing(): AsyncIterable<string>;
   isRunning(id: string): Promise<boolean>;
-  /** The state of the workflow's last run. Undefined if Temporal does not know the workflow. */
+  /** Returns the state of the workflow's last run, or undefined if Temporal does not know the workflow. */
   find(id: string): Promise<'running' | 'closed' | undefined>;
   tryNow(task: string, activity: string): Promise<TriedNow>;
 }

@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity';
 
 /**
- * The activity's minimum age when its attempt began. Both times come from the server's clock. Excludes the attempt's
- * time in its queue.
+ * Returns the activity's minimum age when this attempt began, in milliseconds by the server's clock. Excludes the
+ * attempt's own time in the queue.
  */
 export function elapsedBefore(): number {
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
@@ -10,8 +10,8 @@ export function elapsedBefore(): number {
 }
 
 /**
- * Call this at the start of an attempt. The returned function returns the activity's minimum age in milliseconds. A
- * monotonic clock measures the attempt's own duration.
+ * Call this at the start of an attempt. The returned function returns the activity's minimum age in milliseconds. The
+ * time since the attempt began is measured with a monotonic clock.
  */
 export function countElapsed(monotonic: () => number): () => number {
   const before = elapsedBefore();

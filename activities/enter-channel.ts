@@ -32,7 +32,7 @@ export async function enterChannel(
     createdAt,
     wasLost: wasLost(task),
     candidate: input.candidate,
-    // Do not move to a channel that asked to be retried later. Until then, the task waits in this queue.
+    // Exclude channels that asked to be retried later. Until then, the task waits in this channel's queue.
     candidates: withoutResting(openTo(task), resting, elapsedBefore()),
     hasWaited,
     submitMs,

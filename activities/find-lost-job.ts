@@ -20,8 +20,8 @@ import type { TaskView } from './types.ts';
 const clockSkewMs = 120_000;
 
 /**
- * Searches for a lost submission's job by the submission's marker. Throws, and is retried, as long as an upstream that
- * can list its jobs does not list this one.
+ * Searches for a lost submission's job by the submission's marker. Throws, so that the search is retried, while an
+ * upstream that can list its jobs does not list exactly one with this marker.
  */
 export function createFindLostJob(deps: ChannelActivityDeps) {
   return async function findLostJob(id: string, rev?: number): Promise<TaskView> {
@@ -41,7 +41,7 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
   };
 }
 
-/** Undefined if the upstream cannot list its jobs or the request has been deleted. */
+/** Returns undefined if the upstream cannot list its jobs or the request has been deleted. */
 async function findJobsOf(
   task: Task,
   attempt: Attempt,

@@ -104,7 +104,8 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const cost = await upstreamCostOf(task, { basis, deps });
     const note = 'the task has failed';
     const done = await ledger.void({ account, task: id, note, upstream: cost });
-    // When the step is repeated, the record may contain facts that the ledger does not have.
+    // Use the upstream cost from the ledger. When the step is repeated, the record may contain facts that the ledger
+    // does not have.
     const { closed, charged: charge, upstream } = done;
     if (closed !== 'settled') return failed(task, error, upstream);
     // The task has already been charged, by a run before a reset or by a repair. Keep that charge.
@@ -155,7 +156,7 @@ function reasonToReview(
   if (!asksAnybody(price)) return undefined;
   if (isBeyond) return 'beyond_request';
   const { usage, incredible } = outcome.facts;
-  // Generating an image may take many more tokens than the image itself contains.
+  // Images are not checked, because generating an image may take many more tokens than the image itself contains.
   const isContradictory =
     kind === 'video' &&
     usage !== undefined &&
@@ -165,7 +166,7 @@ function reasonToReview(
 
 function upstreamError({ outcome, attempts }: Task): TaskError {
   if (outcome?.kind === 'failed') return { code: 'provider_error', ...saidIn(outcome), ...outcome.failure };
-  // No channel accepted a replacement for the failed job. Its attempt contains the reason for the failure.
+  // No channel accepted a replacement for the failed job, so report why that job failed.
   const attempt = attempts.findLast(isUpstreamFailure);
   if (attempt === undefined) return taskFailures.upstream;
   const { code = '', message = '', failure } = attempt;

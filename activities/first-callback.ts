@@ -6,9 +6,12 @@ import type { OwedCallback } from './deliver-callback.ts';
 import type { CallbackActivityDeps } from './deps.ts';
 import type { FirstCallback } from './types.ts';
 
-/** The longest that the workflow, and all its other work, waits for the receiver. */
+/** How long the workflow waits for the receiver. All its other work waits too. */
 const promptMs = 1_500;
-/** The longest from handing over a request to its outcome: the wait for a connection plus the wait for the response. */
+/**
+ * The longest time from handing over a request to its outcome: the wait for a connection plus the wait for the
+ * response.
+ */
 const unansweredMs = 2 * answerWithinMs + 5_000;
 
 export interface FirstCallbackDeps extends CallbackActivityDeps {
@@ -17,10 +20,10 @@ export interface FirstCallbackDeps extends CallbackActivityDeps {
 }
 
 /**
- * Makes a callback's first request in the worker that ended the task, so that no extra activity is needed. Applies only
+ * Makes a callback's first request in the worker that ended the task, so no extra activity is needed. This applies only
  * to hosts that are expected to respond promptly. The `deliverCallback` activity handles all other hosts and all later
- * requests. Both count and record their requests in the same document, so they share a schedule. A slow request is not
- * cut off: it records its own outcome, which the activity then finds.
+ * requests. All requests are counted and recorded in the same document, so they follow one schedule. A slow request is
+ * not cut off: it records its own outcome, which the activity then finds.
  */
 export function createFirstCallback(deps: FirstCallbackDeps) {
   const { findOwed, send } = createCallbackRequests(deps);

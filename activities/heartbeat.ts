@@ -1,10 +1,13 @@
 import { Context } from '@temporalio/activity';
 
-/** The interval between heartbeats as a share of the activity's heartbeat timeout: three heartbeats per timeout. */
+/**
+ * The interval between heartbeats, as a fraction of the activity's heartbeat timeout. Three heartbeats fit into one
+ * timeout.
+ */
 const sharePerHeartbeat = 0.27;
 /**
- * The same share for long attempts. It leaves time for an earlier part of the attempt without heartbeats, and for a
- * client that retries a failed request for ten seconds.
+ * The same fraction for long attempts. The margin covers an initial phase without heartbeats, and a client that retries
+ * a failed request for ten seconds.
  */
 const rareShare = 0.5;
 const timeoutDefaultMs = 15_000;
@@ -12,9 +15,9 @@ const timeoutDefaultMs = 15_000;
 const rememberAfterMs = 250;
 
 /**
- * Sends heartbeats during the work. Without them, the server considers this worker dead after the heartbeat timeout.
- * `details` are passed to the next attempt, unless the work ends almost immediately. If omitted, the previous attempt's
- * details are kept.
+ * Sends heartbeats during the work. Without heartbeats, the server considers this worker dead after the heartbeat
+ * timeout. `details` are passed to the next attempt, unless the work ends almost immediately. If omitted, the previous
+ * attempt's details are kept.
  */
 export async function withHeartbeat<Result>(work: Promise<Result>, details?: unknown): Promise<Result> {
   const context = Context.current();

@@ -33,7 +33,10 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
     return { ...viewOf(task, deps), remainingMs: task.deadlineAt - deps.now() };
   }
 
-  /** No worker serves the queue of a channel that is no longer configured, so the task would wait there forever. */
+  /**
+   * Removes channels that are no longer configured from the task's round. No worker serves their queues, so the task
+   * would wait there forever.
+   */
   async function withoutGoneChannels(task: Task): Promise<Task> {
     if (!isIdle(task.state)) return task;
     const gone = await goneOf(task.state.left.map(({ channel }) => channel));
@@ -42,7 +45,7 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
     return (await skip(task.id, gone)) ?? task;
   }
 
-  /** Also frees the task's slots there, because nothing else would. */
+  /** Removes the channels from the task's round, and frees the task's slots on them, because nothing else would. */
   async function skip(id: string, channels: readonly string[]): Promise<Task | undefined> {
     const { ok, task } = await tasks.step(id, { kind: 'skipped', channels });
     if (!ok) return task;

@@ -43,13 +43,13 @@ export async function measureDelivery(
   return given(kind === 'image' ? withMeasuredImages(facts, media) : withMeasured(facts, media[0], shapeOf));
 }
 
-/** A video may have been published only a moment ago, so reading it is retried. */
+/** A video may have been published only a moment ago, so reading it is retried this many times. */
 const unreadableTriesMax = 3;
 const unreadableTriesEveryMs = 2_000;
 
 /**
- * Why a task was not submitted to a channel that requires the length of input videos. `unread`: they cannot be read
- * now, possibly because of us.
+ * Why the length of input videos is missing, although the channel requires it. `unread`: the videos cannot be read now,
+ * possibly through our own fault.
  */
 export type NoLength = 'unreadable' | 'unread';
 
@@ -73,8 +73,8 @@ export async function measureToSubmit(
 }
 
 /**
- * Returns the length of the request's videos if it affects the price and was unknown when the hold was taken. Undefined
- * if it cannot be measured now. Never rejects.
+ * Returns the total length of the request's videos, in seconds, if it affects the price and was unknown when the hold
+ * was taken. Returns undefined if the length cannot be measured now. Never rejects.
  */
 async function measureInput(
   { account, inputSeconds }: Pick<Task, 'account' | 'inputSeconds'>,

@@ -41,7 +41,9 @@ export function requireTarget(deps: TargetDeps, task: Owner, candidate: RouteCan
   return opened;
 }
 
-/** The failure is benign, because an operator caused it. Its message explains how to undo the change. */
+/**
+ * The failure is benign, because an operator changed the configuration. Its message explains how to undo the change.
+ */
 export function channelGone({ message }: ChannelGoneError): ApplicationFailure {
   return later('ChannelGone', message);
 }

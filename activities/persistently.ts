@@ -13,8 +13,8 @@ interface Persistence {
 
 /**
  * Repeats a write while its storage is unavailable, for minutes if necessary, because only this process knows the
- * upstream's response. The write must be idempotent. Rejects immediately if repeating cannot help, or with the last
- * error after `maxMs` (by default, four minutes).
+ * upstream's response. The write must be idempotent. Rejects immediately if repeating cannot help. Otherwise rejects
+ * with the last error after `maxMs` (by default, four minutes).
  */
 export async function persistently<Result>(
   write: () => Promise<Result>,

@@ -23,9 +23,9 @@ import { CredentialFailure } from '../src/polling/status-poller.ts';
 import type { WatchedJob } from '../src/task/watched-job.ts';
 
 export const copyMaxMs = 75_000;
-/** After this many failed polls, which take about a minute, a link is delivered although its host does not respond. */
+/** After this many failed polls, which take about a minute, a link is delivered even if its host does not respond. */
 const silencesMax = 5;
-/** Avoids a write every second. */
+/** The minimum interval between progress writes. Without it, a task could cause a write every second. */
 const progressEveryMs = 10_000;
 
 export interface Watch {
@@ -42,7 +42,7 @@ export interface Watch {
   readonly elapsed: () => number;
   memory: PollMemory;
   readonly wasReset: boolean;
-  /** The job has failed, and the task's outcome is being written. */
+  /** True once the job has failed and the task's outcome is being written. */
   decides: boolean;
 }
 
@@ -91,7 +91,7 @@ export interface Delivering {
   readonly deps: DeliveryDeps;
   readonly copyMaxMs: number;
   readonly askAgain: () => Promise<OperationStatus>;
-  /** Deliver a link even if its host does not respond. The host may still respond to the caller. */
+  /** Whether to deliver a link even if its host does not respond. The host may still respond to the caller. */
   readonly isLast: boolean;
 }
 
@@ -136,7 +136,7 @@ async function step(
   deps: ChannelActivityDeps,
 ): Promise<Task> {
   const stepped = await persistently(() => deps.tasks.step(task, event), deps);
-  // The next attempt will find out why.
+  // The next attempt rereads the record and handles this.
   if (stepped.task === undefined) throw new Error(`the record of ${task} is gone`);
   return stepped.task;
 }
@@ -198,14 +198,14 @@ async function failed(
   return { kind: 'failed', code, ...said, failure: typed, ...defined({ unbilled, cost, withheld }) };
 }
 
-/** Clamps another clock's time to a range of ours. Undefined if no time was reported. */
+/** Clamps a time from another clock to a range of our own clock. Returns undefined if no time was reported. */
 function within(named: number | undefined, from: number, to: number): number | undefined {
   return named === undefined ? undefined : Math.min(Math.max(named, from), to);
 }
 
 /**
- * The share of the measured time that counts for a job that ended before the first poll. The job took less time than
- * measured, so the next job's first poll should be earlier.
+ * The share of the measured time that counts as render time if a job ended before its first poll. Such a job took less
+ * time than measured, so the next job's first poll should be earlier.
  */
 const unseenEndShare = 0.8;
 
@@ -231,11 +231,13 @@ function renderTime(status: Ended, { job, memory }: Watch, took: RenderTook): nu
   return (ranMs + seenMs) / 2;
 }
 
-/** A harmless difference between the two durations, caused by slow writes, full queues or a busy worker. */
+/**
+ * The two durations may differ by this much, or by this share, because of slow writes, full queues or a busy worker.
+ */
 const apartMs = 10_000;
 const apartShare = 0.1;
 
-/** A clock changed while the job rendered, or the earlier count was lost. */
+/** Whether a clock changed while the job rendered, or the earlier count was lost. */
 function hasJumped({ seenMs, countedMs }: RenderTook): boolean {
   return Math.abs(seenMs - countedMs) > Math.max(apartMs, apartShare * countedMs);
 }

@@ -25,16 +25,18 @@ import type { WatchedJob } from '../src/task/watched-job.ts';
 import type { PollInput, TaskView } from './types.ts';
 
 /**
- * The longest attempt that waits in this worker between polls. Even with the time to copy a result, it is below the
+ * How long an attempt may wait in this worker between polls. Even with the time to copy a result, it stays below the
  * activity's timeout.
  */
 const stayMaxMs = 10 * 60_000;
 /**
- * The longest wait within an attempt for upstreams that send callbacks. A callback ends a back-off immediately, but
- * cannot interrupt an attempt.
+ * How long an attempt may wait between polls if the upstream sends callbacks. A callback ends the server's back-off
+ * immediately, but cannot interrupt a running attempt.
  */
 const calledBackWaitMaxMs = 3_000;
-/** The longest attempt while the credential is failing, because operators see only completed attempts' failures. */
+/**
+ * How long an attempt may last while its credential is failing. Operators see only the failures of completed attempts.
+ */
 const troubledStayMaxMs = 30_000;
 const troubledDelayMs = 2_000;
 const delayMinMs = 100;
@@ -84,7 +86,7 @@ export function isFirstAttempt(): boolean {
 }
 
 interface Waiting extends Pick<PollInput, 'expectedSeconds'> {
-  /** No attempt has waited for the job yet. The first poll is then scheduled instead of made immediately. */
+  /** True if no attempt has waited for the job yet. The first poll is then scheduled instead of made immediately. */
   readonly isFirst: boolean;
   readonly isNew?: boolean;
   readonly elapsed: Watch['elapsed'];
@@ -119,7 +121,8 @@ export async function watchJob(
   try {
     return await withRareHeartbeat(askUntilEnded(watch, isFirst, deps), {
       details: () => watch.memory,
-      // Do not keep an attempt alive if it hangs during the decision, so that another worker can take over.
+      // Send no heartbeats while the outcome is being written. If the attempt hangs there, another worker can take
+      // over.
       isQuiet: () => watch.decides,
     });
   } catch (error) {
@@ -154,13 +157,17 @@ async function askUntilEnded(watch: Watch, isFirst: boolean, deps: ChannelActivi
   }
 }
 
-/** Throws the failure that becomes a timer on the server, unless the next poll still fits into this attempt. */
+/**
+ * Waits until the next poll if it still fits into this attempt. Otherwise, throws the failure that becomes a timer on
+ * the server.
+ */
 async function restUntilNext(watch: Watch, deps: ChannelActivityDeps): Promise<void> {
   const { job, place, begunAt } = watch;
   const poller = deps.poller(job.candidate, job.kind);
   const lists = poller.lists();
   const { delayMs, isFar } = planNext(watch, lists, deps);
-  // If one request covers all jobs, its next response arrives as soon as a callback would.
+  // If one request covers all jobs, waiting for a callback gains nothing, because the next response arrives just as
+  // soon.
   const isCalledBack = poller.callsBack() && !lists && delayMs > calledBackWaitMaxMs;
   const isOver = deps.now() + delayMs > begunAt + stayMaxMs;
   if (isFar || isCalledBack || isOver) throw stillWaiting(watch, delayMs);
@@ -181,7 +188,7 @@ function planNext({ job, expectedMs, memory }: Watch, lists: boolean, deps: Chan
     lists,
     random: deps.random(),
   });
-  // In the last second, the deadline timer takes over. Until then, do not poll in a tight loop.
+  // In the last second before the deadline, the workflow's timer takes over. Until then, do not poll in a tight loop.
   return { delayMs: Math.max(delayMs, delayMinMs), isFar };
 }
 
@@ -218,7 +225,7 @@ async function noteConcern(
   }
 }
 
-/** The failure that makes the server wait. The next attempt inherits this one's state. */
+/** Returns the failure that makes the server wait, and passes this attempt's state on to the next one. */
 function stillWaiting({ memory }: Watch, waitMs: number): ApplicationFailure {
   const details = worthKeeping(memory);
   if (details !== undefined) Context.current().heartbeat(details);

@@ -28,9 +28,9 @@ interface Registering extends Preparing {
 }
 
 /**
- * Registers files with the upstream before the submission. If the upstream permanently refuses a file, it can still
- * fetch it from us. Call this only after entering the channel: an upload is an upstream request, which an open circuit
- * must block.
+ * Registers files with the upstream before the submission. If the upstream permanently refuses a file, returns the
+ * request unchanged, so that the upstream fetches the file from us. Call this only after entering the channel: an
+ * upload is an upstream request, which an open circuit must block.
  */
 export async function registered(
   preparing: Registering,
@@ -49,8 +49,8 @@ export async function registered(
 
 /**
  * Measures input videos whose length affects the price but is unknown. The next attempt reuses the measurement. Call
- * this before taking a slot, a circuit's probe or a rate token, so that none of them is held while waiting for a slow
- * host.
+ * this before taking a slot, a circuit's probe or a rate token, so that none of them is occupied during the wait for a
+ * slow host.
  */
 export async function measured(
   preparing: Preparing,

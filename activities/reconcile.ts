@@ -115,7 +115,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
         onFailed: ({ id }, error) => fail('asking', id, error),
       });
     });
-    // Tasks that this run did not reach are still watched.
+    // After an incomplete run, keep watching the tasks that it did not reach.
     if (isWhole) sightings.forgetOthers();
     failures.endRound();
     return { ...counts, upkeep: await runUpkeep(isStopped) };
@@ -130,7 +130,7 @@ function createAttempts(onFailed: OnFailed) {
     counts.failed += 1;
     onFailed(task, { step, task }, err);
   };
-  /** Runs the loop over many tasks, or one step of it. Returns whether anything was repaired. */
+  /** Runs the loop over many tasks, or one step of the loop. Returns whether anything was repaired. */
   const attempt = async (step: string, task: string, run: () => Promise<unknown>): Promise<boolean> => {
     counts.checked += 1;
     try {
@@ -147,7 +147,7 @@ function createAttempts(onFailed: OnFailed) {
 
 const failuresMax = 1_000;
 
-/** Remembers which tasks failed in the previous round, so that they do not use up the time of the others. */
+/** Remembers which tasks failed in the previous round, so that they do not use up the other tasks' time. */
 function createFailures() {
   let before = new Set<string>();
   let now = new Set<string>();
@@ -186,7 +186,7 @@ function createRepairs(deps: TaskActivityDeps) {
     const { id, account, key, state } = task;
     const run = await workflows.find(id);
     if (run === 'running') return false;
-    // If the task ever had a workflow, the caller may have received a 200 for its creation.
+    // Do not abandon an unfinished task that ever had a workflow, because its caller may have received a 200.
     const tryId = tryOf(state);
     if (tryId !== undefined && (state.at === 'ended' || run === undefined)) {
       const isGone = (await deps.abandonCreation({ task: id, account, key, tryId })) === 'abandoned';
@@ -240,7 +240,7 @@ function createRepairs(deps: TaskActivityDeps) {
     return note(id, 'workflow_overdue');
   }
 
-  /** Nobody would notice until the deadline that the workflow cannot continue. */
+  /** Raises a concern about a workflow that cannot continue. Otherwise, nobody would notice before the deadline. */
   async function askAboutFailing(id: string): Promise<boolean> {
     const task = await tasks.find(id);
     if (task === undefined || !isUnfinished(task.state) || task.attention !== undefined) return false;
@@ -255,7 +255,10 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
   const { note, withdraw } = createConcerns(deps);
   return { askAboutChannel, askAboutWorker };
 
-  /** No worker serves the queues of a channel or credential that is no longer configured. */
+  /**
+   * Raises or withdraws the concern that the task's channel or credential is no longer configured. No worker serves its
+   * queue in that case.
+   */
   async function askAboutChannel({ id, state, attempts, concern }: Task): Promise<boolean> {
     if (!isConfigCurrent()) return false;
     const attempt = attemptAt(state, attempts);
@@ -265,7 +268,10 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
     return isGone ? note(id, 'channel_gone') : withdraw(id, 'channel_gone');
   }
 
-  /** A worker that merely restarts is back before the concern is raised. */
+  /**
+   * Raises or withdraws the concern that no worker serves the task's channel. A worker that merely restarts is back
+   * before the concern is raised.
+   */
   async function askAboutWorker(task: Task, { unserved }: Pick<Service, 'unserved'>): Promise<boolean> {
     const { id, concern, attention } = task;
     const missing = unserved(nextStep(task)?.channel);

@@ -16,7 +16,7 @@ import { copyMaxMs, deliver } from './poll-answer.ts';
 import type { Accepted } from './submit-answer.ts';
 
 /**
- * The longest that the call and storing its images may take together. Shorter than the activity's timeout, to leave
+ * How long the call and storing its images may take together. This is shorter than the activity's timeout, to leave
  * time for copying links.
  */
 const attendedMs = 17 * 60_000;
@@ -81,7 +81,10 @@ const undeliverable = {
 
 const unkeepable = { kind: 'failed', code: 'result_not_kept', failure: { class: 'internal' } } as const;
 
-/** Stores partial images while the channel renders. If storing one fails, only callers that are watching miss it. */
+/**
+ * Stores partial images while the channel renders. A partial image that cannot be stored is missed only by callers who
+ * are watching.
+ */
 function keepPartials(task: string, { partialImages, log }: ChannelActivityDeps): ImageContext['onPartial'] {
   let n = 0;
   return (image) => {
@@ -97,8 +100,8 @@ type PatientDeps = KeepDeps & Pick<ChannelActivityDeps, 'unstoredImages'> & { re
 
 /**
  * Stores images that only this process has and that are billed in any case. Retries for as long as the activity may
- * last, but tries only once if too many other images are waiting. Returns a sentence explaining why they could not be
- * stored.
+ * last, but tries only once if too many other images are waiting. Returns the stored items, or a sentence explaining
+ * why the images could not be stored.
  */
 async function patientlyKept(
   { id: task, account }: Pick<Task, 'id' | 'account'>,
@@ -126,8 +129,8 @@ async function patientlyKept(
 }
 
 /**
- * Returns undefined if the images themselves are at fault, so that retrying is pointless. Without storage for copies,
- * the plan contains no channel that responds with data.
+ * Returns undefined if the images themselves are at fault, so that retrying is pointless. `keepImages` is present
+ * whenever there is data to store, because without storage the plan contains no channel that responds with data.
  */
 async function keptItems(
   task: string,

@@ -37,8 +37,8 @@ interface Submission {
 }
 
 /**
- * Sets the record to `sending` before the request and records the outcome afterwards. If nothing was sent, the unused
- * token goes back to the credential's rate limit.
+ * Sets the record to `sending` before the request and records the outcome afterwards. If nothing was sent, returns the
+ * unused token to the credential's rate limit.
  */
 export function createSend(deps: ChannelActivityDeps) {
   return async function send(submission: Submission): Promise<Task> {
@@ -59,7 +59,7 @@ export function createSend(deps: ChannelActivityDeps) {
     const marker = markerOf({ task: task.id, n });
     const known = defined({ inputSeconds });
     const event = { kind: 'sending', candidate, owner, marker, terms, ...known } as const;
-    // Measured from before the claim, because this process may stall after the claim is written but before the write is
+    // Measure from before the claim, because this process may stall after the claim is written but before the write is
     // acknowledged.
     const begunAt = deps.now();
     const begun = await stepTo(task, event, deps);
@@ -76,8 +76,8 @@ export function createSend(deps: ChannelActivityDeps) {
     await racePoint('submit.answered', id);
     report(answer instanceof UpstreamError ? answer : undefined);
     if (answer instanceof UpstreamError) return recordRefusal(sent, answer, deps);
-    // Only this process knows the id of a job that will be billed, so the id is recorded twice, and the write is
-    // repeated until it succeeds. Synchronous images are too large for a heartbeat.
+    // Only this process knows the id of a job that will be billed, so the id is also kept in the heartbeat details, and
+    // the write is repeated until it succeeds. Synchronous images are too large for a heartbeat.
     const { operation, outcome } = answer;
     const remembered = outcome === undefined ? { n: attempt.n, operation } : undefined;
     return withHeartbeat(recordAcceptance(sent, answer, deps), remembered);
@@ -108,7 +108,7 @@ export function createSend(deps: ChannelActivityDeps) {
   }
 }
 
-/** Identifies this activity run, so that it recognises its own write if the acknowledgement was lost. */
+/** Returns a name for this activity run. With it, the run recognises its own write if the acknowledgement was lost. */
 function ownerName({ now, random }: Pick<ChannelActivityDeps, 'now' | 'random'>): string {
   return `${now().toString(36)}-${Math.floor(random() * 2 ** 52).toString(36)}`;
 }

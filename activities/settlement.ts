@@ -53,8 +53,8 @@ export function isOutage(error: unknown, { tasks }: Pick<TaskActivityDeps, 'task
 }
 
 /**
- * The task's cost to the operator, under the terms frozen in its attempts. Costs that cannot be computed count as
- * unknown.
+ * Returns the task's cost to the operator, under the terms frozen in its attempts. A cost that cannot be computed
+ * counts as unknown.
  */
 export async function upstreamCostOf(task: Task, terms: Terms): Promise<UpstreamCost> {
   const { channel = task.attempts.at(-1)?.channel ?? '', model } = task;

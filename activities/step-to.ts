@@ -5,8 +5,8 @@ import { withHeartbeat } from './heartbeat.ts';
 import { persistently } from './persistently.ts';
 
 /**
- * Returns the resulting record, whether the event was accepted or refused. If the record no longer exists, returns its
- * last known version. The write is repeated until it succeeds.
+ * Writes the event, and repeats the write until it succeeds. Returns the resulting record, whether the event was
+ * accepted or refused. If the record no longer exists, returns the given one.
  */
 export function stepTo(
   task: Task,

@@ -12,10 +12,9 @@ import { watchedJob } from '../src/task/watched-job.ts';
 import type { WatchedJob } from '../src/task/watched-job.ts';
 import type { TaskView } from './types.ts';
 
-/** The longest that the final poll may spend on copying a result. */
 const lastCopyMaxMs = 25_000;
 
-/** Does not use the channel's queue, and finishes even if the channel has been removed. */
+/** Runs outside the channel's queue, and finishes even if the channel has been removed. */
 export function createStopJob(deps: ChannelActivityDeps) {
   return async function stopJob(id: string, rev?: number): Promise<TaskView> {
     const task = await deps.tasks.look(id, rev);
@@ -37,7 +36,8 @@ export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promi
   const write = (kind: 'stopped' | 'unstoppable') => stepTo(task, { ...about, kind }, deps);
   const isCancellation = task.state.stop === 'cancel';
   if (isCancellation && target !== undefined && (await cancel(job, target, deps))) return write('stopped');
-  // An upstream refuses to cancel a job twice, and an earlier run may have cancelled it but died before recording that.
+  // A refusal may mean that an earlier run cancelled the job but died before recording that, because an upstream
+  // refuses to cancel a job twice. A final poll shows what happened.
   const seen = target === undefined ? undefined : await askOnceMore(job, target, deps);
   if (seen !== undefined) return seen;
   if (isCancellation) return write('unstoppable');
@@ -73,8 +73,8 @@ async function askOnceMore(
 }
 
 /**
- * Returns undefined if the upstream could not be asked or did not respond. A failing adapter must not prevent the next
- * request.
+ * Returns undefined if the upstream could not be asked or did not respond. A failing adapter must not prevent the
+ * request that follows.
  */
 async function ifAnswered<Answer>(
   ask: () => Promise<Answer>,

@@ -19,11 +19,6 @@ import { persistently } from './persistently.ts';
 import { stepTo } from './step-to.ts';
 import type { SubmitInput } from './types.ts';
 
-/**
- * Handles a submission's outcome. Records the outcome first. The task then retries, moves to another channel, or waits
- * for the job.
- */
-
 const retryDelayMinMs = 1_000;
 const retryDelayMaxMs = 60_000;
 /** How long a round's last channel is retried before the next round, if the plan has other channels. */
@@ -42,7 +37,7 @@ export interface Accepted extends Submitted {
   readonly outcome?: TaskOutcome;
 }
 
-/** The write that records the job also shows whether the job is still wanted. */
+/** Records the job that the upstream accepted. The returned record also shows whether the job is still wanted. */
 export async function recordAcceptance(
   { task, n, owner }: Pick<Sent, 'task' | 'n' | 'owner'>,
   { operation, traceId, outcome }: Accepted,
@@ -71,7 +66,6 @@ export async function recordAcceptance(
   return after;
 }
 
-/** Withdraws the claim of a worker that stalled before sending the request. */
 export async function recordStall(sent: Sent, deps: ChannelActivityDeps): Promise<Task> {
   const message = 'The worker hung before it sent the request; nothing was sent.';
   const word = { code: 'worker_stalled', message, stays: true };
@@ -119,7 +113,7 @@ export function recordNoLength(
   const { plan, state, inputNeededBy } = task;
   const code = inputUnreadable;
   const isNeeded = plan.candidates.every(({ channel }) => inputNeededBy?.includes(channel) === true);
-  // If a failed job was to be replaced here, the task fails with that job's error.
+  // If the submission was to replace a failed job, the task must fail with that job's error instead.
   const isReplacing = isSubmitting(state) && state.replaces === true;
   if (why === 'unread' || !isNeeded || isReplacing) {
     const message = 'The length of an input video could not be read.';
@@ -141,7 +135,7 @@ export function notAccepted({ input, n, owner }: Refusing, word: Word): EventOf<
   return { kind: 'not_accepted', candidate, ...defined({ n, owner }), ...word, elapsedMs };
 }
 
-/** `wait` is the cause of the wait if it differs from the upstream's response to the submission. */
+/** `wait` is set if the task waits for a reason other than the upstream's response to the submission. */
 interface Refused extends Pick<Word, 'code' | 'message' | 'wait'> {
   readonly retryAfterMs?: number | undefined;
 }
@@ -155,7 +149,7 @@ export async function retryOrLeave(
   const { task } = refusing;
   const { code, message, retryAfterMs } = refused;
   const { attempt } = Context.current().info;
-  // A delay of zero does not specify a time. Honouring it would cause a request every second.
+  // A delay of zero specifies no time. Honouring it would cause a request every second.
   const asked = retryAfterMs === 0 ? undefined : retryAfterMs;
   const wished = Math.max(asked ?? 0, retryDelayMinMs * 2 ** Math.min(attempt, 6));
   const spread = asked === undefined ? 0.8 + 0.4 * deps.random() : 1 + 0.2 * deps.random();

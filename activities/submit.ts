@@ -24,8 +24,8 @@ import { watchedJob } from '../src/task/watched-job.ts';
 import type { SubmitInput, TaskView } from './types.ts';
 
 /**
- * The heartbeat details once the upstream has accepted. They let another run continue if this worker dies before
- * writing the acceptance.
+ * The heartbeat details after the upstream has accepted the submission. They let another run continue if this worker
+ * dies before recording the acceptance.
  */
 const acceptedSchema = z.object({
   n: z.number(),
@@ -123,7 +123,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
     return enterChannel(task, { input, submitMs, hasWaited, send: prepareAndSend }, deps);
   }
 
-  /** Files may fail for hours, so give the slot to another task. */
+  /** Gives the slot to another task, because uploads may fail for hours. */
   async function leaveWithoutFiles({ input, task }: Submitting, { code }: UpstreamError): Promise<Task> {
     await deps.gate.leave(task.id, input.candidate);
     const refusal = {
@@ -152,8 +152,8 @@ function concernsAll({ outcome, status }: UpstreamError): boolean {
 }
 
 /**
- * While the storage is full or unavailable, do not submit tasks whose results only our storage could deliver. They
- * would be rendered and billed for nothing.
+ * The refusal of a task whose result only our storage could deliver, while the storage is full or unavailable. Such a
+ * task would be rendered and billed for nothing.
  */
 const notStored = {
   code: 'not_stored',
@@ -171,10 +171,7 @@ interface Waiting {
   readonly elapsed: () => number;
 }
 
-/**
- * The task has moved to another channel or is paused, so it no longer needs a slot here. This run or an earlier one
- * recorded that.
- */
+/** Whether the task has moved to another channel or is paused, so that it no longer needs a slot here. */
 function hasTurned({ state }: Task, candidate: RouteCandidate): boolean {
   if (state.at === 'pausing') return true;
   return isIdle(state) && !state.left.some((other) => sameCandidate(other, candidate));

@@ -34,7 +34,6 @@ export function viewOf(task: Task | undefined, deps: ViewDeps): TaskView {
   };
 }
 
-/** Returns what this process knows about a task beyond its record. */
 export function knownOf(task: Task, { channels, requests }: ViewDeps): Knowledge {
   return knowledgeOf(task, {
     isUnsearchable: (at) => isUnsearchable(channels, at),

@@ -13,8 +13,8 @@ import type { TaskError } from '../src/task/task.ts';
  */
 
 /**
- * The workflow's view of the task's record. Every activity that may change the record returns it. Of two views, the one
- * with the higher `rev` is newer.
+ * The workflow's view of the task's record, returned by every activity that may change the record. Of two views, the
+ * one with the higher `rev` is newer.
  */
 export interface TaskView extends Knowledge, Pick<
   Task,
@@ -42,11 +42,11 @@ export interface TaskActivities {
    * view shows the task's state.
    */
   stepTask(task: string, event: WorkflowEvent): Promise<TaskView>;
-  /** Checks an operator's act or a caller's cancellation, and records it together with the change. */
+  /** Checks an operator's action or a caller's cancellation, and records it together with the change. */
   actOnTask(request: ActRequest): Promise<ActReply>;
   findLostJob(task: string, rev?: number): Promise<TaskView>;
   /**
-   * Ends a job that is no longer wanted, or records that its upstream will not end it. At the deadline, an existing
+   * Ends a job that is no longer wanted, or records that the upstream will not end it. At the deadline, an existing
    * result still counts.
    */
   stopJob(task: string, rev?: number): Promise<TaskView>;
@@ -81,13 +81,13 @@ export interface ActRequest {
   readonly task: string;
   readonly action: RunningActionName;
   readonly input: ActionInput;
-  /** The update's id, which ensures that an act is recorded only once. */
+  /** The update's id, which ensures that an action is recorded only once. */
   readonly id: string;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Set if the caller cancels. No operator is recorded then. */
+  /** Set for a caller's cancellation, for which no operator is recorded. */
   readonly isCallers?: true;
-  /** Set if the workflow was cancelled with Temporal's own tools. Its history shows by whom. */
+  /** Set if the workflow was cancelled with Temporal's own tools. The workflow's history shows who did it. */
   readonly isCancelRequest?: true;
   readonly currency: string;
   readonly basis: PriceBasis;
@@ -116,8 +116,9 @@ export interface PollInput {
 export interface CallbackActivities {
   /**
    * Delivers an ended task's callback, unless this round has already delivered it.
-   * @param round - Names the series of attempts. Absent for the task's own series; the run's id for a requested one.
-   * @param dueAt - Unix milliseconds. The next request is not made before this time, even if an earlier one was.
+   * @param round - Names the series of attempts. Absent for the task's own series, and the run's id for a requested
+   * one.
+   * @param dueAt - Unix milliseconds. No request is made before this time.
    */
   deliverCallback(task: string, round?: string, dueAt?: number): Promise<void>;
 }

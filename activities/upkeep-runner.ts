@@ -13,8 +13,8 @@ export type RunTimed = <Result>(
 ) => Promise<Result>;
 
 /**
- * Runs a step within its time. A step that does not end in time is left behind: it rejects, and is not run again before
- * the earlier run has ended.
+ * Runs a step within its time limit. If the step takes longer, the promise rejects while the step continues in the
+ * background, and the step is not run again until that run has finished.
  */
 export function createTimedRuns(now: () => number): RunTimed {
   const running = new Set<UpkeepName>();
@@ -37,7 +37,7 @@ export function createTimedRuns(now: () => number): RunTimed {
 /** The interval of the reconciler's Schedule. */
 const everyMs = 5 * 60_000;
 
-/** Each run begins with another step, so that a run that is interrupted early does not always omit the same steps. */
+/** Starts each run with a different step, so that runs that are interrupted early do not always omit the same steps. */
 function rotated(steps: readonly UpkeepStep[], at: number): readonly UpkeepStep[] {
   const first = steps.flatMap(({ follows }, index) => (follows === undefined ? [index] : []));
   const start = first[Math.floor(at / everyMs) % first.length] ?? 0;

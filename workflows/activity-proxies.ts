@@ -20,22 +20,22 @@ import { reconcileTimeoutMs } from '../src/base/upkeep-times.ts';
 import { see } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
-/** All timeouts and retry policies of a task's activities. */
-
 /**
- * Long enough for the longest submission (`timeouts.submit_ms`, `timeouts.image_ms`), a wait of ten minutes, and a
- * copy.
+ * The start-to-close timeout of submissions and waits. It covers the longest submission (`timeouts.submit_ms`,
+ * `timeouts.image_ms`), ten minutes of waiting, and copying the result.
  */
 const attendedTimeout = '20m';
 /** A dead worker is detected within this time. Activities send a heartbeat about every four seconds. */
 const heartbeatTimeout = '15s';
 /**
- * The heartbeat timeout for a wait, and for a submission that becomes one. These activities send only two heartbeats
- * within this time, because each one is a write on the server. Nothing is lost if another worker continues later.
+ * The heartbeat timeout of a wait, and of a submission that turns into a wait. Only two heartbeats are sent within this
+ * time, because each is a write on the server. A slow takeover does no harm, because nothing is lost if another worker
+ * continues later.
  */
 const waitHeartbeatTimeout = '1m';
 /**
- * Attempts that only waited count as failed, so after a long wait, a worker's death always costs this full interval.
+ * The longest retry interval of a waiting activity. Temporal counts every attempt that only waited as failed, so after
+ * a long wait, the interval has grown to this value by the time a worker dies.
  */
 const waitRetryMax = '20s';
 
@@ -45,15 +45,15 @@ const local = proxyLocalActivities<TaskActivities>({
   retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '1s' },
 });
 
-/** For calls that exceed a local activity's time limit because the database is unavailable. */
+/** Used when a local activity exceeds its time limit because the database is unavailable. */
 const patient = proxyActivities<TaskActivities>({
   startToCloseTimeout: '30s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
 });
 
 /**
- * Runs a task's local activities one at a time. On replay, the SDK may resolve two parallel ones in a different order,
- * and a workflow whose commands differ from its history is stuck (docs/decisions/0007-steps-on-temporal.md).
+ * Runs a task's local activities one at a time. On replay, the SDK may resolve parallel local activities in a different
+ * order, and a workflow whose commands differ from its history gets stuck (docs/decisions/0007-steps-on-temporal.md).
  */
 function inTurn<Result>(run: TaskRun, work: () => Promise<Result>): Promise<Result> {
   const result = run.lastLocal.then(work);
@@ -76,12 +76,11 @@ async function localFirst<Result>(
   }
 }
 
-/** Like `localFirst`, but for calls that return the record, which then becomes the workflow's view. */
 async function seen(run: TaskRun, call: (activities: TaskActivities) => Promise<TaskView>): Promise<void> {
   see(run, await localFirst(run, call));
 }
 
-/** Called at the start, and whenever another process may have changed the record. */
+/** Reads the record at the start, and whenever another process may have changed it. */
 export function lookAtTask(run: TaskRun): Promise<void> {
   const { task, account } = run.input;
   return seen(run, (activities) => activities.lookAtTask(task, account));
@@ -97,16 +96,14 @@ export function finishTask(run: TaskRun): Promise<void> {
   return seen(run, (activities) => activities.finishTask(finish));
 }
 
-/**
- * Actions that query an upstream first. All others are a single write. In both cases, the operator waits for the reply.
- */
+/** Actions that query an upstream first, which takes too long for a local activity. All others are a single write. */
 const asking: readonly ActRequest['action'][] = ['adopt', 'complete'];
 
 export function actOnTask(run: TaskRun, request: ActRequest): Promise<ActReply> {
   if (!asking.includes(request.action)) return localFirst(run, (activities) => activities.actOnTask(request));
   const { actOnTask: ask } = proxyActivities<TaskActivities>({
     summary: `${request.action}, for an operator`,
-    // Longer than two requests to an upstream, so that the operator receives the reply.
+    // Long enough for two upstream requests, so the operator still receives the reply.
     startToCloseTimeout: '3m',
     heartbeatTimeout,
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 5 },
@@ -126,7 +123,7 @@ const brief = proxyLocalActivities<TaskActivities>({
   retry: { maximumAttempts: 1 },
 });
 
-/** Tries once, briefly. The `deliverCallback` activity does the rest. */
+/** Makes a single brief attempt. The `deliverCallback` activity makes all later ones. */
 export function firstCallback(run: TaskRun): Promise<FirstCallback> {
   return inTurn(run, () => brief.firstCallback(run.input.task));
 }
@@ -138,8 +135,8 @@ export const { wakeTask } = proxyActivities<TaskActivities>({
 });
 
 /**
- * Runs on the task's own queue, which is served while any worker runs, even if the task's channel is no longer
- * configured. `isLast`: the task ends afterwards, even if the upstream does not list the job yet.
+ * Runs on the task's own queue, which is served as long as any worker is running, even if the task's channel is no
+ * longer configured. `isLast`: the task ends after this search, even if the upstream does not list the job yet.
  */
 export function searchJob(isLast: boolean): Pick<TaskActivities, 'findLostJob'> {
   return proxyActivities<TaskActivities>({
@@ -179,7 +176,7 @@ function waiting(taskQueue: string, activityId: string, summary: string): Channe
 
 /**
  * Covers the submission and the entire wait that follows. The activity is retried, without history events, until the
- * job has ended upstream.
+ * upstream job has finished.
  */
 export function submitOn(channel: string): Pick<ChannelActivities, 'submit'> {
   const queue = channelQueue(prefixOf(workflowInfo().taskQueue), channel);

@@ -53,14 +53,14 @@ function resultOf({ view: { state, status, charge = '0', error } }: TaskRun): Ta
 /**
  * Enforces the deadline. An operator can move it before or after it has passed. A task that cannot end immediately, for
  * example because its charge is being written, ends as soon as possible. The record decides whether the deadline has
- * passed. If a timer fires early because the clock of Temporal's server was changed, it is restarted.
+ * passed. If a timer fires early because the Temporal server's clock was changed, the timer is restarted.
  */
 async function keepDeadline(run: TaskRun): Promise<void> {
   while (!isOver(run)) {
     const { rev, concern } = run.view;
     const remainingMs = run.view.dueAt - Date.now();
     if (remainingMs > 0) {
-      // Nothing else in the Temporal UI's Timeline shows why a task is waiting for its channel.
+      // This summary is the only text in the Temporal UI's Timeline that shows why a task is waiting for its channel.
       const summary = concern === undefined ? deadlineSummary : waitSummary(run);
       await condition(() => run.view.concern !== concern, remainingMs, { summary });
     } else {
@@ -76,8 +76,8 @@ async function keepDeadline(run: TaskRun): Promise<void> {
 }
 
 /**
- * After a jump of the database's clock, no activity can determine whether the deadline has passed, so the workflow
- * checks again at this interval.
+ * How often the workflow rechecks the deadline after a jump of the database's clock. Until the jump is resolved, no
+ * activity can determine whether the deadline has passed.
  */
 const unknownTimeLookMs = 300_000;
 
@@ -120,8 +120,8 @@ async function advance(run: TaskRun): Promise<void> {
 }
 
 /**
- * Counts the pause from now, because a process with a different clock began it. An event that leaves the pause
- * unchanged does not prolong it.
+ * Measures the pause from now, because the process that started it has a different clock. An event that leaves the task
+ * paused does not prolong the pause.
  */
 async function pause(run: TaskRun, { round, ms }: Extract<TaskState, { at: 'pausing' }>): Promise<void> {
   leave(run);
@@ -134,12 +134,14 @@ async function pause(run: TaskRun, { round, ms }: Extract<TaskState, { at: 'paus
 }
 
 /**
- * While an operator is being asked, the record is read at growing intervals, because a worker that was believed dead
- * may still write to it.
+ * While a task waits for an operator, its workflow rereads the record at growing intervals, because a worker that was
+ * believed dead may still write to it.
  */
 const personLookMs = { min: 600_000, max: 6 * 3_600_000 };
 
-/** Stops waiting for activities that are still running, because the decision is now the operator's. */
+/**
+ * Waits for an operator's decision. Cancels the running activity first, because the decision is now up to the operator.
+ */
 async function waitForPerson(run: TaskRun): Promise<void> {
   const { rev } = run.view;
   leave(run);
@@ -149,7 +151,7 @@ async function waitForPerson(run: TaskRun): Promise<void> {
   }
 }
 
-/** The activity that submits then also waits for the job to end. */
+/** Starts the submission. The same activity then waits for the job to end. */
 async function submit(run: TaskRun, candidate: RouteCandidate | undefined): Promise<void> {
   if (candidate === undefined) return stepTask(run, { kind: 'skipped', channels: [] });
   const { task, expectedSeconds } = run.input;
@@ -171,15 +173,15 @@ async function awaitSubmission(run: TaskRun): Promise<void> {
 }
 
 /**
- * How long a task that is about to end waits for the response to a submission in flight, before it takes the submission
- * away from its worker. Within this time, a dead worker is detected, and another worker on the same queue reports what
- * is known.
+ * How long a task that is about to end waits for the response to a submission in flight before it cancels the
+ * submitting activity. This leaves enough time to detect a dead worker, and for another worker on the same queue to
+ * report what is known.
  */
 const answerPatienceMs = 90_000;
 
 /**
- * The task is about to end while a submission is in flight. If a worker still receives the response, the response
- * determines how the task ends.
+ * Handles a task that is about to end while a submission is in flight. If a worker still receives the response, the
+ * response determines how the task ends.
  */
 async function awaitAnswer(run: TaskRun): Promise<void> {
   const { rev } = run.view;
@@ -188,7 +190,7 @@ async function awaitAnswer(run: TaskRun): Promise<void> {
     await ended(run, begun, answerPatienceMs);
     if (run.view.rev !== rev) return;
   }
-  // A worker that is still alive finishes its request.
+  // `isFree` waits for the cancelled activity to end. A worker that is still alive finishes its request first.
   if ((await isFree(run)) && run.view.rev === rev) await lookAfterFailure(run);
 }
 
@@ -210,15 +212,15 @@ async function search(run: TaskRun, wanted: Stop | undefined): Promise<void> {
   await ended(run, looking);
   const { state } = run.view;
   if (!looking.isOver || state.at !== 'searching') return;
-  // The last search may have failed because of us, so repeat it once the record can be read.
+  // The final search may have failed through our own fault, so repeat it once the record can be read.
   if (state.stop === undefined) await stepTask(run, { kind: 'asked' });
   else if (looking.hasFailed && looking.failures === 0) await lookAtTask(run);
   else await stepTask(run, { kind: 'stopped' });
 }
 
 /**
- * The job is no longer wanted. If the upstream cannot be asked, the task ends anyway, but a cancellation does not
- * succeed. After a failure of our own, the upstream is asked once more before the task ends.
+ * Stops a job that is no longer wanted. If the activity fails, a cancellation is refused. A task that must end in any
+ * case asks the upstream once more, then ends.
  */
 async function stop(run: TaskRun, wanted: Stop, isAgain = false): Promise<void> {
   const { rev } = run.view;
@@ -284,7 +286,10 @@ async function follow(run: TaskRun, begun: Work): Promise<void> {
 const failedPauseMinMs = 1_000;
 const failedPauseMaxMs = 300_000;
 
-/** The activity ended without returning the record, and nothing else shows what the upstream received. */
+/**
+ * Called when an activity has ended without returning the record. A submission in flight counts as lost, because
+ * nothing else shows what the upstream received.
+ */
 async function lookAfterFailure(run: TaskRun): Promise<void> {
   await lookAtTask(run);
   const { state } = run.view;
@@ -292,12 +297,12 @@ async function lookAfterFailure(run: TaskRun): Promise<void> {
   await stepTask(run, { kind: 'lost', n: state.n, code: 'submission_lost' });
 }
 
-/** The activity notices the cancellation at its next heartbeat. */
+/** Cancels the running activity, which notices the cancellation at its next heartbeat. */
 function leave({ work: begun }: TaskRun): void {
   if (begun !== undefined && !begun.isOver) begun.scope.cancel();
 }
 
-/** Waits until the previous activity is over. Returns false if the record changes first. */
+/** Cancels the previous activity and waits until it is over. Returns false if the record changes first. */
 async function isFree(run: TaskRun): Promise<boolean> {
   const former = run.work;
   if (former === undefined) return true;

@@ -20,8 +20,8 @@ import type { TaskRun } from './task-run.ts';
 
 /**
  * Handles operators' updates. Each update, whichever client sent it, is checked against the task's record and written
- * into it (who, when and why) before the workflow acts on it. A validator rejects malformed input, which leaves no
- * trace.
+ * into it (who, when and why) before the workflow acts on it. A validator rejects malformed input, so such an update
+ * leaves no trace.
  */
 export function handleActions(run: TaskRun): void {
   for (const name of workflowActions) {
@@ -30,7 +30,7 @@ export function handleActions(run: TaskRun): void {
       description: `${describeAction(name)}${name === 'cancel' ? callersCancelWords : ''}`,
     });
   }
-  // Anyone with access to the Temporal UI can send a signal with missing or arbitrary input.
+  // Anyone with access to the Temporal UI can send this signal, so its input may be missing or arbitrary.
   setHandler(concernSignal, (given: unknown) => {
     if (isOver(run)) return;
     const concern = concerns.find((known) => known === given);
@@ -48,10 +48,7 @@ export function handleActions(run: TaskRun): void {
 
 const callersCancelWords = ' Without an input it is the caller’s own cancellation.';
 
-/**
- * Stands in for a missing input. Such an update comes from the caller, because an operator's update always has an
- * input.
- */
+/** The input used if an update has none. Only a caller's cancellation lacks an input. */
 const callersCancel: ActionInput = { reason: 'cancelled by its caller', by: 'caller' };
 
 /**
@@ -80,8 +77,8 @@ function validate(run: TaskRun, name: ActRequest['action'], raw: unknown): void 
 }
 
 /**
- * Uses the operator's name as determined by the API, which can authenticate it. A workflow cannot learn from Temporal
- * who called it.
+ * Builds the activity's request. The operator's name comes from the input, because a workflow cannot learn from
+ * Temporal who called it.
  */
 function requestOf(run: TaskRun, action: ActRequest['action'], raw: unknown): ActRequest {
   const { task, currency, basis } = run.input;
@@ -96,8 +93,8 @@ async function act(run: TaskRun, request: ActRequest): Promise<ActionResult> {
   const { action } = request;
   const reply = await actOnTask(run, request).catch((error: unknown) => ({ done: false, error }) as const);
   if (!reply.done) {
-    // The workflow's view may be outdated: the act was refused, or the process that wrote it could not report the
-    // change.
+    // The workflow's view may be outdated: either the action was refused, or the process that recorded it could not
+    // report the change.
     if (!isOver(run)) await lookAtTask(run);
     throw 'error' in reply ? reply.error : refused(reply.message);
   }
@@ -118,7 +115,10 @@ function whyNotFailed(run: TaskRun): string | undefined {
   return status === 'succeeded' ? 'The upstream had already finished: the task succeeded.' : undefined;
 }
 
-/** A job that keeps running and incurring costs must not be reported as cancelled. */
+/**
+ * Returns why the task does not count as cancelled. A job that keeps running and incurring costs must not be reported
+ * as cancelled.
+ */
 function whyNotCancelled(run: TaskRun): string | undefined {
   const { state, status, error } = run.view;
   if (error?.code === 'task_cancelled') return undefined;
@@ -128,7 +128,10 @@ function whyNotCancelled(run: TaskRun): string | undefined {
     : 'The upstream is already working on it, so it can no longer be cancelled.';
 }
 
-/** The task's next step may not begin immediately, for example while its previous activity ends. */
+/**
+ * How long a retry waits for the task's next step to begin. The step may be delayed, for example while the previous
+ * activity ends.
+ */
 const beginsWithinMs = 5_000;
 
 async function wake(run: TaskRun, said: string): Promise<string> {
@@ -161,8 +164,8 @@ function triedWords({ view: { state } }: TaskRun): string {
 }
 
 /**
- * Handles a cancellation from the Temporal UI or its command line. The result cannot be returned to the sender, so it
- * is displayed there.
+ * Handles a cancellation from the Temporal UI or its command line. The sender receives no reply, so a refusal is shown
+ * in the task's details in the Temporal UI.
  */
 export async function cancelFromUi(run: TaskRun): Promise<void> {
   const input = { reason: 'cancelled with Temporal’s own tools', by: 'unknown' };

@@ -1,11 +1,11 @@
-/** The entry point of the bundle: all workflows of the `tasks` worker. */
+/** The workflow bundle's entry point, with all workflows of the `tasks` worker. */
 import { workflowInfo } from '@temporalio/workflow';
 import { callbackActivities, reconcileTasks as reconcile } from './activity-proxies.ts';
 import type { ReconcileReport } from '../activities/types.ts';
 
 export { generationTask } from './generation-task.ts';
 
-/** Delivers a finished task's callback after an operator's request, or if the task's own workflow is gone. */
+/** Delivers a finished task's callback if an operator requests it, or if the task's own workflow no longer exists. */
 export async function redeliverCallback(task: string): Promise<void> {
   await callbackActivities().deliverCallback(task, workflowInfo().runId);
 }

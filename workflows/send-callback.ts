@@ -7,12 +7,12 @@ import { note } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
 /**
- * Without an outcome, the request is not repeated for this long, because its sender may still be waiting for the
+ * How long to wait before repeating a request whose outcome is unknown. Its sender may still be waiting for the
  * response.
  */
 const unknownAnswerMs = 25_000;
 
-/** The first request needs no activity if its receiver responds promptly. */
+/** Makes the first request in a local activity, which is enough if the receiver responds promptly. */
 export async function sendCallback(run: TaskRun): Promise<void> {
   const first = await sendFirst(run);
   if (first.state === 'delivered') return;
@@ -31,7 +31,10 @@ async function deliver(task: string, dueAt: number | undefined): Promise<boolean
   }
 }
 
-/** Skips the first request if the caller of an update would also have to wait for the callback receiver. */
+/**
+ * Skips the first request while an update is being handled, because the update's sender would also have to wait for the
+ * callback receiver.
+ */
 async function sendFirst(run: TaskRun): Promise<FirstCallback> {
   if (!allHandlersFinished()) return { state: 'pending' };
   try {

@@ -17,10 +17,9 @@ import { newRound } from '../src/task/rounds.ts';
 import { isAbandoned, isIdle, isSubmitting, isUnfinished, stopOf } from '../src/task/state.ts';
 import { searchAttributes } from './search-attributes.ts';
 
-/** The state of a task's workflow: its input and its view of the record. It contains nothing that the record lacks. */
+/** A task workflow's state: its input and its view of the record. It contains nothing that the record lacks. */
 export interface TaskRun {
   readonly input: TaskInput;
-  /** The last local activity, which the next one waits for. */
   lastLocal: Promise<unknown>;
   view: SeenView;
   work: Work | undefined;
@@ -31,8 +30,8 @@ export interface TaskRun {
 
 interface SeenView extends TaskView {
   /**
-   * The deadline in Unix milliseconds, by the workflow's clock. The record's deadline uses the database's clock, so it
-   * contributes only durations.
+   * The deadline in Unix milliseconds, by the workflow's clock. The record's deadline is measured by the database's
+   * clock, so only durations are taken from it.
    */
   readonly dueAt: number;
 }
@@ -41,11 +40,11 @@ export interface Work {
   readonly activity: 'submit' | 'poll' | 'find';
   readonly channel: string;
   readonly scope: CancellationScope;
-  /** Until the activity is over, a worker may be running it, even if it was cancelled. */
+  /** False while a worker may still be running the activity, even after a cancellation. */
   isOver: boolean;
-  /** The activity ended without returning a view. The record shows how far it got. */
+  /** True if the activity ended without returning a view. The record then shows how far the activity got. */
   hasFailed: boolean;
-  /** Consecutive failed activities before this one without a change to the record. */
+  /** How many consecutive activities failed before this one without a change to the record. */
   readonly failures: number;
   readonly rev: number;
 }
@@ -95,7 +94,7 @@ export async function changed(run: TaskRun, ms?: number, summary = 'a pause'): P
 
 const summaryCharactersMax = 200;
 
-/** What the task is waiting for, shown with the timer in the Temporal UI's Timeline. */
+/** Returns what the task is waiting for. The Temporal UI's Timeline shows this text with the timer. */
 export function waitSummary(run: TaskRun): string {
   const { attention, what } = situationOf(run);
   return plainText(
@@ -121,7 +120,7 @@ export function isOver({ view }: TaskRun): boolean {
   return !isUnfinished(view.state);
 }
 
-/** The requested end of the task has happened or has proved impossible. */
+/** Whether the requested end of the task has happened or has proved impossible. */
 export function isDecided(run: TaskRun): boolean {
   const { state } = run.view;
   return isOver(run) || (stopOf(state) === undefined && state.at !== 'ending');
@@ -132,8 +131,8 @@ function money({ input }: TaskRun, micros: string | bigint): string {
 }
 
 /**
- * Updates everything that operators see. Writing search attributes costs the server as much as a task step. The current
- * details in the Temporal UI cost no history event.
+ * Updates everything that operators see. Search attributes are written only if they change, because each write costs
+ * the server as much as a task step. The current details in the Temporal UI cost no history event.
  */
 export function show(run: TaskRun): void {
   const { state, channel: known } = run.view;
@@ -162,7 +161,7 @@ function showNews(
   if (news.length > 0) upsertSearchAttributes(news);
 }
 
-/** Markdown for the Temporal UI: what the task is waiting for, since when, and what an operator can do. */
+/** Sets the Markdown text in the Temporal UI: what the task is waiting for, since when, and what an operator can do. */
 function describe(run: TaskRun): void {
   const { stateSince, deadlineAt } = run.view;
   const since = new Date(stateSince).toISOString();
@@ -207,7 +206,7 @@ export function showEnd(run: TaskRun): void {
     ...(error?.class === undefined ? [] : [{ key: searchAttributes.failure, value: error.class }]),
     ...(upstreamId === undefined ? [] : [{ key: searchAttributes.upstreamTaskId, value: upstreamId }]),
   ];
-  // A task without a record appears in no list. Clear its attention anyway, so that no operator looks for it.
+  // A task without a record appears in no list. Clear its attention flag anyway, so that no operator looks for it.
   showNews(run, { channel, attention: undefined }, isAbandoned(state) ? [] : ending);
 }
 

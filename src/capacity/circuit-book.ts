@@ -24,7 +24,9 @@ import type {
   TakenProbes,
 } from './circuits.ts';
 
-/** The minimum wait while another process probes. After that, the result is known or the next probe may start. */
+/**
+ * The minimum wait while another process probes. After that, either the result is known or the next probe may start.
+ */
 const probeElsewhereMs = 2_000;
 
 type TaskFailure = Omit<Failure, 'tasks' | 'accounts' | 'models'>;
@@ -111,7 +113,10 @@ function afterTrial(
   return { after: isOld ? failedAgain(record, now) : openedBy(trial, record, now), isExplained: isBlamed };
 }
 
-/** A credential's own circuit opens if at least two of its models fail and none has succeeded since. */
+/**
+ * Returns the evidence for opening a credential's own circuit, or undefined if there is not enough. At least two of its
+ * models must fail, and none may have succeeded since.
+ */
 function evidenceOfModels(
   credentialId: string,
   {
@@ -188,7 +193,7 @@ function readCircuits({ store, onChange, onError }: CircuitsDeps) {
   };
 }
 
-/** Returns the ids of two circuits: the credential's own, and the one for this model behind the credential. */
+/** Returns the ids of the credential's own circuit and of the circuit for this model behind the credential. */
 export function idsOf({
   channel,
   credential,

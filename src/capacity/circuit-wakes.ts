@@ -5,14 +5,16 @@ import { fairOrder } from '../task/fair-order.ts';
 import type { OrderedTask } from '../task/fair-order.ts';
 
 export interface CircuitWakesDeps {
-  /** Lists up to `limit` tasks that wait for this circuit, earliest deadline first, starting at `from`. */
+  /**
+   * Lists up to `limit` tasks that wait for this circuit, earliest deadline first, starting with the deadline `from`.
+   */
   readonly list: (
     place: CircuitPlace & { readonly from: number },
     limit: number,
   ) => Promise<readonly OrderedTask[]>;
   readonly wake: (task: string) => Promise<void>;
   readonly isOpen: (id: string) => boolean;
-  /** How long it takes until every process knows that the circuit is closed, in milliseconds. */
+  /** How long it takes until every process knows that the circuit is closed. */
   readonly settleMs: number;
   readonly onError: (error: unknown) => void;
 }
@@ -22,8 +24,8 @@ const atOnce = 10;
 const pauseMs = 100;
 
 /**
- * After a circuit closes, wakes the tasks waiting for it in fair order. Otherwise each task would return only when its
- * own back-off ends.
+ * Creates the function that, after a circuit closes, wakes the tasks waiting for it in fair order. Otherwise, each task
+ * would return only when its own back-off ends.
  */
 export function createCircuitWakes({ list, wake, isOpen, settleMs, onError }: CircuitWakesDeps) {
   const running = new Set<string>();

@@ -45,8 +45,8 @@ export interface UpstreamFailure extends JudgedError {
 
 /**
  * The circuits of all credentials. Each process counts upstream results in memory. Only openings and closings are
- * written to MongoDB, which every process reads every two seconds. If just one process cannot reach an upstream, that
- * circuit stays in its own memory.
+ * written to MongoDB, which every process reads every two seconds. If a process cannot reach an upstream, that circuit
+ * stays in the process's own memory.
  */
 export interface Circuits {
   /**
@@ -58,7 +58,7 @@ export interface Circuits {
   enter(request: CircuitRequest, probeMs: number, taken: TakenProbes): Promise<CircuitDecision>;
   /** Records a request's outcome. Never throws, because a failed record must not fail the request. */
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
-  /** Releases the probes that no outcome has ended. Never throws: a probe that could not be released expires. */
+  /** Releases the probes that no outcome has ended. Never throws: if a probe cannot be released, it expires. */
   leave(taken: TakenProbes): Promise<void>;
   /**
    * Applies an operator's decision to a credential, or to one model behind it. Returns the previous state, or undefined

@@ -1,7 +1,7 @@
 import { createSightings } from '../process/sightings.ts';
 import type { Duties } from '../store/duties.ts';
 
-/** Call once per round. Resolves with whether this process now has the duty. */
+/** Returns whether this process now has the duty. Call it once per round. */
 export type Duty = () => Promise<boolean>;
 
 export interface DutyOptions {

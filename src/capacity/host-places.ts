@@ -7,7 +7,7 @@ import { timeLimit } from '../process/running-time.ts';
  * others, and an account with hanging requests cannot block other accounts, even at the same origin.
  */
 export interface HostPlaces {
-  /** Waits briefly until a request may be sent. If none may, the caller should return after `afterMs`. */
+  /** Waits briefly until a request may be sent. If no place becomes free, the caller should return after `afterMs`. */
   take(origin: string, account: string): Promise<HostPlace>;
   /** Returns undefined unless a request may be sent immediately. Reserves nothing for later. */
   takeFree(origin: string, account: string): GrantedPlace | undefined;
@@ -33,7 +33,7 @@ export interface HostPlacesOptions {
 interface Usage {
   /** The moving average of how long a request takes, in milliseconds. */
   usedMs: number;
-  /** The time at which the last refused caller should return. The next one should return later. */
+  /** When the last refused caller should return. The next refused caller should return later. */
   lastReturnAt: number;
 }
 
@@ -127,7 +127,7 @@ interface Granted {
   readonly place: Place;
 }
 
-/** Spreads the returns of refused callers, roughly at the rate at which requests end. */
+/** Refuses a caller. The return times of refused callers are spread, roughly at the rate at which requests end. */
 function sendAway(usage: Usage, places: number, { now, random }: HostPlacesOptions): HostPlace {
   const at = now();
   const wantedMs = Math.max(usage.lastReturnAt - at, returnMinMs) + usage.usedMs / places;

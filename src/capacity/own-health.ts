@@ -1,7 +1,10 @@
 import type { Circuit } from '../health/circuit-rules.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 
-/** What only this process has learned about its credentials. In memory, but with the interface of `channel_health`. */
+/**
+ * Creates an in-memory store, with the interface of `channel_health`, for what only this process has learned about its
+ * credentials.
+ */
 export function createOwnHealth(now: () => number): ChannelHealthStore {
   const circuits = new Map<string, Circuit>();
   const probes = new Map<string, { readonly task: string; readonly until: number }>();
@@ -12,8 +15,8 @@ export function createOwnHealth(now: () => number): ChannelHealthStore {
       probes.delete(id);
     },
     /**
-     * Grants a probe unless one is in flight. The caller has already checked the time, and no other process could know
-     * better.
+     * Grants a probe unless one is in flight. The caller has already checked the time, and no other process uses this
+     * store.
      */
     async takeProbe(id, { task, leaseMs }) {
       if ((probes.get(id)?.until ?? 0) > now()) return false;

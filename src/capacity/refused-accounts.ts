@@ -1,10 +1,10 @@
 import type { SlotRefusal, SlotStore } from '../store/slots.ts';
 
 /**
- * Calls that cannot wait have no tickets. Instead, every account whose call was refused is owed one slot for a few
- * seconds. A call may take a slot only if enough free slots remain for the refused accounts that come first: those that
- * hold fewer slots or, with equally many, those that have been refused for longer. All processes share the refusals, so
- * an account gains nothing by repeating its calls faster than others.
+ * Distributes slots fairly among calls that cannot wait. They have no tickets. Instead, every account whose call was
+ * refused is owed one slot for a few seconds. A call may take a slot only if enough free slots remain for the refused
+ * accounts that come first: those that hold fewer slots or, with equally many, those that have been refused for longer.
+ * All processes share the refusals, so an account gains nothing by repeating its calls faster than others.
  */
 export interface RefusedAccounts {
   /** Returns the current refusals. `mayTake` and `note` expect them. */
@@ -20,9 +20,9 @@ export interface SlotCall {
   readonly account: string;
 }
 
-/** Longer than the pauses of common clients between their retries, which are up to 8 s. */
+/** How long a refusal counts. Common clients pause for up to 8 s between retries, which is shorter. */
 const owedMs = 10_000;
-/** Limits the writes of an account that repeats its calls quickly. */
+/** The minimum interval between writes about an account that repeats its calls quickly. */
 const notedEveryMs = 1_000;
 
 export function createRefusedAccounts(

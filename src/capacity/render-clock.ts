@@ -83,7 +83,7 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
       if (!batches.add(kind, sample)) return;
       const samples = [...(known.find(id)?.samples ?? []), sample].slice(-renderSamplesMax);
       known.put({ id, ...kind, samples });
-      // Keep the times of other kinds, because every poll reads them.
+      // Do not clear the times of other kinds, because every poll reads them.
       computed.delete(id);
       computed.delete(renderId({ ...kind, output: '' }));
     },

@@ -11,7 +11,7 @@ export interface SlotRequest {
   readonly candidate: RouteCandidate;
   readonly model: string;
   readonly others: readonly RouteCandidate[];
-  /** Whether the task has waited before. Only then may it be queued. */
+  /** Whether the task has waited before. Otherwise, it cannot be in any queue yet. */
   readonly hasWaited: boolean;
   readonly deadlineAt: number;
   readonly createdAt: number;
@@ -24,9 +24,9 @@ export interface UrgentCall extends Pick<SlotRequest, 'task' | 'account' | 'cand
 }
 
 /**
- * `elsewhere`: another candidate has a free slot or has granted one to this task. `wait`: no candidate has one. The
- * task is then queued for every candidate, is woken when it is first, and should ask again after `ms`. `ahead` is the
- * number of tasks before it in this queue.
+ * `elsewhere`: another candidate has a free slot or has granted one to this task. `wait`: no candidate has a free slot.
+ * The task is then queued for every candidate, is woken when its turn comes, and should ask again after `ms`. `ahead`
+ * is the number of tasks before it in this queue.
  */
 export type SlotAnswer =
   | { readonly kind: 'taken' }
@@ -76,7 +76,8 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
   const queues = createSlotQueue(deps);
 
   /**
-   * Claims a slot that the task already holds: it was granted while the task waited, or taken by an activity that died.
+   * Claims a slot that the task already holds, because it was granted while the task waited or was taken by an activity
+   * that died.
    */
   async function claim(held: readonly HeldSlot[], request: SlotRequest): Promise<boolean> {
     const queue = queueOf(request.candidate);

@@ -100,8 +100,8 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
 }
 
 /**
- * Picks the account's next task, alternating between its models. Each process remembers on its own which models it has
- * served.
+ * Picks an account's next task, alternating between the account's models. Each process remembers on its own which
+ * models it has served.
  */
 function createModelTurns({ store }: Pick<SlotQueueDeps, 'store'>) {
   const served = createRecent<number>(modelsMax);
@@ -138,7 +138,7 @@ export function queueOf({ channel, credential }: RouteCandidate): string {
   return `${channel}/${credential}`;
 }
 
-/** Neither id can contain a slash (src/config/gateway-file.ts). */
+/** Splitting at the slash is safe, because neither id can contain one (src/config/gateway-file.ts). */
 function candidateOf(queue: string): RouteCandidate {
   const [channel = '', credential = ''] = queue.split('/');
   return { channel, credential };

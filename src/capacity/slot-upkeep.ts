@@ -18,7 +18,7 @@ type TidySlots = Pick<SlotKeeper, 'holders' | 'release' | 'queues' | 'serve'>;
 
 /**
  * Frees the slots of tasks that ended without freeing them because their workflow was terminated, and admits waiting
- * tasks. Returns the number of tasks. Leases without a task document simply expire.
+ * tasks. Returns how many tasks' slots were freed. Leases without a task document simply expire.
  */
 export function createTidySlots(slots: TidySlots, { tasks, onFailed }: SlotUpkeepDeps) {
   const endedTurns = createTurns(({ id }: Pick<Task, 'id'>) => id);

@@ -14,10 +14,10 @@ export interface Stayer {
  */
 export interface StayPlaces {
   enter(stayer: Stayer, task: string): StayPlace | undefined;
-  /** Whether there is no room for this account. Work that can wait elsewhere should do so. */
+  /** Whether there is no room for this account. If so, work that can wait elsewhere should do so. */
   isFull(stayer: Stayer): boolean;
   /**
-   * Returns after how many milliseconds an attempt that found no room should return. Spreads these returns over time.
+   * Returns in how many milliseconds an attempt that found no room should return. These returns are spread over time.
    */
   returnInMs(queue: string): number;
   isEmpty(): boolean;
@@ -54,8 +54,8 @@ export interface StayPlacesOptions {
 
 const returnMinMs = 5_000;
 /**
- * Attempts return at 50 per second and queue. Each return costs two writes on Temporal's server, and without this
- * interval 7,000 attempts would all return every five seconds.
+ * The interval between the returns of attempts to one queue, which allows 50 returns per second. Each return costs two
+ * writes on Temporal's server. Without this limit, 7,000 attempts would all return every five seconds.
  */
 const returnEveryMs = 20;
 

@@ -3,8 +3,8 @@ import { countAhead } from '../task/fair-order.ts';
 import type { LastServed, OrderedTask } from '../task/fair-order.ts';
 
 /**
- * Paces one credential's submissions in this process, in fair order, without blocking them. A task that is too early
- * gets a time at which to return, and waits in a timer on Temporal's server. No token is reserved for it, so a task
+ * Paces one credential's submissions in this process, in fair order, without blocking them. A task that is too early is
+ * given a time at which to return, and waits for a timer on Temporal's server. No token is reserved for it, so a task
  * that never returns does not delay others.
  */
 export interface SubmitLimiter {
@@ -34,9 +34,7 @@ export interface SubmitLimiterOptions {
 const inlineMaxMs = 1_000;
 /** The longest wait before the task asks again. The rate may be raised meanwhile, and other processes may have room. */
 const returnMaxMs = 300_000;
-/**
- * A task that is later than this, in milliseconds, is forgotten. It was cancelled or has returned to another process.
- */
+/** A task that is this late is forgotten, because it was cancelled or has returned to another process. */
 const lapsesMs = 1_000;
 const turnsMax = 10_000;
 
@@ -49,7 +47,7 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
   const waiting = new Map<string, Waiting>();
   const turns = createTurns();
   /**
-   * When the next token is free. If that is in the past, the tokens since then are available, up to one second's worth.
+   * When the next token is free. If this is in the past, the tokens since then are available, up to one second's worth.
    */
   let freeAt = 0;
 

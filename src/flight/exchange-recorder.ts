@@ -30,21 +30,24 @@ export interface ExchangeRecorderDeps {
 }
 
 /**
- * The delay of writes about a job's end or anything that may need an operator. Other writes are combined with one of
- * these, or wait for `laterMs`.
+ * How long to delay writes that report a job's end or anything that may need an operator. Other writes are combined
+ * with one of these, or wait for `laterMs`.
  */
 const soonMs = 1_000;
 const laterMs = 120_000;
 /**
- * The delay of writes about failed polls. Shorter than for other polls, but long enough to combine several failures.
+ * The write delay for failed polls. It is shorter than for other polls, but long enough to combine multiple failures.
  */
 const failingMs = 15_000;
 const batchMax = 200;
-/** Calls per task in memory. The document has its own limits. */
+/** The maximum number of calls in each of a task's two lists in memory. The document has its own limits. */
 const callsMax = 12;
 /** Beyond this many tasks with unwritten calls, new tasks are not recorded until space is available. */
 const pendingTasksMax = 5_000;
-/** If the least recently polled task is forgotten, its next poll is recorded even if unchanged. */
+/**
+ * The maximum number of tasks whose last poll is remembered. If the least recently polled task is forgotten, its next
+ * poll is recorded even if unchanged.
+ */
 const polledTasksMax = 50_000;
 const textsTasksMax = 1_000;
 
@@ -59,7 +62,7 @@ interface Polled {
   skipped: number;
 }
 
-/** Unique among the jobs of all channels. */
+/** Returns a key that is unique among the jobs of all channels. */
 export function jobOf(channel: string, { id }: { readonly id: string }): string {
   return `${channel}/${id}`;
 }
@@ -128,7 +131,9 @@ class Recorder {
     return last?.skipped ?? 0;
   }
 
-  /** Runs after the work that the call belongs to, because a large body must not delay recording the attempt. */
+  /**
+   * Describes a call only after the work that it belongs to, because a large body must not delay recording the attempt.
+   */
   async #describe(task: string, call: RawCall): Promise<void> {
     await new Promise((resolve) => void setImmediate(resolve));
     try {
@@ -141,7 +146,7 @@ class Recorder {
     }
   }
 
-  /** Calls after the submission do not include the caller's texts, so recent tasks' texts are cached. */
+  /** Returns the caller's texts. Calls after the submission do not include them, so recent tasks' texts are cached. */
   async #textsOf(task: string, carried?: readonly string[]): Promise<readonly string[] | undefined> {
     const known = carried ?? this.#texts.get(task) ?? (await this.#requestedTexts(task));
     if (known !== undefined && !this.#texts.has(task)) {
@@ -189,7 +194,7 @@ class Recorder {
   }
 }
 
-/** The part of a poll's result that is worth recording. Progress alone is not. */
+/** Returns the part of a poll's result that is worth recording. Progress alone is not. */
 function meaningOf(outcome: CallOutcome): string {
   if (outcome.kind === 'pending') return outcome.phase;
   if (outcome.kind === 'error') return `${outcome.code} ${outcome.status ?? ''}`;

@@ -28,7 +28,7 @@ export interface RecordSources {
   readonly resultCopies: Pick<ResultCopyStore, 'find'>;
   readonly ledger: Pick<Ledger, 'entriesOfTask'>;
   readonly channels: Channels;
-  /** The workflow history as JSON. Undefined if Temporal does not have it or does not respond. */
+  /** Returns the workflow history as JSON, or undefined if Temporal does not have it or does not respond. */
   readonly history: (task: string) => Promise<unknown>;
   readonly now: () => number;
 }
@@ -73,7 +73,7 @@ export async function readTaskRecord(
   return { ...record, events: describeEvents(record), ...defined({ history }) };
 }
 
-/** In start order, without calls that this version cannot read. */
+/** Returns the calls in the order in which they started, without those that this version cannot read. */
 function readCalls(texts: readonly string[]): RecordedCall[] {
   const calls = texts.flatMap((text) => recordedCallSchema.safeParse(JSON.parse(text)).data ?? []);
   return calls.toSorted((a, b) => a.at - b.at);

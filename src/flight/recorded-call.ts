@@ -116,7 +116,7 @@ export const recordedCallSchema = z.object({
   channel: text,
   credential: text,
   provider: text,
-  /** The upstream's model name. Empty for a list of jobs from several models. */
+  /** The upstream's model name. Empty for a list of jobs of different models. */
   model: text,
   base_url: text,
   operation: operationSchema.optional(),
@@ -137,7 +137,7 @@ export type RecordedCall = z.output<typeof recordedCallSchema>;
 export type RecordedExchange = z.output<typeof exchangeSchema>;
 export type CallOutcome = z.output<typeof outcomeSchema>;
 export type CallStep = RecordedCall['step'];
-/** Removes undefined fields: the schema allows them, but SettleFacts must omit them. */
+/** Removes undefined fields, which the schema allows but SettleFacts does not. */
 export function toFacts({ usage, groups, ...rest }: z.output<typeof factsSchema>): SettleFacts {
   return {
     ...defined(rest),

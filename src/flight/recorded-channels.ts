@@ -68,7 +68,10 @@ function watchTasks<Request extends GenerationRequest>(
 
 type Method<Request, Name extends keyof TaskProvider<Request>> = NonNullable<TaskProvider<Request>[Name]>;
 
-/** One request for many tasks, each with its own job. A missing job is polled separately. */
+/**
+ * Records one list request for many tasks, each with its own job. A job that is missing from the list is not recorded,
+ * because it is polled separately.
+ */
 function watchList<Request>(list: Method<Request, 'list'>, watch: Watch): Method<Request, 'list'> {
   return async (operations, context) => {
     const call = openCall(watch, context);
@@ -142,7 +145,7 @@ type CallFacts = Omit<
   | 'hidden'
 >;
 
-/** `note` never throws, because `record` does not. */
+/** Starts recording a call. The returned `note` never throws, because `record` does not. */
 function openCall<Context extends ProviderContext>(
   { recorder, now, channel, name }: Watch,
   context: Context,

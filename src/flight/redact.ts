@@ -9,8 +9,8 @@ import { withoutCallbackToken } from '../task/callback-address.ts';
 
 /**
  * Redacts JSON exchanged with an upstream. A record keeps structure, numbers, ids and machine-readable words. It keeps
- * sentences, scrubbed, only in fields that explain a failure. It never keeps the caller's own text, keys, link query
- * strings or encoded bytes, even if an upstream repeats them.
+ * sentences, with secrets removed, only in fields that explain a failure. It never keeps the caller's own text, keys,
+ * link query strings or encoded bytes, even if an upstream repeats them.
  */
 
 export interface Hidden {
@@ -27,7 +27,7 @@ const itemsMax = 40;
 const fieldsMax = 80;
 const wordCharactersMax = 160;
 const sentenceCharactersMax = 300;
-/** Only this much of a text is compared with the caller's. */
+/** How many characters of a text are compared with the caller's texts. */
 const comparedCharactersMax = 2_000;
 /** This many consecutive letters identify part of the caller's text inside another text. */
 const partCharacters = 16;
@@ -40,7 +40,7 @@ const callersField =
 const linkPattern = /^[a-z][a-z0-9+.-]*:\/\//i;
 const dataPattern = /^data:|^[A-Za-z0-9+/_=-]{200,}$/;
 
-/** A prepared `Hidden`. The caller's texts are compared without whitespace, punctuation and case. */
+/** A `Hidden`, prepared for comparison. The caller's texts are compared without whitespace, punctuation and case. */
 interface Veil {
   readonly secrets: readonly string[];
   readonly exact: ReadonlySet<string>;
@@ -52,12 +52,12 @@ export function redactJson(value: unknown, hidden: Hidden): JsonValue {
   return redactValue(value, '', { veil: prepare(hidden), depth: 0 });
 }
 
-/** For text that is not JSON. Keeps its beginning unless it came from the caller. */
+/** Redacts text that is not JSON. Keeps at most its beginning, and nothing if it came from the caller. */
 export function redactText(text: string, hidden: Hidden): string {
   return redactString(text, 'message', prepare(hidden));
 }
 
-/** Removes query, user and fragment. If the URL contains a secret, replaces all of it. */
+/** Removes the query, user and fragment. If the URL contains a secret, replaces all of it. */
 export function redactUrl(url: string, hidden: Hidden): string {
   return holdsSecret(url, hidden) ? '[key]' : bareUrl(url);
 }
@@ -95,10 +95,15 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** A shorter name cannot be a key. All keys in use are at least this long, and most field names are shorter. */
+/**
+ * The minimum length of a field name that is checked for keys. All keys in use are at least this long, and most field
+ * names are shorter.
+ */
 const keyCharactersMin = 12;
 
-/** An upstream that repeats parts of a request may use a caller's text or a key as a field name. */
+/**
+ * Redacts a field name, because an upstream that repeats parts of a request may use a caller's text or a key as a name.
+ */
 function redactName(name: string, veil: Veil): string {
   if (name.length > 64 || /\s/.test(name) || isCallers(name, veil)) return '[name]';
   if (holdsSecret(name, veil)) return '[name]';
@@ -138,7 +143,7 @@ function prepare({ secrets, texts: known }: Hidden): Veil {
   };
 }
 
-/** Whether the text is the caller's, contains the caller's, or shares part of it. */
+/** Whether the text is one of the caller's texts, contains one, or shares part of one. */
 function isCallers(text: string, { exact, letters }: Veil): boolean {
   if (exact.has(text)) return true;
   if (letters.length === 0) return false;
@@ -150,7 +155,9 @@ function isCallers(text: string, { exact, letters }: Veil): boolean {
   );
 }
 
-/** Inside words, a short text such as "sea" would match too often, so the whole word must match. */
+/**
+ * Whether the text contains the word as a whole. A short word such as "sea" would match inside other words too often.
+ */
 function hasWord(text: string, word: string): boolean {
   return text
     .slice(0, comparedCharactersMax)

@@ -8,7 +8,7 @@ import { redactText, textsOf } from './redact.ts';
 /**
  * Splits an upstream's failure message once, when it enters a task. Anyone may read `message`. `messageToCaller` is
  * present if the caller may read more. Without the request, the caller's own words cannot be recognised, so `message`
- * then contains none of the upstream's.
+ * then contains none of the upstream's words.
  */
 export function splitWords(words: string, request: GenerationRequest | undefined): SaidOfFailure {
   const texts = request === undefined ? undefined : textsOf(request);

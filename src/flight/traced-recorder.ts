@@ -3,7 +3,10 @@ import type { EndedCall, TaskSpans } from '../observability/task-spans.ts';
 import type { RawCall } from './describe-call.ts';
 import type { ExchangeRecorder } from './exchange-recorder.ts';
 
-/** Also records adapter calls as spans. A request about many tasks becomes a span in each task's trace. */
+/**
+ * Returns a recorder that also records adapter calls as spans. A request about many tasks becomes a span in each task's
+ * trace.
+ */
 export function tracedRecorder(
   recorder: ExchangeRecorder,
   spans: Pick<TaskSpans, 'note'> | undefined,
@@ -21,7 +24,8 @@ export function tracedRecorder(
 }
 
 /**
- * Follows OpenTelemetry's conventions for generative AI. They define no job operations, so those have our own names.
+ * Describes a call according to OpenTelemetry's conventions for generative AI. They define no job operations, so those
+ * have our own names.
  */
 function describeSpan(task: string, call: RawCall): EndedCall {
   const { step, at, ms, channel, credential, provider, model, baseUrl, exchanges, outcome } = call;

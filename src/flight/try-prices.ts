@@ -17,7 +17,7 @@ import type { LedgerEntry } from '../ledger/entry.ts';
 import type { SettledImagesAsked } from '../ledger/settled-images.ts';
 import { factsSchema, toFacts } from './recorded-call.ts';
 
-/** By model, and by channel for channels that have their own prices. */
+/** Prices by model, and by channel for channels that have their own prices. */
 export interface OtherPrices {
   readonly models: Readonly<Record<string, Price>>;
   readonly channels: Readonly<Record<string, Readonly<Record<string, Price>>>>;
@@ -36,7 +36,7 @@ export interface TryPrices {
 }
 
 export interface TryPricesDeps {
-  /** Newest first. `after` is the last task of the previous page. */
+  /** Lists tasks, newest first. `after` is the last task of the previous page. */
   readonly list: (
     filter: {
       readonly status: 'succeeded';
@@ -69,7 +69,7 @@ export interface Tried {
 }
 
 const pageSize = 100;
-/** Further accounts share one sum. */
+/** The maximum number of accounts with a separate sum. All others share one. */
 const accountsMax = 10_000;
 const unpricedMax = 20;
 
@@ -154,7 +154,7 @@ interface Charged extends Pick<TriedTask, 'id' | 'account' | 'model' | 'cost' | 
   readonly channel?: string;
   readonly charge: Micros;
   readonly facts: SettleFacts | undefined;
-  /** Another job replaced a failed job, so the hold limits the charge. */
+  /** True if another job replaced a failed job, so that the hold limits the charge. */
   readonly wasReplaced: boolean;
 }
 
@@ -184,7 +184,7 @@ function tryEntries(charged: Charged, entries: readonly LedgerEntry[], prices: O
   return { ...tried, result: { after: earned(amount) } };
 }
 
-/** The hold at the other prices or, if those use other quantities, the original hold. */
+/** Returns the hold at the other prices or, if those use other quantities, the original hold. */
 function holdAgain(other: PriceBasis, { basis, amount }: LedgerEntry): Micros {
   const reckoning = readHoldReckoning(basis);
   if (reckoning === undefined) return amount;
@@ -205,7 +205,7 @@ function otherBasis(model: string, basis: PriceBasis, prices: OtherPrices): Pric
   return { ...basis, price, channels: Object.fromEntries(channels) };
 }
 
-/** The adapter formula's result, if the charge was based on it. */
+/** Returns the adapter formula's result, if the charge was based on it. */
 function tokensOf(entries: readonly LedgerEntry[]): bigint | undefined {
   const settled = entries.find(({ kind }) => kind === 'settle');
   const { lines = [] } = readSettleReckoning(settled?.basis) ?? {};

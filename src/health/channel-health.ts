@@ -4,7 +4,7 @@ import type { BadSign, Circuit, CircuitEvidence, CircuitOpening } from './circui
 import { channelWords, wordsOfPart } from './health-words.ts';
 import type { HealthState, Processes } from './health-words.ts';
 
-/** Times are in Unix milliseconds. */
+/** A channel's health, as shown to operators. Times are in Unix milliseconds. */
 export interface ChannelHealth {
   readonly channel: string;
   readonly state: HealthState;
@@ -43,9 +43,7 @@ export function waitingOf(rows: readonly { readonly count: number; readonly sinc
   return { tasks: sum(rows.map(({ count }) => count)), ...defined({ oldest }) };
 }
 
-/**
- * The health of one circuit. The scope `host` means that some processes cannot reach the upstream with these requests.
- */
+/** The health of one circuit. The scope `host` means that some processes cannot reach the upstream's host. */
 export interface PartHealth {
   readonly scope: 'model' | 'credential' | 'host';
   readonly credential: string;
@@ -111,7 +109,7 @@ const flapsMin = 3;
 /** The sentence mentions at most this many circuits. `parts` always lists all of them. */
 const namedMax = 3;
 
-/** Determines a channel's health and its wording. No other code decides either. */
+/** Determines a channel's health and the text that describes it. No other code does this. */
 export function healthOf(channel: HealthChannel, facts: HealthFacts): ChannelHealth {
   const parts = partsOf(channel, facts);
   const opened = {
@@ -215,14 +213,14 @@ function partsOf(channel: HealthChannel, facts: HealthFacts): readonly PartHealt
   return parts.map((part) => ({ ...part, ...defined({ waiting: ours && waitingBehind(part, ours) }) }));
 }
 
-/** Nothing waits for a closed circuit. */
+/** Counts the tasks that wait for the circuit. Nothing waits for a closed one. */
 function waitingBehind(part: PartHealth, behind: readonly BehindCount[]): WaitingTasks {
   const isBehind = ({ credential, model }: BehindCount) =>
     isDown(part) && credential === part.credential && covers(part, model);
   return waitingOf(behind.filter(isBehind));
 }
 
-/** Circuits of other credentials and models are ignored. */
+/** Whether the circuit belongs to one of the channel's configured credentials and models. */
 function isConfigured({ id }: Circuit, { id: channel, credentials, models }: HealthChannel): boolean {
   const { channel: of, credential, model } = placeOf(id);
   if (of !== channel || !credentials.some((one) => one.id === credential)) return false;
@@ -266,7 +264,7 @@ function stateOfCircuit({ state, until, by, at, openings = [] }: Circuit, now: n
   return by === undefined ? 'ill' : 'paused';
 }
 
-/** For an open circuit, this is its last opening, because a failed probe changes `at`. */
+/** Returns when the state began. For an open circuit, this is its last opening, because a failed probe changes `at`. */
 function sinceOf({ at, openings = [] }: Circuit, state: HealthState, now: number): number {
   if (state === 'serving' || state === 'paused') return at;
   if (state === 'flapping') return openings.find((opening) => opening.at > now - hourMs)?.at ?? at;

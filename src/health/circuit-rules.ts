@@ -1,10 +1,10 @@
 import type { UpstreamOutcome } from '../errors/upstream-outcome.ts';
 
 /**
- * The meaning of a response for a credential's health. `alive`: the upstream read the request and judged it, for
- * example by rejecting or moderating it. `account`: the key was refused or the balance was too low. `model`: only this
- * model was refused. The last two persist until an operator acts. `unreachable`: there was no response, possibly
- * because of this process's own network.
+ * What a response means for a credential's health. `alive`: the upstream read the request and judged it, for example by
+ * rejecting or moderating it. `account`: the key was refused or the balance was too low. `model`: only this model was
+ * refused. `account` and `model` persist until an operator acts. `unreachable`: there was no response, possibly because
+ * of this process's own network.
  */
 export type HealthSign = 'alive' | 'failure' | 'throttled' | 'account' | 'model' | 'unreachable';
 
@@ -43,8 +43,8 @@ export function signOf({ outcome, code, status }: JudgedError): HealthSign | und
 }
 
 /**
- * 401 and 402 concern the key and the balance. A 403 may mean that the key lacks permission for one model. A redirect
- * is temporary.
+ * Returns the sign for the status of an unavailable upstream. 401 and 402 concern the key and the balance. A 403 may
+ * mean that the key lacks permission for one model. A redirect is temporary.
  */
 function signOfStatus(status: number): HealthSign {
   if (status === 401 || status === 402) return 'account';
@@ -76,7 +76,10 @@ interface CircuitRule {
 const second = 1000;
 const minute = 60 * second;
 
-/** An account without funds stays that way for a long time, but an upstream at capacity soon has room again. */
+/**
+ * The rules by kind of failure. Cool-downs are long for an account without funds, which stays that way for a long time,
+ * and short for an upstream at capacity, which soon has room again.
+ */
 export const circuitRules: Record<BadSign, CircuitRule> = {
   failure: { tasks: 5, coolDownMs: 15 * second, coolDownMaxMs: 10 * minute },
   throttled: { tasks: 10, coolDownMs: 10 * second, coolDownMaxMs: minute },
@@ -101,7 +104,7 @@ export interface CircuitRecord {
    * The tasks whose failures opened the circuit or kept it open, newest last. These tasks may themselves be at fault.
    */
   readonly failedTasks?: readonly string[];
-  /** Those tasks may send no request before this time while the circuit is open. */
+  /** The tasks in `failedTasks` may send no request before this time while the circuit is open. */
   readonly suspectsUntil?: number;
   /**
    * The failures that opened the circuit. While all of them belong to one account, other accounts' requests are sent.
@@ -124,14 +127,14 @@ export interface Circuit extends CircuitRecord {
   readonly id: string;
 }
 
-/** One kind of failure. `code` belongs to the most recent one. */
+/** One kind of failure. `code` belongs to the most recent failure of this kind. */
 export interface CircuitEvidence {
   readonly sign: BadSign;
   readonly code: string;
   readonly accounts: readonly string[];
 }
 
-/** `at` is in Unix milliseconds. The cause is an upstream's responses or an operator. */
+/** One opening of a circuit, caused by an upstream's responses or by an operator. `at` is in Unix milliseconds. */
 export interface CircuitOpening {
   readonly at: number;
   readonly sign: BadSign;
@@ -143,7 +146,7 @@ export interface CircuitOpening {
 export const openingsMax = 50;
 export const historyMs = 24 * 60 * minute;
 
-/** A failed probe keeps the circuit open and does not count as another opening. */
+/** Adds an opening to the history. A failed probe keeps the circuit open and does not count as another opening. */
 function openingsWith(opening: CircuitOpening, before: CircuitRecord | undefined): readonly CircuitOpening[] {
   const { openings = [], state } = before ?? {};
   if (state === 'open') return openings;
@@ -206,7 +209,7 @@ export function isSuspect(record: CircuitRecord | undefined, task: string): bool
   return record?.failedTasks?.includes(task) === true;
 }
 
-/** The time, in Unix milliseconds, before which this task may send no request. */
+/** Returns the time, in Unix milliseconds, before which this task may send no request. */
 export function closedTo(
   record: CircuitRecord,
   { task, ...user }: CircuitUser & { readonly task: string },
@@ -225,7 +228,7 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** For a failure that opens the circuit, or keeps it open after a probe. */
+/** Returns the record after a failure that opens the circuit, or keeps it open after a probe. */
 export function openedBy(failure: Failure, before: CircuitRecord | undefined, now: number): CircuitRecord {
   const rule = circuitRules[failure.sign];
   const relapsed = before !== undefined && (before.state === 'open' || now - before.at < relapseMs);
@@ -250,8 +253,8 @@ export function openedBy(failure: Failure, before: CircuitRecord | undefined, no
 }
 
 /**
- * For a trial that provides no evidence against the protected target, because its task was already suspect or the
- * response concerns only the model. Another task's next trial comes no later than before.
+ * Returns the record after a failed trial that provides no evidence against the protected target, because its task was
+ * already suspect or the response concerns only the model. The next trial of another task is not delayed.
  */
 export function failedAgain(record: CircuitRecord, now: number): CircuitRecord {
   return { ...record, suspectsUntil: now + 2 * record.coolDownMs };
@@ -292,17 +295,20 @@ export function orderedBy(
     : { ...shared, state, until: 0, openings };
 }
 
-/** The narrowest scope to which a response's evidence applies. Key and balance belong to the credential. */
+/** Returns the narrowest scope to which a response's evidence applies. Key and balance belong to the credential. */
 export function scopeOf(sign: BadSign): 'credential' | 'model' {
   return sign === 'account' ? 'credential' : 'model';
 }
 
-/** Whether a model's failure suggests that others fail as well. A missing or forbidden model does not. */
+/** Whether a model's failure suggests that other models fail as well. A missing or forbidden model does not. */
 export function spreads(sign: BadSign): boolean {
   return sign !== 'model' && sign !== 'account';
 }
 
-/** Remembers the tasks that had opened the circuit, so that they do not open it again. */
+/**
+ * Returns the record after a success closed the circuit. Remembers the tasks that had opened the circuit, so that they
+ * do not open it again.
+ */
 export function closedAfter(record: CircuitRecord, now: number): CircuitRecord {
   const { sign, code, coolDownMs, failedTasks = [], openings = [] } = record;
   return {

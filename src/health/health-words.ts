@@ -3,7 +3,7 @@ import { accountsOf } from './circuit-rules.ts';
 
 /** All sentences about channel health. Every page and tool shows them unchanged. */
 
-/** The upstream's code follows in parentheses. */
+/** The causes, each followed by the upstream's code in parentheses. */
 const causes: Readonly<Record<BadSign, string>> = {
   failure: 'requests fail',
   throttled: 'the upstream limits the rate',
@@ -12,7 +12,7 @@ const causes: Readonly<Record<BadSign, string>> = {
   unreachable: 'the host cannot be reached',
 };
 
-/** Callers read this too, so it does not mention any operator. */
+/** Explains why a circuit is open. Callers read this too, so it does not name the operator. */
 export function causeOf({ sign, code, by }: Pick<CircuitRecord, 'sign' | 'code' | 'by'>): string {
   return by === undefined ? `${causes[sign]} (${code})` : 'an operator stopped submissions';
 }

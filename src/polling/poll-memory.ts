@@ -12,10 +12,13 @@ const memorySchema = z.object({
   progress: z.number().optional(),
   queuePosition: z.number().optional(),
   progressAt: z.number().optional(),
-  /** Status and code only: they are stored in a history, and the upstream's message may repeat the caller's text. */
+  /**
+   * Contains only the status and the code, because Temporal stores the memory, and the upstream's message may repeat
+   * the caller's text.
+   */
   lastError: z.string().optional(),
   isRefused: z.boolean().optional(),
-  /** The last error concerned the credential rather than the job. */
+  /** True if the last error concerned the credential rather than the job. */
   isShared: z.boolean().optional(),
   failingSince: z.number().optional(),
   lastAt: z.number().optional(),
@@ -28,12 +31,12 @@ export type PollMemory = z.infer<typeof memorySchema>;
 
 const newMemory: PollMemory = { polls: 0, errors: 0, gone: 0, phase: 'submitted' };
 
-/** Ignores another activity's details. */
+/** Returns the previous attempt's memory, or a new one if the details come from another activity. */
 export function rememberedPolls(details: unknown): PollMemory {
   return memorySchema.safeParse(details).data ?? newMemory;
 }
 
-/** For a job that this attempt has just submitted. */
+/** Returns the initial memory for a job that this attempt has just submitted. */
 export function newPolls(acceptedAfterMs: number): PollMemory {
   return acceptedAfterMs < turnMinMs ? newMemory : { ...newMemory, acceptedAfterMs };
 }
@@ -42,7 +45,8 @@ export function newPolls(acceptedAfterMs: number): PollMemory {
 const turnMinMs = 5_000;
 
 /**
- * Returns undefined if the next attempt starts with these values anyway, because a heartbeat is a write on the server.
+ * Returns undefined if the next attempt would start with these values anyway. This saves a heartbeat, which is a write
+ * on the server.
  */
 export function worthKeeping(memory: PollMemory): PollMemory | undefined {
   return memory === newMemory ? undefined : memory;
@@ -50,7 +54,10 @@ export function worthKeeping(memory: PollMemory): PollMemory | undefined {
 
 export type Pending = Extract<OperationStatus, { state: 'pending' }>;
 
-/** The poll found the job unfinished. Our status never moves backwards, even if the upstream's does. */
+/**
+ * Returns the memory after a poll that found the job unfinished. The phase never moves backwards, even if the
+ * upstream's does.
+ */
 export function afterPending(memory: PollMemory, { phase, progress, queuePosition }: Pending, now: number) {
   const { concern, progressAt, acceptedAfterMs } = memory;
   return {

@@ -18,7 +18,10 @@ export function createPollPace(hasList: boolean, now: () => number) {
     canList,
     isDown: () => outage !== undefined,
 
-    /** Milliseconds until the next request. `hasLone`: a question that must not be part of a list is waiting. */
+    /**
+     * Returns the milliseconds until the next request. `hasLone`: a question that must not be part of a list is
+     * waiting.
+     */
     dueInMs(hasLone: boolean): number {
       if (outage !== undefined) return outage.nextProbeAt - now();
       return canList() && !hasLone ? nextListAt - now() : 0;

@@ -9,27 +9,30 @@ export interface Question extends PolledJob {
   readonly signal: AbortSignal;
   readonly answer: (status: OperationStatus) => void;
   readonly fail: (error: unknown) => void;
-  /** The job was missing from a list. It is then polled individually, under the same limit as every other request. */
+  /**
+   * True if the job was missing from a list. The job is then polled individually, under the same limit as every other
+   * request.
+   */
   alone: boolean;
 }
 
 export type PollQuestions = ReturnType<typeof createQuestions>;
 
-/** Limits the ids in one list. They are part of the request's address, and servers accept 8 KB. */
+/** The maximum length of all ids in one list. The ids are part of the request's address, and servers accept 8 KB. */
 const idCharactersMax = 6_000;
 /** The characters that a query needs per id in addition to the id itself. */
 const idOverhead = 18;
 
 /**
- * A credential's open questions. Accounts alternate, and each account's questions are asked in the order in which they
- * arrived. `onWaiting` is called whenever one is added.
+ * Creates the queue of a credential's open questions. Accounts alternate, and each account's questions are asked in the
+ * order in which they arrived. `onWaiting` is called whenever a question is added.
  */
 export function createQuestions(listMax: number, onWaiting: () => void) {
   const [lone, listed] = [createAccountTurns(), createAccountTurns()];
   const turnsOf = ({ alone }: Question) => (alone ? lone : listed);
   const size = (): number => lone.size() + listed.size();
 
-  /** Rejects when the signal aborts, which withdraws the question. */
+  /** Queues a question. If the signal aborts, withdraws the question and rejects. */
   async function ask(job: PolledJob, signal: AbortSignal): Promise<OperationStatus> {
     // The signal's event has already fired, so nothing would reject the promise.
     if (signal.aborted) throw reasonOf(signal);
@@ -54,7 +57,7 @@ export function createQuestions(listMax: number, onWaiting: () => void) {
 
   return {
     ask,
-    /** Also puts unanswered questions back in the queue. */
+    /** Adds questions, or returns unanswered ones to the queue. */
     add,
     size,
     hasLone: (): boolean => lone.size() > 0,
@@ -65,7 +68,7 @@ export function createQuestions(listMax: number, onWaiting: () => void) {
       return lone.size() > 0 ? lone.take(isFirst) : listed.take(isFirst);
     },
 
-    /** Leaves out the questions that must be asked individually. */
+    /** Takes as many questions as fit into one list, except those that must be asked individually. */
     takeMany: (): readonly Question[] => {
       let characters = 0;
       return listed.take(({ operation }, taken) => {
@@ -77,7 +80,7 @@ export function createQuestions(listMax: number, onWaiting: () => void) {
 }
 
 function createAccountTurns() {
-  /** Ordered by when each account is next. */
+  /** The open questions by account. The account whose turn is next comes first. */
   const accounts = new Map<string, Set<Question>>();
   let count = 0;
 
@@ -109,7 +112,9 @@ function createAccountTurns() {
       own.add(question);
     },
 
-    /** Removes and returns the next questions until `isWanted` returns false. `taken` counts those before. */
+    /**
+     * Removes and returns questions until `isWanted` returns false. `taken` is the number of questions taken so far.
+     */
     take(isWanted: (question: Question, taken: number) => boolean): Question[] {
       const chosen: Question[] = [];
       for (let first = next(); first !== undefined; first = next()) {

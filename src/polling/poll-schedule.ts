@@ -8,11 +8,14 @@ export interface PollFacts {
   readonly times: RenderTimes;
   readonly elapsedMs: number;
   readonly remainingMs: number;
-  /** One of the credential's requests covers all waiting jobs, so an additional question costs almost nothing. */
+  /**
+   * True if one of the credential's requests covers all waiting jobs, so that an additional question costs almost
+   * nothing.
+   */
   readonly lists: boolean;
   readonly polls: number;
   readonly errors: number;
-  /** The last error concerned the credential, so its poller decides when the upstream is back. */
+  /** True if the last error concerned the credential, so that its poller decides when the upstream is back. */
   readonly isShared?: boolean | undefined;
   /** Percent (0-100), if the upstream reports progress. */
   readonly progress?: number | undefined;
@@ -23,7 +26,7 @@ export interface PollFacts {
 
 export interface NextPoll {
   readonly delayMs: number;
-  /** The delay is too long to wait in this process, so it becomes a timer on the server. */
+  /** True if the delay is too long to wait in this process, so that it becomes a timer on the server. */
   readonly isFar: boolean;
 }
 
@@ -36,13 +39,13 @@ const earlyJitter = 0.05;
 /** A server-side timer costs two writes, so shorter delays do not use one. */
 const farMs = 8_000;
 /**
- * How many questions may be asked about a job, without a list, until all renders of its kind have ended. One more is
+ * How many times a job may be polled, without a list, until all renders of its kind have finished. One more poll is
  * reserved for a lost attempt.
  */
 const questionsMax = 11;
 /**
- * The longest delay of an attempt that waits in this process. A server-side timer costs as much as two of its
- * heartbeats.
+ * The longest delay for which an attempt waits in this process. A server-side timer costs as much as the two heartbeats
+ * of such a wait.
  */
 const stayedDelayMaxMs = 60_000;
 /** The delay as a fraction of the elapsed time, used without a list once the budget is spent. */
@@ -50,13 +53,13 @@ const rareShare = 0.25;
 const rarestDelayMs = 120_000;
 const overtimeDelayMs = 15_000;
 const longestDelayMs = 60_000;
-/** For an error that concerns the credential. The credential's poller decides when to send a request. */
+/** The delay after an error that concerns the credential. The credential's poller decides when to send a request. */
 const sharedDelayMs = 100;
 
 /**
- * Waits in one step until just before the earliest likely end. Afterwards, polls at a steady pace if there is a list.
- * Without one, polls when the budget of questions is best spent (question-times.ts). Polls less often in overtime. Adds
- * jitter, and never exceeds the remaining time.
+ * Decides when to poll next. The first delay lasts until just before the earliest likely end. After that, polls follow
+ * at a steady pace if there is a list. Without a list, a limited number of polls is spent where it helps most
+ * (question-times.ts). In overtime, polls become less frequent. Delays have jitter and never exceed the remaining time.
  */
 export function nextPoll(facts: PollFacts): NextPoll {
   const { delayMs, isFar } = wishedPoll(facts);
@@ -88,7 +91,7 @@ function listedPoll({ elapsedMs, random }: PollFacts, times: RenderTimes): NextP
   return { delayMs, isFar: delayMs > stayedDelayMaxMs };
 }
 
-/** Without a list, spreads the rest of the budget over the remaining time in which such renders end. */
+/** Spreads the rest of the budget over the remaining time in which such renders end. Used without a list. */
 function budgetedPoll({ elapsedMs, polls, random }: PollFacts, times: RenderTimes): NextPoll {
   const left = questionsMax - polls;
   const atMs = left > 0 ? nextQuestionMs(times, { elapsedMs, left, jitter: random - 0.5 }) : undefined;
@@ -100,7 +103,7 @@ function budgetedPoll({ elapsedMs, polls, random }: PollFacts, times: RenderTime
   return { delayMs: delayMs * jitterOf(random), isFar: true };
 }
 
-/** Corrects an estimate using the upstream's progress, once it allows extrapolation. */
+/** Corrects an estimated render time, once the upstream's progress is high enough to extrapolate from. */
 function corrected({ times, progress, elapsedMs }: PollFacts): RenderTimes {
   if (times.samples > 0 || progress === undefined || progress < 10 || elapsedMs <= 0) return times;
   const factor = (elapsedMs * 100) / Math.min(progress, 100) / quantileOf(times, 0.5);

@@ -20,7 +20,7 @@ interface Stretch {
 
 export interface QuestionFacts {
   readonly elapsedMs: number;
-  /** How many questions are left until such renders have ended, at least 1. */
+  /** How many questions are left until such renders have finished, at least 1. */
   readonly left: number;
   /** In [-0.5, 0.5). Shifts the question within its share of time, so that many jobs do not ask simultaneously. */
   readonly jitter: number;
@@ -29,8 +29,8 @@ export interface QuestionFacts {
 const jitterShare = 0.2;
 
 /**
- * Returns when to ask next, in milliseconds since the upstream accepted the job. Undefined if all such renders should
- * have ended by now.
+ * Returns when to ask next, in milliseconds since the upstream accepted the job, or undefined if all such renders
+ * should have finished by now.
  */
 export function nextQuestionMs(
   times: RenderTimes,
@@ -49,7 +49,7 @@ export function nextQuestionMs(
   return rest.at(-1)?.toMs;
 }
 
-/** How many questions an interval is worth relative to others. */
+/** Returns how many questions an interval deserves, relative to other intervals. */
 function needOf({ fromMs, toMs, weight }: Stretch): number {
   return Math.sqrt((weight * (toMs - fromMs)) / ((fromMs + toMs) / 2));
 }

@@ -17,8 +17,8 @@ import { timeLimit } from '../process/running-time.ts';
  */
 export interface StatusPoller {
   /**
-   * Rejects with UpstreamError if the upstream did not report this job's state, and with CredentialFailure if it
-   * currently responds to no questions.
+   * Rejects with UpstreamError if the upstream did not report this job's state, and with CredentialFailure if the
+   * upstream currently does not respond to this credential at all.
    */
   status(job: PolledJob, signal: AbortSignal): Promise<OperationStatus>;
   /** Whether a single request can currently cover all jobs. */
@@ -48,11 +48,11 @@ export interface StatusPollerOptions {
 
 /** Polls that arrive within this time share a request. */
 const gatherMs = 50;
-/** After at most this long, the pace is checked again, because an outage may have ended in the meantime. */
+/** The longest wait before the pace is checked again, because an outage may have ended in the meantime. */
 const restMaxMs = 500;
 const throttledPauseMs = 2_000;
 const listMaxDefault = 100;
-/** Limits the jobs to remember whose question failed while others succeeded. */
+/** The maximum number of suspects that are remembered. */
 const suspectsMax = 1_000;
 
 export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
@@ -74,7 +74,7 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
       }
       await options.limiter.take();
       if (questions.size() === 0) break;
-      // Several requests may be in flight at once. The limiter sets the pace, not the slowest response.
+      // Multiple requests may be in flight at once. The limiter sets the pace, not the slowest response.
       void send(pace.begins(questions.hasLone()) ? questions.takeMany() : questions.takeOne());
     }
     draining = false;
@@ -116,7 +116,7 @@ function createSender({ options, pace, questions }: SenderDeps) {
 
   async function request(batch: readonly Question[]): Promise<ReadonlyMap<string, OperationStatus>> {
     const context = (model: string) => options.context(model, timeLimit(options.timeoutMs()));
-    // A list's operations may belong to several models, so do not specify a model.
+    // A list's operations may belong to different models, so do not specify a model.
     const operations = batch.map(({ operation }) => operation);
     if (provider.list !== undefined && batch.length > 1) return provider.list(operations, context(''));
     const statuses = new Map<string, OperationStatus>();
@@ -164,7 +164,8 @@ function failEach(batch: readonly Question[], error: unknown): void {
 }
 
 /**
- * The upstream responded, but not with a list. A failure of the upstream itself, or "not now", affects all questions.
+ * Whether the upstream refused to list jobs. A failure of the upstream itself, or throttling, affects all questions
+ * instead.
  */
 function isRefusedList({ status, outcome }: UpstreamError): boolean {
   return status !== undefined && status < 500 && outcome !== 'throttled';
@@ -172,7 +173,7 @@ function isRefusedList({ status, outcome }: UpstreamError): boolean {
 
 const sharedStatuses = new Set([401, 402, 403, 408, 429]);
 
-/** The response, or the lack of one, provides no evidence about the job in question. */
+/** Whether the failure says nothing about the job in question, so that it is attributed to the credential. */
 function isShared({ status, gone, outcome }: UpstreamError): boolean {
   if (gone) return false;
   if (outcome === 'throttled' || outcome === 'unavailable') return true;

@@ -13,7 +13,10 @@ export interface ChannelPoller extends StatusPoller {
   callsBack(): boolean;
 }
 
-/** One poller per channel, credential and kind of task, shared by all their jobs in this process. */
+/**
+ * Creates a function that returns the poller for a channel, credential and kind of task. All their jobs in this process
+ * share this poller.
+ */
 export function createStatusPollers({
   channels,
   limiter,
@@ -23,7 +26,9 @@ export function createStatusPollers({
 }: {
   readonly channels: Channels;
   readonly limiter: (perSecond: () => number) => RateLimiter;
-  /** Learns which task each polled job belongs to, because an adapter that polls many jobs at once does not know. */
+  /**
+   * Is informed which task each polled job belongs to, because an adapter that polls many jobs at once does not know.
+   */
   readonly recorder: Pick<ExchangeRecorder, 'own'>;
   readonly now: () => number;
   readonly publicUrl?: string;

@@ -1,14 +1,14 @@
 import { idCharactersMax, isPlain, isToken } from '../base/plain-text.ts';
 import { parseMicros } from '../money/money.ts';
 
-/** The fields that an operator fills in for an act, in the console, on the command line or through the API. */
+/** The fields that an operator fills in for an action, in the console, on the command line or through the API. */
 
 export interface ActionInput {
   readonly reason: string;
   /** The operator authenticated by the API, or the name entered in Temporal's tools. */
   readonly by: string;
   readonly dry_run?: boolean;
-  /** From the act's dry run. The act is refused if the task has changed since. */
+  /** The plan that the action's dry run returned. The action is refused if the task has changed since. */
   readonly plan?: string;
   readonly upstream_id?: string;
   readonly channel?: string;
@@ -25,7 +25,9 @@ export type ActionField = Exclude<keyof ActionInput, 'reason' | 'by' | 'dry_run'
 
 interface FieldRow {
   readonly label: string;
-  /** Help text of the command-line option and the API. It starts in lower case because it follows the act's name. */
+  /**
+   * Help text for the command-line option and the API. It starts in lower case because it follows the action's name.
+   */
   readonly description: string;
   readonly value: string;
   /** `count` is an integer of at least 1. */
@@ -89,7 +91,6 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
   },
 };
 
-/** `Object.keys`, typed as field names. */
 export function actionFieldNames(fields: Readonly<Partial<Record<ActionField, unknown>>>): ActionField[] {
   return Object.keys(fields).filter((name): name is ActionField => Object.hasOwn(actionFields, name));
 }

@@ -5,8 +5,8 @@ import { stateWords } from './state.ts';
 import type { EventName, StateName } from './state.ts';
 
 /**
- * Everything that operators can do to a task, one row per act. The Temporal UI, `temporal workflow update`, the command
- * line, the operators' API, the console and the documentation all derive from this table.
+ * All actions that operators can take on a task, one row per action. The Temporal UI, `temporal workflow update`, the
+ * command line, the operators' API, the console and the documentation all derive from this table.
  */
 
 interface ActionRow {
@@ -19,19 +19,23 @@ interface ActionRow {
   readonly money: MoneyEffect;
   readonly bills: UpstreamBill;
   readonly ends?: true;
-  /** The label of the checkbox that confirms a prerequisite, if there is one. */
+  /** The label of a checkbox that confirms a prerequisite. */
   readonly confirmation?: string;
   /**
-   * The events that the act can apply to the record's state. Empty for acts on ended tasks, which no workflow handles.
+   * The events that the action can apply to the record's state. Empty for actions on ended tasks, which no workflow
+   * handles.
    */
   readonly events: readonly EventName[];
-  /** Set if the act's fields fit one specific task only, so that the act cannot be applied to several at once. */
+  /**
+   * Set if the action's fields fit one specific task only, so that the action cannot be applied to multiple tasks at
+   * once.
+   */
   readonly isForOne?: true;
 }
 
 /**
- * `by_facts`: the charge is calculated from the facts that the operator enters. `proposed`: the task has a charge that
- * awaits a decision.
+ * `by_facts`: the charge is calculated from the facts that the operator enters. `proposed`: the charge that awaits a
+ * decision is accepted.
  */
 export type MoneyEffect = 'none' | 'releases' | 'by_facts' | 'proposed' | 'refunds';
 
@@ -168,8 +172,8 @@ function isAction(name: string): name is OperatorActionName {
 export const operatorActions = Object.keys(actionTable).filter(isAction);
 
 /**
- * The role that the act requires. Ending a task, which releases its whole hold, requires `tasks`. Charging or refunding
- * requires `money`.
+ * Returns the role that the action requires. Ending a task, which releases its whole hold, requires `tasks`. Charging
+ * or refunding requires `money`.
  */
 export function accessOfAct(name: OperatorActionName): 'tasks' | 'money' {
   const { money } = actionTable[name];
@@ -177,8 +181,8 @@ export function accessOfAct(name: OperatorActionName): 'tasks' | 'money' {
 }
 
 /**
- * The API and the command line require a dry run's plan, so that nobody accidentally moves money or makes an upstream
- * bill twice.
+ * Whether the API and the command line require a dry run's plan. A plan prevents operators from accidentally moving
+ * money or making an upstream bill twice.
  */
 export function needsPlan(name: OperatorActionName): boolean {
   const { money, bills } = actionTable[name];
@@ -193,7 +197,7 @@ export type EndedActionName = {
 }[OperatorActionName];
 export type RunningActionName = Exclude<OperatorActionName, EndedActionName>;
 
-/** One update of the task's workflow per act. The caller can also trigger `cancel`. */
+/** Actions on unfinished tasks. The task's workflow has one update for each. The caller can also trigger `cancel`. */
 export const workflowActions = operatorActions.filter(
   (name): name is RunningActionName => actionTable[name].events.length > 0,
 );
@@ -206,7 +210,10 @@ export interface Said {
   readonly money: string;
 }
 
-/** An act's effect or, with `dry_run`, its predicted effect. The act itself refers to the prediction by `plan`. */
+/**
+ * An action's effect or, with `dry_run`, its predicted effect. To carry out exactly what was predicted, send the action
+ * with this `plan`.
+ */
 export type ActionResult = { readonly did: Said } | { readonly would: Said; readonly plan: string };
 
 export function describeAction(name: OperatorActionName): string {
@@ -222,7 +229,9 @@ export function introduceAction(name: OperatorActionName): string {
   return `${description} Input: ${input}.`;
 }
 
-/** Returns undefined if the act is possible. If not, explains why and what is possible instead. */
+/**
+ * Returns undefined if the action is possible in this state. Otherwise, explains why not and what is possible instead.
+ */
 export function refusalOf(name: OperatorActionName, at: StateName): string | undefined {
   if (actionTable[name].possible.includes(at)) return undefined;
   const instead = operatorActions.filter((other) => actionTable[other].possible.includes(at));
@@ -237,8 +246,8 @@ export type ReadInput =
 const nameCharactersMax = 64;
 
 /**
- * Accepts a flat object. Never throws, because an update that throws anything but a refusal would block the task's
- * workflow.
+ * Validates an update's input, which must be a flat object. Never throws, because an update that throws anything but a
+ * refusal would block the task's workflow.
  */
 export function readActionInput(name: OperatorActionName, given: unknown): ReadInput {
   const refuse = (problem: string): ReadInput => ({

@@ -11,7 +11,10 @@ export interface Knowledge {
   readonly isForgotten?: true;
 }
 
-/** Returns what is known about a task now. `isUnsearchable` is set only while an operator is asked about its job. */
+/**
+ * Returns what is known about the task beyond its record. `isUnsearchable` is set only while an operator is being asked
+ * about the task's job.
+ */
 export function knowledgeOf(
   task: Task,
   around: Pick<Surroundings, 'isUnsearchable' | 'isForgotten'>,
@@ -25,7 +28,7 @@ export function knowledgeOf(
   };
 }
 
-/** Returns what an operator should do. Names no act that is not among the `possible` ones. */
+/** Returns what an operator should do. Mentions only the `possible` actions. */
 export function adviceOf(
   asked: AttentionReason | undefined,
   { isUnsearchable, isForgotten }: Knowledge,
@@ -41,12 +44,11 @@ export function adviceOf(
   );
 }
 
-/** Returns the advice about tasks in general. It names every act that may be possible. */
 export function generalAdvice(asked: AttentionReason): string {
   return written(advice[asked], operatorActions);
 }
 
-/** Explains why the job of a lost submission is not searched for. Names only the `possible` acts. */
+/** Explains why a lost submission's job is not searched for. Mentions only the `possible` actions. */
 export function unsearchableWords(possible: readonly OperatorActionName[]): string {
   return written(unsearchable, possible);
 }
@@ -54,12 +56,14 @@ export function unsearchableWords(possible: readonly OperatorActionName[]): stri
 export const forgottenWords =
   'The task cannot be resubmitted, because the caller’s request is no longer kept (`retention.requests_days`).';
 
-/** A plain sentence, or one that lists acts. The latter is left out if none of its acts is possible. */
+/**
+ * A plain sentence, or one that lists actions. A sentence that lists actions is left out if none of them is possible.
+ */
 type Sentence = string | ActSentence;
 
 interface ActSentence {
   readonly before: string;
-  /** The acts in the order of their mention, each with a remark in parentheses or an empty one. */
+  /** The actions, in the order of mention. Each value is a remark that follows in parentheses, or empty. */
   readonly acts: Readonly<Partial<Record<OperatorActionName, string>>>;
   readonly after: string;
 }

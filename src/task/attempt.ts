@@ -30,7 +30,7 @@ export interface Operation {
 export interface Attempt extends RouteCandidate, Partial<SaidOfFailure> {
   readonly n: number;
   readonly state: AttemptState;
-  /** A text in the submission by which the job can be found, if the upstream accepts one. */
+  /** A text in the submission by which the upstream job can be found, if the upstream accepts such texts. */
   readonly marker: string;
   /** The activity run that sends the submission. Only this run may record a refusal. */
   readonly owner: string;
@@ -48,8 +48,8 @@ export interface Attempt extends RouteCandidate, Partial<SaidOfFailure> {
 }
 
 /**
- * An outcome from before the attempt was retried, found, adopted or undone. `times` counts consecutive identical
- * outcomes.
+ * A previous outcome of an attempt that was then retried, found, adopted or undone. `times` counts consecutive
+ * identical outcomes.
  */
 export interface PastAttempt extends Pick<Attempt, 'state' | 'startedAt' | 'adopted' | 'code'> {
   readonly endedAt: number;
@@ -72,17 +72,17 @@ export function pastOf(attempt: Attempt): readonly PastAttempt[] {
   return [...past, ended].slice(-pastMax);
 }
 
-/** The upstream itself has reported that it will not deliver a result. */
+/** Whether the upstream itself reported that it will not deliver a result. */
 export function isUpstreamFailure({ state }: Pick<Attempt, 'state'>): boolean {
   return state === 'failed' || state === 'rejected';
 }
 
-/** The upstream may have a job for this attempt whose id we do not know. */
+/** Whether the upstream may have a job for this attempt whose id we do not know. */
 export function mayHaveJob({ state }: Pick<Attempt, 'state'>): boolean {
   return state === 'lost' || state === 'abandoned';
 }
 
-/** True even if the job of the lost submission was found later. */
+/** Whether a submission of the task was ever lost, even if its job was found later. */
 export function wasLost({
   attempts,
 }: {
@@ -91,7 +91,7 @@ export function wasLost({
   return attempts.some((attempt) => mayHaveJob(attempt) || attempt.past?.some(mayHaveJob) === true);
 }
 
-/** An upstream's id is unique only within its channel. */
+/** Returns a globally unique key, because an upstream's id is unique only within its channel. */
 export function jobKey(channel: string, upstreamId: string): string {
   return `${channel}/${upstreamId}`;
 }

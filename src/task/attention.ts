@@ -26,11 +26,14 @@ export const attentionReasons = [
   /** The task succeeded, but its result could not be copied while it was available upstream. */
   'not_delivered',
 ] as const;
-/** Attempts also use this code. */
+/** Both an attention reason and the code of a lost attempt. */
 export const upstreamIdTaken = 'upstream_id_taken';
 export type AttentionReason = (typeof attentionReasons)[number];
 
-/** Reasons that are stored separately from the state. The task continues or has already ended. */
+/**
+ * Reasons that are stored separately from the state, because they do not stop the task: it continues or has already
+ * ended.
+ */
 export const concerns = [
   'poll_failing',
   'overdue',
@@ -46,7 +49,7 @@ interface Asking extends Pick<Task, 'state'> {
   readonly concern?: Concern | undefined;
 }
 
-/** The state's own reason takes precedence over a stored concern. */
+/** Returns why the task needs attention. The state's own reason takes precedence over a stored concern. */
 export function attentionOf({ state, concern }: Asking): AttentionReason | undefined {
   switch (state.at) {
     case 'asking':

@@ -1,4 +1,7 @@
-/** Each task has its own address, whose token must stay secret. `publicUrl` has no trailing slash. */
+/**
+ * Returns the address to which the upstream sends its callbacks for this task. The token must stay secret. `publicUrl`
+ * has no trailing slash.
+ */
 export function callbackAddress(publicUrl: string, task: string, token: string): string {
   return `${publicUrl}/callbacks/upstream/${task}/${token}`;
 }

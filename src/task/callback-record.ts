@@ -6,9 +6,12 @@ export interface CallbackRecord {
   readonly attempts: readonly CallbackAttempt[];
   /** The current series of attempts: the task's own, or one that an operator requested. */
   readonly round: string;
-  /** The number of attempts begun in this round. Each is counted before its request is sent. */
+  /** The number of attempts begun in this round. Each attempt is counted before its request is sent. */
   readonly begun: number;
-  /** When an operator's redelivery made the callback due again. Absent if it has been due since the task ended. */
+  /**
+   * When an operator's redelivery made the callback due again. Absent if the callback has been due since the task
+   * ended.
+   */
   readonly since?: number;
   readonly isFailing?: boolean;
   /** Earlier rounds, newest last. They send no further requests. */

@@ -1,4 +1,4 @@
-/** Decides which channels can serve a request and in what order. */
+/** The channels that can serve a request, in the order in which to try them, and the reasons for dropping others. */
 
 export interface RouteCandidate {
   readonly channel: string;
@@ -25,7 +25,7 @@ type DropReason =
 
 export interface DroppedChannel {
   readonly channel: string;
-  /** Undefined if the entry covers all the channel's credentials. */
+  /** Undefined if all the channel's credentials were dropped. */
   readonly credential?: string;
   readonly reason: DropReason;
   readonly detail: string;
@@ -33,7 +33,7 @@ export interface DroppedChannel {
 
 /**
  * Orders channels by priority, highest first. Channels of equal priority are drawn by weight, without replacement, so
- * that the plan contains each of them. Each channel's credentials are shuffled uniformly.
+ * the plan contains each of them. Each channel's credentials are shuffled uniformly.
  */
 export function orderCandidates(channels: readonly RouteChannel[], random: () => number): RouteCandidate[] {
   const priorities = [...new Set(channels.map((channel) => channel.priority))].sort((a, b) => b - a);

@@ -12,7 +12,7 @@ export interface Census {
   readonly tasks: readonly TaskCount[];
   readonly attention: readonly AttentionCount[];
   readonly money: LedgerTotals;
-  /** Only channels that have a limit. */
+  /** Contains only channels that have a limit. */
   readonly slots: readonly { readonly channel: string; readonly inUse: number; readonly limit: number }[];
   readonly health: readonly ChannelHealth[];
   readonly callbacks: readonly CallbackCount[];
@@ -26,7 +26,7 @@ export interface VerificationSummary {
   readonly violations: number;
 }
 
-/** States without a job: the task is not yet submitted, or waits to be resubmitted. */
+/** States without a job: the task has not been submitted yet, or waits to be resubmitted. */
 export const unsubmittedStates = ['creating', 'queued', 'pausing'] as const satisfies readonly StateName[];
 
 export interface TaskCount {
@@ -74,13 +74,13 @@ export interface Lateness {
   readonly p95Ms: number;
 }
 
-/** The current states of the tasks that were created in a period and sent to one channel. */
+/** Counts of the tasks that were created in a period and sent to one channel, by their current state. */
 export interface ChannelCounts {
   readonly channel: string;
   readonly tasks: number;
   readonly succeeded: number;
   readonly failures: readonly { readonly class: FailureClass; readonly count: number }[];
-  /** From creation to end, for tasks that succeeded. Absent if none did. */
+  /** The mean time from creation to completion of the tasks that succeeded. Absent if none did. */
   readonly meanMs?: number;
   readonly longestMs?: number;
 }

@@ -21,7 +21,10 @@ export interface UpstreamCost extends TaskCost {
 
 type Costing = Pick<Task, 'attempts' | 'outcome' | 'error' | 'state'>;
 
-/** `byRules` is the last job's cost according to the frozen rules. Undefined if there are no rules or none applies. */
+/**
+ * Returns the task's total cost. `byRules` is the last job's cost according to the frozen rules, or undefined if there
+ * are no rules or none applies.
+ */
 export function costOfTask(task: Costing, byRules: Micros | undefined): TaskCost {
   const last = jobOf(task);
   const costs = task.attempts.flatMap((attempt) => [
@@ -31,7 +34,10 @@ export function costOfTask(task: Costing, byRules: Micros | undefined): TaskCost
   return totalCost(costs);
 }
 
-/** Undefined stands for an unknown cost. If the sum exceeds what the ledger can hold, every cost counts as unknown. */
+/**
+ * Adds up costs. An undefined cost is unknown. If the sum exceeds what the ledger can store, every cost counts as
+ * unknown.
+ */
 export function totalCost(costs: readonly (Micros | undefined)[]): TaskCost {
   const known = costs.filter((cost) => cost !== undefined);
   const cost = known.reduce((sum, one) => sum + one, 0n);
@@ -45,18 +51,21 @@ interface Ended extends Pick<Task, 'attempts'> {
 
 export function jobOf({ attempts, outcome }: Ended): Attempt | undefined {
   const accepted = attempts.findLast(({ state }) => state === 'accepted');
-  // An operator completed the task, but its job was never identified.
+  // If no attempt was accepted but the task succeeded, an operator completed the task without identifying its job.
   return accepted ?? (outcome?.kind === 'succeeded' ? attempts.findLast(mayHaveJob) : undefined);
 }
 
-/** The rules apply to a job that succeeded, and to a failed one if its upstream bills failed jobs. */
+/**
+ * Whether the frozen rules determine the job's cost. This is the case if the job succeeded, or if it failed and its
+ * upstream bills failed jobs.
+ */
 export function isBilledByRules({ outcome }: Pick<Task, 'outcome'>, terms: CostTerms | undefined): boolean {
   return outcome?.kind === 'succeeded' || (outcome?.kind === 'failed' && terms?.failed === 'billed');
 }
 
 function costOfLastJob(task: Costing, terms: CostTerms | undefined, byRules: Micros | undefined) {
   const { outcome } = task;
-  // Upstreams do not bill cancelled jobs; every adapter guarantees this.
+  // Upstreams do not bill cancelled jobs. Every adapter guarantees this.
   if (outcome === undefined) return wasCancelled(task) ? 0n : undefined;
   const reported = outcome.cost === undefined ? undefined : worthOf(outcome.cost, terms?.worths ?? {});
   if (reported !== undefined) return reported;
@@ -72,8 +81,8 @@ function wasCancelled({ state }: Costing): boolean {
 }
 
 /**
- * The cost of an attempt that did not decide the outcome. A job is replaced only if its upstream does not bill it, and
- * a rejected submission never became a job.
+ * Returns the cost of an attempt that did not decide the outcome. A job is replaced only if its upstream does not bill
+ * it, and a rejected submission never became a job.
  */
 function costOfOther({ state }: Attempt): Micros | undefined {
   return state === 'failed' || state === 'not_accepted' || state === 'rejected' ? 0n : undefined;

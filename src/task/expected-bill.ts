@@ -14,7 +14,8 @@ export interface BilledTask extends Pick<
 }
 
 /**
- * Returns what the upstream should bill for this attempt's job, most reliable figure first. Empty if nothing is known.
+ * Returns what the upstream should bill for this attempt's job, with the most reliable figure first. Empty if nothing
+ * is known.
  */
 export function expectedBill(task: BilledTask, attempt: Attempt, currency: string): Expected[] {
   const byRules = (cost: Micros): Expected => ({ by: 'rules', amount: formatMicros(cost), unit: currency });

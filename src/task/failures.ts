@@ -1,9 +1,9 @@
 import type { TaskError } from './task.ts';
 
-/** Input videos whose length could not be read. The code of both the wait and the resulting failure. */
+/** The code of both the wait and the failure if the length of an input video could not be read. */
 export const inputUnreadable = 'input_unreadable';
 
-/** Messages for tasks whose upstream did not provide one. */
+/** Errors of tasks that end without an error from their upstream. */
 export const taskFailures = {
   upstream: { code: 'provider_error', message: 'The upstream failed.' },
   expired: {

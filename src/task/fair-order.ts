@@ -1,11 +1,6 @@
 import { wasLost } from './attempt.ts';
 import type { Task } from './record.ts';
 
-/**
- * The order in which waiting tasks receive scarce capacity. Tasks with a lost submission come last. Accounts alternate,
- * as do the models within each account. Within a model, the task with the earliest deadline comes first, then the
- * oldest task.
- */
 export interface OrderedTask extends Urgent {
   readonly account: string;
   readonly model: string;
@@ -28,7 +23,7 @@ export function orderedTask(
 
 const timeDigits = 14;
 
-/** Sorts the tasks of one account and model in `fairOrder`'s order. */
+/** Returns a sort key that orders the tasks of one account and model as `fairOrder` does. */
 export function urgencyKey({ id, deadlineAt, createdAt, wasLost }: Urgent): string {
   return [wasLost ? '1' : '0', padded(deadlineAt), padded(createdAt), id].join('-');
 }
@@ -37,6 +32,11 @@ function padded(time: number): string {
   return Math.round(time).toString().padStart(timeDigits, '0');
 }
 
+/**
+ * Sorts waiting tasks into the order in which they receive scarce capacity. Tasks with a lost submission come last.
+ * Accounts alternate, as do the models within each account. Within a model, the task with the earliest deadline comes
+ * first, then the oldest task.
+ */
 export function fairOrder<Item extends OrderedTask>(tasks: readonly Item[]): readonly Item[] {
   const keyed = new Map(tasks.map((task) => [urgencyKey(task), task]));
   const urgent = [...keyed.keys()].toSorted().flatMap((key) => keyed.get(key) ?? []);
@@ -64,7 +64,7 @@ function inTurns<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
   return Array.from({ length: longest }, (_, n) => lists.flatMap((list) => list.slice(n, n + 1))).flat();
 }
 
-/** When an account or a model was last served, as an increasing number. 0 means never. */
+/** Functions that return when an account or a model was last served, as an increasing number. 0 means never. */
 export interface LastServed {
   readonly account: (account: string) => number;
   readonly model: (account: string, model: string) => number;
@@ -76,7 +76,7 @@ interface Group {
 }
 
 /**
- * Counts the tasks that precede `task` in fair order, in one pass. The least recently served account is next and,
+ * Counts the tasks that precede `task` in fair order, in one pass. The least recently served account comes next and,
  * within it, the least recently served model. If none has been served, the order matches `fairOrder`.
  */
 export function countAhead(

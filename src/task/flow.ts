@@ -13,7 +13,7 @@ export interface Flow {
   readonly held: Micros;
   readonly succeeded: number;
   readonly failures: Readonly<Partial<Record<FailureClass, number>>>;
-  /** The number of tasks delivered within each of `lateBounds`, followed by the number delivered later. */
+  /** The number of tasks delivered within each of `lateBounds`, followed by the number of tasks delivered later. */
   readonly late: readonly number[];
   readonly charged: Micros;
   readonly refunded: Micros;
@@ -77,8 +77,8 @@ export function failedOf(flow: Pick<Flow, 'failures'>): number {
 }
 
 /**
- * Returns the bound, in seconds, within which this share of the tasks was delivered. Null if that exceeds all bounds,
- * undefined if there are no tasks.
+ * Returns the bound, in seconds, within which this share of the tasks was delivered. Returns null if the time exceeds
+ * all bounds, and undefined if there are no tasks.
  */
 export function latenessAt({ late }: Pick<Flow, 'late'>, share: number): number | null | undefined {
   const all = late.reduce((sum, count) => sum + count, 0);

@@ -5,27 +5,27 @@ import type { RouteCandidate } from './candidates.ts';
 import type { Task } from './record.ts';
 
 /**
- * The input of a task's workflow: only ids and small facts, frozen when the task was created. The task's record stores
- * its progress. Its request document stores prompts, media and the caller's callback address.
+ * A task workflow's input: only ids and small facts, frozen when the task was created. The task's record stores its
+ * progress. Its request document stores prompts, media and the caller's callback address.
  */
 export interface TaskInput
   extends Pick<Task, 'account' | 'key' | 'kind' | 'model' | 'deadlineAt' | 'hasCallback'>, TaskTerms {
   readonly task: string;
   readonly candidates: readonly RouteCandidate[];
-  /** In micro-units, as a decimal string: the worst case over all candidates. */
+  /** The worst case over all candidates, in micro-units as a decimal string. */
   readonly hold: string;
 }
 
 export interface TaskTerms {
   readonly basis: PriceBasis;
-  /** The currency of every amount, so that Temporal's tools show it. */
+  /** The currency of every amount. The input contains it so that Temporal's tools can show it. */
   readonly currency: string;
   readonly expectedSeconds: number;
-  /** Set if the key has no limit on unfinished tasks. The task is then not counted. */
+  /** Set if the key's unfinished tasks are unlimited. The task is then not counted. */
   readonly keyUnlimited?: true;
 }
 
-/** For models without a configured time and models missing from the configuration. */
+/** Used for models without a configured time and for models missing from the configuration. */
 export const expectedSecondsDefault = 60;
 
 export function inputOf(record: Task, terms: TaskTerms): TaskInput {

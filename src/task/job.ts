@@ -7,9 +7,9 @@ import { acceptedLate, take } from './submission.ts';
 import { change, notNow, refuse, unchanged, withAttempt, withoutLost } from './transition.ts';
 import type { In, Next } from './transition.ts';
 
-/** The transitions from an upstream job to a decided outcome, including operators' acts on the job. */
+/** The transitions from an upstream job to a decided outcome, including operators' actions on the job. */
 
-/** If the upstream renders synchronously, the response that accepts the submission also ends the job. */
+/** Records the accepted job. If the upstream renders synchronously, the same response also ends the job. */
 export function accepted(
   task: In<'sending' | 'searching' | 'asking'>,
   event: EventOf<'accepted'>,
@@ -26,7 +26,7 @@ export function accepted(
 
 type Job = In<'waiting' | 'stopping' | 'broken'>;
 
-/** The upstream has ended the job. The task ends too, unless another job can replace this one. */
+/** Handles a job that has finished upstream. The task ends too, unless another job can replace this one. */
 export function polled(task: Job, event: EventOf<'polled'>, at: number): Next {
   const { n, outcome, unbilled, traceId, elapsedMs } = event;
   if (!isAboutIts(task, event)) return anotherJob;
@@ -36,7 +36,7 @@ export function polled(task: Job, event: EventOf<'polled'>, at: number): Next {
   }
   const { failure, code, message, messageToCaller } = outcome;
   const stop = stopOf(task.state);
-  // The upstream stopped the job as requested, and a poll noticed before the cancellation returned.
+  // The upstream stopped the job as requested, and a poll noticed this before the cancellation request returned.
   if (stop !== undefined && failure?.class === 'cancelled')
     return change({ ...over, ...endedBy(task, stop) });
   if (unbilled && failure !== undefined && stop === undefined) {
@@ -83,7 +83,6 @@ export function polledAgain({ state: { n } }: In<'broken'>): Next {
   return change({ state: { at: 'waiting', n } });
 }
 
-/** Assigns the job that an operator specified to the lost submission. */
 export function adopted(
   task: In<'searching' | 'asking'>,
   { operation }: EventOf<'adopted'>,

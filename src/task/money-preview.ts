@@ -1,6 +1,6 @@
 import type { Micros } from '../money/money.ts';
 
-/** An act's effect on the task's money. An amount is null if it depends on the facts entered with the act. */
+/** An action's effect on the task's money. An amount is null if it depends on the facts entered with the action. */
 export interface MoneyPreview<Amount = Micros> {
   readonly charged: Amount | null;
   readonly released: Amount | null;

@@ -35,7 +35,7 @@ const same = (): Next => unchanged;
 const noted = (): Next => change({});
 const begun = (): Next => refuse('decided', 'The task has begun.');
 
-/** Apply in every state whose row does not list the event. */
+/** Transitions that apply in every state whose row does not list the event. */
 const anywhere: Row<StateName> = {
   abandoned: () => refuse('decided', 'The creation is no longer this try’s.'),
   taken_over: begun,
@@ -157,7 +157,7 @@ const stages: Readonly<Record<StateName, string>> = {
   waiting: 'job', stopping: 'job', broken: 'broken', ending: 'ending', review: 'review', ended: 'ended',
 }; // prettier-ignore
 
-/** The changes that accompany every transition. A stage's notes are removed when it ends. */
+/** Returns the changes that accompany every transition. When a stage ends, its notes are removed. */
 function consequences(
   task: Task,
   changes: Changes,
@@ -171,12 +171,14 @@ function consequences(
     ...changes,
     ...(state === undefined ? {} : waitsWith({ state, attempts: changes.attempts }, task, { event, at })),
     ...(changes.attempts === undefined ? {} : { attempts: withPast(task, changes.attempts, at) }),
-    // An operator's act that leaves the state unchanged does not concern the caller.
+    // An operator's action that leaves the state unchanged does not concern the caller.
     ...(kind === 'acted' ? {} : { updatedAt: at }),
   };
 }
 
-/** The wait of the new state. A code from an upstream or a circuit takes precedence over the state's general cause. */
+/**
+ * Returns the new state's wait. A code from an upstream or a circuit takes precedence over the state's general cause.
+ */
 function waitsWith(
   { state, attempts }: Pick<Task, 'state'> & Pick<Changes, 'attempts'>,
   before: Task,
@@ -188,7 +190,7 @@ function waitsWith(
   return waitsAfter({ wait: waitOf(before), waited }, next, { at, createdAt });
 }
 
-/** Before an ended attempt changes, adds its state so far to its history. */
+/** Adds an ended attempt's current outcome to its history before the outcome changes. */
 function withPast({ attempts }: Task, after: readonly Attempt[], at: number): readonly Attempt[] {
   return after.map((attempt) => {
     const before = attempts.find(({ n }) => n === attempt.n);

@@ -5,7 +5,6 @@ export interface PollsSoFar {
   readonly failingMs: number;
   /** Whether the last poll was refused for a reason that affects the whole channel: its key, balance or permissions. */
   readonly isRefused?: boolean | undefined;
-  /** The time since the upstream accepted the job. */
   readonly elapsedMs: number;
   readonly expectedMs: number;
 }
@@ -17,7 +16,7 @@ const errorsMax = 10;
 /** Shorter outages usually resolve themselves. */
 const failingMinMs = 5 * 60_000;
 const expectedTimesMax = 5;
-/** Without this minimum, jobs that normally last only seconds would be reported at once. */
+/** Without this minimum, a job that normally finishes within seconds would be reported immediately. */
 const overdueMinMs = 60_000;
 
 export function pollConcern(polls: PollsSoFar): PollConcern | undefined {

@@ -28,20 +28,20 @@ export interface Task {
   readonly requestId?: string;
   readonly deadlineAt: number;
   /**
-   * The video length, in seconds, for which the hold was taken. Charged if no length is reported. Absent if the request
-   * does not determine a length.
+   * The video length, in seconds, for which the hold was taken. It is charged if no length is reported. Absent if the
+   * request does not determine a length.
    */
   readonly seconds?: number;
   /** Absent if the upstream chooses the shape or the task produces images. */
   readonly shape?: VideoShape;
   /**
-   * The total length of the request's videos in seconds, measured after the hold was taken. `unmeasured` until then.
-   * Absent if it was known earlier or does not affect the price.
+   * The total length of the request's videos in seconds, measured after the hold was taken, and `unmeasured` until
+   * then. Absent if the length was known earlier or does not affect the price.
    */
   readonly inputSeconds?: number | 'unmeasured';
-  /** Channels that do not report the input length. They receive the task only after it has been measured. */
+  /** Channels that do not report the input length. They receive the task only after the length has been measured. */
   readonly inputNeededBy?: readonly string[];
-  /** Determines the render time. See `renderedOutput`. */
+  /** Names what is rendered, which determines the render time. See `renderedOutput`. */
   readonly output: string;
   readonly hold: bigint;
   /** The plan's expected charge, in micro-units. */
@@ -60,11 +60,11 @@ export interface Task {
   readonly attempts: readonly Attempt[];
   /** Channels that specified a time before which they must not be contacted again. */
   readonly resting?: readonly Rest[];
-  /** As reported by the upstream or an operator. Callers see it once the status is final. */
+  /** The outcome reported by the upstream or an operator. Callers see it once the status is final. */
   readonly outcome?: TaskOutcome;
   readonly error?: TaskError;
   readonly charge?: bigint;
-  /** Set if the upstream reported no usage, so that the charge comes from the formula or the hold. */
+  /** Set if the upstream reported no usage, so the charge comes from the formula or the hold. */
   readonly chargeEstimated?: boolean;
   /** The known part of the upstream bills, in micro-units. Absent until the task has ended. */
   readonly cost?: bigint;
@@ -76,7 +76,7 @@ export interface Task {
   /** The creating request's W3C trace context, so that later steps belong to the same trace. */
   readonly traceparent?: string;
 
-  /** The channel that has, or may have, the job. */
+  /** The channel that has or may have the job. */
   readonly channel?: string;
   readonly credential?: string;
   readonly upstreamId?: string;
@@ -84,7 +84,7 @@ export interface Task {
   readonly progress?: number;
   /** The number of jobs ahead in the upstream's queue, as last reported. */
   readonly queuePosition?: number;
-  /** The current wait and earlier ones. For display only: no decision depends on them. */
+  /** The current wait. Like the earlier ones, it is for display only: no decision depends on it. */
   readonly wait?: Wait;
   readonly waited?: readonly PastWait[];
   /** Why an operator should look at the task, even though it continues. */
@@ -95,11 +95,11 @@ export interface Task {
 
 export interface TaskPlan {
   readonly candidates: readonly RouteCandidate[];
-  /** Where another job may replace one that fails upstream. If absent, the task ends instead. */
+  /** Where another job may replace one that failed upstream. If absent, the task ends instead. */
   readonly fallback?: Fallback;
 }
 
-/** A channel that must not be contacted for this long, counted from the start of the task's current work or pause. */
+/** A channel that must not be contacted for this long, measured from the start of the task's current work or pause. */
 export interface Rest extends RouteCandidate {
   readonly ms: number;
 }
@@ -112,7 +112,7 @@ export type TaskOutcome =
       readonly cost?: Cost;
       /**
        * When the render ended according to the vendor, but no later than when we noticed. Absent if the vendor does not
-       * report it.
+       * report this time.
        */
       readonly renderedAt?: number;
     }
@@ -127,7 +127,7 @@ export type TaskOutcome =
     });
 
 export interface TaskActionRecord {
-  /** The id of the update that performed the act. It prevents a second entry for the same act. */
+  /** The id of the update that performed the action. It prevents a second entry for the same action. */
   readonly id: string;
   readonly at: number;
   readonly by: string;

@@ -2,7 +2,7 @@ import { GatewayError } from '../errors/errors.ts';
 import { isTerminal } from './task.ts';
 import type { Task } from './record.ts';
 
-/** `request` is the part of the caller's request that is still stored. */
+/** Throws if the callback cannot be redelivered. `request` is the part of the caller's request that is still stored. */
 export function requireRedeliverable(
   { status }: Pick<Task, 'status'>,
   request: { readonly callbackUrl?: string } | undefined,

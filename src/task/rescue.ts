@@ -22,14 +22,14 @@ interface ReportedBilling {
   readonly cost?: Cost;
 }
 
-/** A cost in the response overrides the vendor's documented policy. */
+/** Whether the upstream charges nothing. A cost in the response overrides the vendor's documented policy. */
 export function isUnbilled({ unbilled, cost }: ReportedBilling): boolean {
   return cost === undefined ? unbilled === true : !/[1-9]/.test(cost.amount);
 }
 
 /**
- * Returns the channels where the task can continue after its job failed with this class. A channel where a job of the
- * task has failed or been rejected is excluded. If the list is empty, the task must end.
+ * Returns the channels where the task can continue after its job failed with this class. Excludes channels where a job
+ * of the task has failed or been rejected. If the list is empty, the task must end.
  */
 export function rescueCandidates(
   { candidates, on, neededSeconds }: Fallback,

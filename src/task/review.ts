@@ -17,7 +17,7 @@ export function reviewed(task: In<'ending'>, { kind, ...question }: EventOf<'rev
   return change({ state: { at: 'review', ...question } });
 }
 
-/** Why the charge cannot be accepted. Undefined if it can. */
+/** Why the charge cannot be accepted, or undefined if it can. */
 export const unacceptable: Readonly<Record<Question['why'], string | undefined>> = {
   above_hold: undefined,
   beyond_request: undefined,
@@ -36,9 +36,7 @@ export function approved({ state }: In<'review'>): Next {
   });
 }
 
-/**
- * Writes the outcome again after its content caused a failure, for example once a key or the ledger has been repaired.
- */
+/** Retries an outcome that could not be computed or written, for example once a key or the ledger has been repaired. */
 export function settledAgain(review: StateOf<'review'>): Next {
   if ('charge' in review)
     return refuse('not_now', 'The charge awaits an operator’s decision. Retrying would not change that.');
@@ -50,7 +48,7 @@ export function settledAgain(review: StateOf<'review'>): Next {
 }
 
 /**
- * Whether the operator's approval settles this question. A charge that cannot be written or computed raises the
+ * Whether an operator's approval settles this question for good. A charge that cannot be written or computed raises the
  * question again.
  */
 function isAnswered({ why }: Question): boolean {

@@ -27,7 +27,7 @@ export function afterCandidate(task: Task, asked: Round, at: number): TaskState 
   return pauseAfter(task, round, at);
 }
 
-/** The pause lasts at least until one of the channels may be contacted again. */
+/** Starts a pause that lasts at least until one of the channels may be contacted again. */
 function pauseAfter({ plan, resting }: Task, { round, full }: Round, at: number): TaskState {
   const usual = usualPauseMs(round);
   const soonest = Math.min(...plan.candidates.map((candidate) => restOf(resting, candidate) ?? usual));
@@ -39,15 +39,17 @@ function usualPauseMs(round: number): number {
   return Math.min(roundPauseMinMs * 2 ** Math.min(round - 1, 10), roundPauseMaxMs);
 }
 
-/** How long a task waits for a full channel before it retries the resting ones. Infinity if none is resting. */
+/**
+ * Returns how long a task waits for a full channel before it retries the resting channels. Infinity if none is resting.
+ */
 export function restsOverInMs({ state, resting = [] }: Task, elapsedMs: number): number {
   const soonest = Math.min(...restedFor(resting, elapsedMs).map(({ ms }) => ms));
   return isSubmitting(state) ? Math.max(usualPauseMs(state.round), soonest) : soonest;
 }
 
 /**
- * The round after a pause that elapsed or that an operator ended. Includes the channels that the task waited for, but
- * not those that specified a later time.
+ * Returns the round after a pause that elapsed or that an operator ended. Includes the channels that the task waited
+ * for, but excludes channels that specified a later time.
  */
 export function roundAfterPause(
   task: Task,
@@ -60,12 +62,12 @@ export function roundAfterPause(
   return { resting, state: afterCandidate({ ...task, resting }, round, at) };
 }
 
-/** The next round after a lost submission turns out to have been refused. */
+/** Returns the next round after a submission that was thought lost turns out to have been refused. */
 export function roundAfterLoss(task: Task, at: number): Round {
   const { plan, attempts, resting } = task;
   const failed = attempts.findLast(isUpstreamFailure);
   if (failed === undefined) return newRound(task, withoutResting(plan.candidates, resting));
-  // A replacement gets one try per channel. Channels that had theirs already have an attempt.
+  // A replacement is tried once per channel. Channels that were tried already have an attempt.
   const left = failed.failure === undefined ? [] : replacements(task, failed.failure.class, at);
   const isNew = (candidate: RouteCandidate): boolean =>
     !attempts.some((one) => sameCandidate(one, candidate));
@@ -73,7 +75,8 @@ export function roundAfterLoss(task: Task, at: number): Round {
 }
 
 /**
- * The channels that can still receive the task. A failed job can be replaced only on channels that have not been tried.
+ * Returns the channels that can still receive the task. A failed job can be replaced only on channels that have not
+ * been tried.
  */
 export function openTo({ state, plan }: Pick<Task, 'state' | 'plan'>): readonly RouteCandidate[] {
   return isSubmitting(state) && state.replaces === true ? state.left : plan.candidates;
@@ -91,7 +94,10 @@ export function queuedFor({ round, left, full, replaces }: Round): StateOf<'queu
   return { at: 'queued', round, left, full, ...(replaces === undefined ? {} : { replaces }) };
 }
 
-/** Where a task can continue after its job failed or was rejected. If the list is empty, the task must end. */
+/**
+ * Returns the channels where a task can continue after its job failed or was rejected. If the list is empty, the task
+ * must end.
+ */
 export function replacements(task: Task, of: FailureClass, at: number): readonly RouteCandidate[] {
   const { plan, attempts, deadlineAt, resting } = task;
   if (plan.fallback === undefined) return [];
@@ -116,7 +122,7 @@ function restOf(resting: Resting, candidate: RouteCandidate): number | undefined
   return resting?.find((rest) => sameCandidate(rest, candidate))?.ms;
 }
 
-/** The candidates that no longer rest once this much time has passed since the start of the work. */
+/** Returns the candidates that no longer rest once this much time has passed since the start of the work. */
 export function withoutResting(
   candidates: readonly RouteCandidate[],
   resting: Resting,

@@ -7,11 +7,11 @@ import type { Task } from './record.ts';
 
 /** The channels that workers currently serve, and when each was last served. */
 export interface Service {
-  /** True for every channel if no worker is running. */
+  /** Returns true for every channel if no worker is running. */
   readonly isServed: (channel: string) => boolean;
   /**
-   * Returns undefined if a running worker serves the channel. Without a channel, considers the steps that any worker
-   * can take.
+   * Returns undefined if a running worker serves the channel. Without a channel, considers only the steps that any
+   * worker can take.
    */
   readonly unserved: (channel?: string) => Unserved | undefined;
 }
@@ -28,7 +28,7 @@ export interface Surroundings extends Pick<Service, 'unserved'> {
 export interface Unserved {
   /** Absent if no worker is running at all. */
   readonly channel?: string;
-  /** When the channel was last served, in Unix milliseconds by MongoDB's clock. Absent if it never was. */
+  /** When the channel was last served, in Unix milliseconds by MongoDB's clock. Absent if it was never served. */
   readonly since?: number;
 }
 

@@ -24,13 +24,12 @@ export interface Standing extends Knowledge, Pick<
   | 'id' | 'state' | 'stateSince' | 'deadlineAt' | 'hold' | 'hasCallback'
   | 'charge' | 'wait' | 'concern'
 > {
-  /** A task can be refunded only once, even if partly. */
   readonly isRefunded?: true;
   readonly unserved?: Unserved;
   readonly attempt?: Omit<ShownAttempt, 'n'>;
 } // prettier-ignore
 
-/** If several reasons apply, the one that an operator can act on is reported. */
+/** All causes of a wait. If more than one applies, the one that an operator can act on is reported. */
 export const waitCauses = [...attentionReasons, ...ownCauses] as const satisfies readonly WaitCause[];
 
 /**
@@ -43,14 +42,14 @@ export interface Situation {
   readonly waitsFor?: WaitCause;
   readonly since: number;
   readonly attention?: AttentionReason;
-  /** What an operator should do. Also present if no decision is needed yet. */
+  /** What an operator should do. Present even if no decision is needed yet. */
   readonly advice?: string;
   readonly until?: number;
   readonly where?: RouteCandidate;
   readonly upstreamId?: string;
   readonly marker?: string;
   readonly charge?: Micros;
-  /** Only acts that are possible now, recommended ones first. */
+  /** The actions that are possible now, with recommended ones first. */
   readonly actions: readonly PossibleAction[];
 }
 
@@ -89,7 +88,10 @@ export function standingOf(task: Task, around?: Surroundings): Standing {
   };
 }
 
-/** Reports a removed credential immediately. The reconciler records it only minutes later. */
+/**
+ * Returns the current concern. A removed channel or credential is reported immediately. The reconciler records it only
+ * minutes later.
+ */
 function concernNow({ state, attempts, concern }: Task, { isGone }: Surroundings): Task['concern'] {
   const attempt = isUnfinished(state) ? attemptAt(state, attempts) : undefined;
   if (attempt === undefined) return concern;
@@ -108,7 +110,7 @@ export function commandLine(task: string, action: OperatorActionName): string {
   return `gateway tasks action ${task} ${action}${options.join('')} --reason "…"`;
 }
 
-/** Pure, so that a record is described the same way everywhere. */
+/** Describes a task's situation. The function is pure, so a record is described the same way everywhere. */
 export function situation(standing: Standing): Situation {
   const { id, state, attempt, deadlineAt } = standing;
   const attention = attentionOf(standing);
@@ -149,13 +151,16 @@ function causeOf(
   return attention ?? (unserved === undefined ? undefined : 'no_worker') ?? wait?.cause ?? inState.cause;
 }
 
-/** For `no_worker`, the wait began when the last worker was seen or the state began, whichever is later. */
+/**
+ * Returns when the wait began. For `no_worker`, this is when the last worker was seen or when the state began,
+ * whichever is later.
+ */
 function sinceOf({ stateSince, wait, unserved }: Standing, waitsFor: WaitCause | undefined): number {
   if (waitsFor === 'no_worker') return Math.max(stateSince, unserved?.since ?? 0);
   return wait?.cause === waitsFor ? (wait?.since ?? stateSince) : stateSince;
 }
 
-/** Follows the sentence about the state, so it adds only what is missing there. */
+/** Returns a sentence that follows the one about the state, so it adds only what is missing there. */
 function waitSentence({ wait }: Standing): string {
   if (wait === undefined || !isNamed(wait.cause)) return '';
   const place = waitPlace(wait);
@@ -173,7 +178,7 @@ function possibleNow(
   );
 }
 
-/** Conditions that the acts table cannot express, such as whether there is anything to undo, redeliver or refund. */
+/** Conditions that the action table cannot express, such as whether there is anything to undo, redeliver or refund. */
 const isSensible: Readonly<Partial<Record<OperatorActionName, (standing: Standing) => boolean>>> = {
   undo: ({ attempt }) => attempt?.adopted === true,
   accept_charge: ({ state }) => state.at === 'review' && unacceptable[state.why] === undefined,
@@ -229,7 +234,8 @@ const reviewSentences: Readonly<Record<Question['why'], string>> = {
 };
 
 /**
- * Stored concerns take precedence over the state's sentence, because a workflow may see a concern before a new state.
+ * Sentences about stored concerns. They replace the state's sentence, because a workflow may see a concern before a new
+ * state.
  */
 const concernSentences: Readonly<Partial<Record<AttentionReason, string>>> = {
   poll_failing: 'Polling its job fails.',

@@ -22,7 +22,10 @@ const causes: Readonly<Record<StateName, WaitCause | undefined>> = {
   ended: undefined,
 };
 
-/** Returns undefined if the task has ended. `said` is the channel's stated reason for waiting. */
+/**
+ * Returns the wait that the state implies, or undefined if the task has ended. `said` is the channel's stated reason
+ * for waiting.
+ */
 export function waitInState(
   state: TaskState,
   attempts: Task['attempts'],
@@ -52,7 +55,10 @@ export function waitOf({
   return first === undefined ? undefined : { ...first, since: stateSince };
 }
 
-/** Returns undefined if the wait is already recorded or the task is no longer queued. */
+/**
+ * Returns the waits after this one is recorded. Returns undefined if the wait is already recorded or the task is no
+ * longer queued.
+ */
 export function withWait(task: Task, wait: NewWait, at: number): Waits | undefined {
   if (task.state.at !== 'queued' || (task.wait !== undefined && isKnown(task.wait, wait))) return undefined;
   const { createdAt, waited } = task;

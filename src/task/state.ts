@@ -10,11 +10,11 @@ import type { NewWait } from './wait.ts';
 
 /** Only `next` (next.ts) changes the state, and the state determines what the workflow does. */
 export type TaskState =
-  /** `tryId` identifies the try that owns the creation: `<padded time>-<random>`. */
+  /** `tryId` identifies the try that is creating the task: `<padded time>-<random>`. */
   | (Round & { readonly at: 'creating'; readonly tryId: string })
   /** The round's first channel will be tried as soon as possible. */
   | (Round & { readonly at: 'queued' })
-  /** Attempt `n`'s request may have been sent. `stop` ends the task unless the response contains a result. */
+  /** The request of attempt `n` may have been sent. `stop` ends the task unless the response contains a result. */
   | (Round & { readonly at: 'sending'; readonly n: number; readonly stop?: Stop })
   /**
    * No channel in the plan accepted the task. The next round begins `ms` milliseconds after the workflow learns of the
@@ -61,7 +61,7 @@ interface Lost {
 
 export type StateName = TaskState['at'];
 
-/** Each fits into the middle of a sentence. */
+/** Descriptions of the states. Each fits into the middle of a sentence. */
 export const stateWords: Readonly<Record<StateName, string>> = {
   creating: 'the task is being created',
   queued: 'the task waits to be submitted',
@@ -106,15 +106,18 @@ export type Ending =
   | { readonly kind: 'succeeded'; readonly approved?: true; readonly accepted?: string }
   | { readonly kind: 'failed'; readonly error?: TaskError; readonly approved?: true };
 
-/** Who or what ends a task before its upstream does: the caller, the deadline, or an operator. */
+/**
+ * What ends a task before its upstream does: the caller (`cancel`), the deadline (`expire`) or an operator (`fail`).
+ */
 export type Stop = 'cancel' | 'expire' | 'fail';
 
 /**
- * `n` is the attempt that an event concerns. `job` is the upstream id of its job, because the job may have been
- * replaced in the meantime. `elapsedMs` is the minimum duration of the work or pause that the event ends.
+ * Everything that can change a task's state. `n` is the attempt that an event concerns. `job` is the upstream id of the
+ * job that it concerns, because the attempt's job may have been replaced in the meantime. `elapsedMs` is the minimum
+ * duration of the work or pause that the event ends.
  */
 export type TaskEvent =
-  /** This creation try failed, or its process never reported an outcome. */
+  /** The creation try failed, or its process never reported an outcome. */
   | { readonly kind: 'abandoned'; readonly tryId: string }
   /** Another try has taken over creating the task. */
   | { readonly kind: 'taken_over'; readonly tryId: string }
@@ -150,7 +153,7 @@ export type TaskEvent =
       readonly message?: string;
       readonly taken?: true;
     }
-  /** The upstream does not report what happened to the lost attempt. */
+  /** The upstream cannot determine what happened to the lost attempt. */
   | { readonly kind: 'asked' }
   /** The pause is over, or an operator wants the task to be submitted now. */
   | { readonly kind: 'resumed'; readonly elapsedMs?: number }
@@ -210,8 +213,8 @@ interface Rejected extends Refused, SaidOfFailure {
 }
 
 /**
- * The job has ended upstream. `unbilled`: it costs nothing, so another job may replace it. `job`: its upstream id,
- * because an operator may have assigned a different job since the poll began.
+ * The job has finished upstream. `unbilled`: the job costs nothing, so another job may replace it. `job`: the id of the
+ * job that was polled. An operator may have assigned a different job since the poll began.
  */
 interface Polled {
   readonly kind: 'polled';
@@ -223,7 +226,7 @@ interface Polled {
   readonly elapsedMs?: number;
 }
 
-/** The ledger has decided. `charge` is in micro-units. */
+/** The ledger has decided how the task ends. `charge` is in micro-units. */
 interface Ended {
   readonly kind: 'ended';
   readonly status: 'succeeded' | 'failed';
@@ -251,7 +254,7 @@ export interface ShownAttempt extends Pick<Attempt, 'n' | 'channel' | 'credentia
   readonly upstreamId?: string;
 }
 
-/** Falls back to the last attempt if the state has none. */
+/** Returns the state's attempt or, if the state has none, the last one. */
 export function shownAttempt({
   state,
   attempts,
@@ -274,7 +277,7 @@ export function isLost(state: TaskState): state is StateOf<'searching' | 'asking
   return state.at === 'searching' || state.at === 'asking';
 }
 
-/** The round's next channel is due and nothing is in flight. */
+/** Whether the round's next channel is due and nothing is in flight. */
 export function isIdle(state: TaskState): state is StateOf<'creating' | 'queued'> {
   return state.at === 'creating' || state.at === 'queued';
 }
@@ -283,7 +286,7 @@ export function isSubmitting(state: TaskState): state is StateOf<'creating' | 'q
   return isIdle(state) || state.at === 'sending';
 }
 
-/** A pending stop takes effect once the upstream has responded. */
+/** Returns the pending stop, which takes effect once the upstream has responded. */
 export function stopOf(state: TaskState): Stop | undefined {
   return 'stop' in state ? state.stop : undefined;
 }

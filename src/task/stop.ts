@@ -10,8 +10,7 @@ import type { In, Next } from './transition.ts';
 /** The transitions that end a task because of a stop, the loss of its workflow, or the ledger's decision. */
 
 /**
- * `why` is the end of a sentence. A stop replaces only one with less `force`, so a deadline does not override an
- * operator.
+ * `why` completes a sentence. A stop replaces only one with less `force`, so a deadline does not override an operator.
  */
 const stops = {
   cancel: { force: 0, error: taskFailures.cancelled, why: 'it is being cancelled' },
@@ -51,7 +50,7 @@ export function wantedIdle(task: Task, { stop }: EventOf<'wanted'>): Next {
   return change(endedBy(task, stop));
 }
 
-/** The stop takes effect when the pending response arrives. */
+/** Records the stop, which takes effect when the pending response arrives. */
 export function wantedSending(task: In<'sending'>, { stop }: EventOf<'wanted'>): Next {
   return weaker(stop, task.state.stop) ?? change({ state: { ...task.state, stop } });
 }
@@ -77,7 +76,7 @@ export function wantedJob(
   );
 }
 
-/** Returns undefined if this stop has more force than the earlier one, and the event's result otherwise. */
+/** Returns undefined if this stop has more force than the earlier one. Otherwise, returns the event's result. */
 function weaker(stop: Stop, before: Stop | undefined): Next | undefined {
   if (before === undefined || stops[stop].force > stops[before].force) return undefined;
   return stop === 'cancel' && before !== stop
@@ -86,8 +85,8 @@ function weaker(stop: Stop, before: Stop | undefined): Next | undefined {
 }
 
 /**
- * A deadline closes the question and fails even a task whose job succeeded. If the ledger contradicts a failure too,
- * only an operator can decide.
+ * Applies a stop during a review. A deadline closes the question and fails even a task whose job succeeded. If the
+ * ledger contradicts a failure too, only an operator can decide.
  */
 export function wantedInReview(task: In<'review'>, { stop }: EventOf<'wanted'>): Next {
   if (stop === 'cancel') return notNow(task, stop);
@@ -101,15 +100,15 @@ export function wantedInReview(task: In<'review'>, { stop }: EventOf<'wanted'>):
 }
 
 /**
- * Lets an operator fail a task whose outcome is decided but not yet written. The ledger decides whether the act is in
- * time.
+ * Lets an operator fail a task whose outcome is decided but not yet written. The ledger determines whether the action
+ * comes in time.
  */
 export function wantedWhileEnding(task: In<'ending'>, { stop }: EventOf<'wanted'>): Next {
   if (stop !== 'fail') return notNow(task, stop);
   return task.state.ending.kind === 'failed' ? unchanged : change(endedBy(task, stop));
 }
 
-/** The failure is written even if the ledger contradicts it. The task's earlier error, if any, is kept. */
+/** Returns a failure that is written even if the ledger contradicts it. The task's earlier error, if any, is kept. */
 function approvedFailure({ state }: Task, error: TaskError): Ending {
   const isFailing = state.at === 'review' && state.why === 'unreleased';
   return { kind: 'failed', ...defined({ error: isFailing ? state.error : error }), approved: true };
@@ -140,7 +139,7 @@ function unstopped({ n, code }: StateOf<'stopping'>): TaskState {
   return code === undefined ? { at: 'waiting', n } : { at: 'broken', n, code };
 }
 
-/** If the new deadline is in the future, a stop caused by the old one is withdrawn. */
+/** Moves the deadline. If the new one is in the future, a stop caused by the old one is withdrawn. */
 export function extended(task: Task, { seconds }: EventOf<'extended'>, at: number): Next {
   const deadlineAt = task.deadlineAt + seconds * 1000;
   const { state } = task;

@@ -17,7 +17,7 @@ import type { In, Next } from './transition.ts';
 export function skipped(task: In<'queued'>, { channels }: EventOf<'skipped'>, at: number): Next {
   const { state } = task;
   const left = state.left.filter(({ channel }) => !channels.includes(channel));
-  // A round without channels is over, even if none was skipped.
+  // A round without channels is over, even if this event skipped none of them.
   if (left.length > 0 && left.length === state.left.length) return unchanged;
   return change({ state: afterCandidate(task, { ...state, left }, at) });
 }
@@ -62,7 +62,7 @@ export function sending(
   });
 }
 
-/** The process that began the submission may repeat the event. Any other process is refused. */
+/** Accepts a repeated event from the process that began the submission, and refuses any other process. */
 export function sendingAgain({ state, attempts }: In<'sending'>, { owner }: EventOf<'sending'>): Next {
   return attempts.find(({ n }) => n === state.n)?.owner === owner
     ? unchanged
@@ -76,8 +76,8 @@ function isAsked(candidate: RouteCandidate, left: readonly RouteCandidate[]): bo
 type Unanswered = In<'sending' | 'searching' | 'asking'>;
 
 /**
- * Only the process that sent the submission may report a refusal, even if the submission has since been recorded as
- * lost. Returns undefined for that process.
+ * Returns undefined if the event comes from the process that sent the submission, and a refusal otherwise. That process
+ * may report even after the submission was recorded as lost.
  */
 function unheard({ state, attempts }: Unanswered, { n, owner }: EventOf<'not_accepted' | 'rejected'>) {
   const attempt = attempts.find((one) => one.n === n);
@@ -89,7 +89,10 @@ export const decidedOtherwise = refuse(
   'This submission was already recorded with a different outcome.',
 );
 
-/** No attempt has begun: the channel has no capacity, or the submission could not be prepared. */
+/**
+ * Handles a channel that could not be tried, because it has no capacity or the submission could not be prepared. No
+ * attempt has begun.
+ */
 export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at: number): Next {
   const { n, code, candidate, stays } = event;
   if (n !== undefined) return decidedOtherwise;
@@ -104,14 +107,14 @@ export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at:
   });
 }
 
-/** The submission was not accepted. The task retries the channel, tries the next one or pauses. */
+/** Handles a submission that was not accepted. The task retries the channel, tries the next one or pauses. */
 export function notAccepted(task: Unanswered, event: EventOf<'not_accepted'>, at: number): Next {
   const { n, code, message, stays } = event;
   if (n === undefined) return notNow(task, event.kind);
   const refusal = unheard(task, event);
   if (refusal !== undefined) return refusal;
   const { state } = task;
-  // Trust the record, not the event, for the channel that received the submission.
+  // The record, not the event, is authoritative for the channel that received the submission.
   const candidate = task.attempts.find((one) => one.n === n) ?? event.candidate;
   const attempts = withAttempt(task, n, { state: 'not_accepted', code, message, endedAt: at });
   const stop = stopOf(state);
@@ -136,7 +139,10 @@ function afterRefusal(task: Task, round: Round, { at, candidate, event }: Refuse
   return afterCandidate(task, { ...round, left, full }, at);
 }
 
-/** The rests that channels requested. `named` counts from the start of the work, `resting` from now. */
+/**
+ * Returns how long channels asked not to be contacted. `named` is measured from the start of the work, `resting` from
+ * now.
+ */
 function restsAfter(
   task: Task,
   { retryAfterMs, elapsedMs = 0 }: EventOf<'not_accepted'>,
@@ -157,7 +163,7 @@ function failedWith(said: Omit<EventOf<'rejected'>, 'kind' | 'n'>) {
   return change({ outcome, state: { at: 'ending', ending: { kind: 'failed' } } });
 }
 
-/** The upstream rejected the request itself. The task fails or continues on its fallback. */
+/** Handles a request that the upstream itself rejected. The task fails or continues on its fallback. */
 export function rejected(task: Unanswered, event: EventOf<'rejected'>, at: number): Next {
   const { n, code, message, messageToCaller, failure, elapsedMs } = event;
   if (n === undefined) return notNow(task, event.kind);
@@ -176,16 +182,16 @@ export function rejected(task: Unanswered, event: EventOf<'rejected'>, at: numbe
 }
 
 /**
- * The response was lost. The event comes from the process that sent the submission, or from a later run that finds it
- * in flight.
+ * Handles a lost response. The event comes from the process that sent the submission, or from a later run that finds
+ * the submission in flight.
  */
 export function lost(task: In<'sending'>, event: EventOf<'lost'>, at: number): Next {
   const { n, owner, code, message, taken } = event;
   const { state } = task;
   const attempt = task.attempts.find((one) => one.n === n);
   if (state.n !== n || (owner !== undefined && attempt?.owner !== owner)) return decidedOtherwise;
-  // The caller who requested the cancellation learns that the outcome is unknown. Drop the request, because it must not
-  // end a task that an operator decides on later.
+  // The caller who requested the cancellation learns that the outcome is unknown. Drop the cancellation, because it
+  // must not end a task that an operator decides on later.
   const stop = state.stop === 'cancel' ? undefined : state.stop;
   return change({
     attempts: withAttempt(task, n, { state: 'lost', code, endedAt: at, ...defined({ message }) }),
@@ -245,8 +251,8 @@ function withoutStray({ stray: _stray, ...kept }: Attempt): Attempt {
 }
 
 /**
- * Asks an operator, because the upstream cannot determine what happened to the submission. Nobody is asked about a task
- * that is about to end.
+ * Asks an operator, because the upstream cannot determine what happened to the submission. If the task is about to end
+ * anyway, no operator is asked.
  */
 export function asked({ state }: In<'searching'>): Next {
   if (state.stop !== undefined) return unchanged;

@@ -8,7 +8,7 @@ export const unfinishedStatuses = ['pending', 'submitted', 'running'] as const;
 export const taskStatuses = [...unfinishedStatuses, 'succeeded', 'failed'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
 
-/** How operators can find a task: by one of its names, or by words from its failures. */
+/** What operators can search for: one of a task's ids or its marker, or words from its failures. */
 export const taskNamings = ['task', 'request_id', 'upstream_id', 'marker', 'error'] as const;
 export type TaskNaming = (typeof taskNamings)[number];
 
@@ -41,7 +41,7 @@ export interface TaskError extends SaidOfFailure, Partial<Failure> {
   readonly code: TaskErrorCode;
 }
 
-/** The class comes from the upstream's failure or, failing that, from the code. */
+/** Adds the error's class, which comes from the upstream's failure or, if there is none, from the code. */
 export function classified(error: TaskError): TaskError & Failure {
   return { ...failureOfTaskCode(error.code), ...error };
 }

@@ -22,7 +22,7 @@ export type Next =
   | { readonly ok: true; readonly changes: Changes }
   | { readonly ok: false; readonly code: RefusalCode; readonly message: string };
 
-/** The event is already recorded or changes nothing. */
+/** The result of an event that is already recorded or changes nothing. */
 export const unchanged: Next = { ok: true, changes: {} };
 
 export function change(changes: Changes): Next {
@@ -42,7 +42,7 @@ export function withAttempt(task: Task, n: number, changes: Partial<Attempt>): r
   return task.attempts.map((attempt) => (attempt.n === n ? { ...attempt, ...changes } : attempt));
 }
 
-/** Abandons lost attempts. Otherwise, a late response could give the task a job that nothing waits for. */
+/** Marks lost attempts as abandoned. Otherwise, a late response could give the task a job that nothing waits for. */
 export function withoutLost({ attempts }: Pick<Task, 'attempts'>): readonly Attempt[] {
   return attempts.map((attempt) =>
     attempt.state === 'lost' || attempt.state === 'sending' ? { ...attempt, state: 'abandoned' } : attempt,

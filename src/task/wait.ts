@@ -2,7 +2,7 @@ import { attentionMessages } from './attention.ts';
 import type { AttentionReason } from './attention.ts';
 import type { RouteCandidate } from './candidates.ts';
 
-/** Reasons that need no decision from an operator. See attention.ts for those that do. */
+/** Reasons that need no decision from an operator. See attention.ts for reasons that do. */
 export const waitReasons = [
   'slot',
   'circuit',
@@ -20,14 +20,14 @@ export const waitReasons = [
 ] as const;
 export type WaitReason = (typeof waitReasons)[number];
 
-/** `worker`: no worker has taken the next step. `earlier`: several old waits merged into one. */
+/** `worker`: no worker has taken the next step. `earlier`: multiple old waits merged into one. */
 export const ownCauses = [...waitReasons, 'worker', 'submission', 'job', 'settlement', 'earlier'] as const;
 export type WaitCause = (typeof ownCauses)[number] | AttentionReason;
 
 /** Times are in Unix milliseconds. */
 export interface NewWait extends Partial<RouteCandidate> {
   readonly cause: WaitCause;
-  /** From the upstream or the circuit. Never contains text from an upstream. */
+  /** A code from the upstream or the circuit. It never contains text from an upstream. */
   readonly code?: string;
   /** The number of tasks ahead when the task last requested a slot. */
   readonly ahead?: number;
@@ -55,13 +55,13 @@ interface Ending {
 }
 
 /**
- * A wait is not recorded if it ends within this time after the previous recorded one. The record may have gaps of this
- * length.
+ * A wait is recorded only if it ends more than this long after the previous recorded wait. The record may have gaps of
+ * this length.
  */
 export const briefMs = 2_000;
 export const pastWaitsMax = 50;
 
-/** Ends a wait and begins the next. Without `next`, the task has ended. Returns {} if nothing changes. */
+/** Ends a wait and begins the next. Without `next`, the task has ended. Returns an empty object if nothing changes. */
 export function waitsAfter({ wait, waited = [] }: Waits, next: NewWait | undefined, ending: Ending): Waits {
   if (wait !== undefined && next !== undefined && isSameWait(wait, next)) {
     const isUnchanged = next.until === wait.until && next.ahead === wait.ahead;
@@ -122,13 +122,13 @@ export const waitMessages: Readonly<Record<WaitCause, string>> = {
   earlier: 'Earlier waits, combined into one.',
 };
 
-/** Callers may read this. For operators, the result of `waitPlace` is put in front. */
+/** Describes a wait in words that callers may read. For operators, the result of `waitPlace` precedes the text. */
 export function waitWords({ cause, ahead, ...more }: Wait | PastWait): string {
   const times = 'times' in more && more.times !== undefined ? ` ${more.times} times in a row.` : '';
   return `${waitMessages[cause]}${aheadWords(ahead)}${times}`;
 }
 
-/** Counts stop at this number. */
+/** The highest number of tasks ahead that is counted. */
 export const aheadMax = 1_000;
 
 function aheadWords(ahead = 0): string {
@@ -159,7 +159,7 @@ export function isWaitReason(cause: string): cause is WaitReason {
   return reasons.has(cause);
 }
 
-/** Whether `message` mentions this cause. The task's status covers the others. */
+/** Whether the public `message` mentions this cause. The task's status covers the others. */
 export function isNamed(cause: WaitCause): boolean {
   return cause === 'worker' || isWaitReason(cause);
 }

@@ -2,7 +2,7 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { keep } from '../process/kept-files.js';
 import { bundlePath, modulePath } from './bundle-cache.ts';
 
-// The parent process has ended, so nobody needs the bundle.
+// If the parent process exits, nobody needs the bundle.
 process.once('disconnect', () => process.exit());
 
 const path = await bundlePath();
@@ -17,7 +17,7 @@ const bundle = { ...more, code: withoutWideCharacters(code) };
 keep(path, JSON.stringify(bundle));
 process.send?.(bundle);
 
-/** With a single wide character, V8 needs two bytes for each character of the text, so wide characters are escaped. */
+/** Escapes wide characters. A single one would make V8 use two bytes for every character of the text. */
 function withoutWideCharacters(text: string): string {
   return text.replaceAll(
     /(?<!\\)[\u0100-\uffff]/g,

@@ -18,7 +18,10 @@ const eventsMax = 500;
 const byCharactersMax = 64;
 const reasonCharactersMax = 500;
 
-/** Returns undefined if the history shows no request or Temporal does not respond. Never throws. */
+/**
+ * Finds the latest cancellation request. Returns undefined if the history shows none or Temporal does not respond.
+ * Never throws.
+ */
 export async function findCancelRequest(client: Client, task: string): Promise<CancelRequest | undefined> {
   const { namespace } = client.options;
   try {

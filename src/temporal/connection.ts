@@ -11,7 +11,7 @@ export interface TemporalSettings {
   readonly namespace: string;
   readonly apiKey?: string;
   readonly tls?: Addresses['temporalTls'];
-  /** 32 bytes. If undefined, payloads are readable in the UI. */
+  /** 32 bytes. If undefined, payloads are not encrypted, and the Temporal UI shows them. */
   readonly payloadKey?: Buffer;
 }
 
@@ -63,15 +63,16 @@ class PlainConnection extends Connection {
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
-/** A cancellation waits for the upstream, which may be slow. */
+/** The deadline for updates. It is this long because a cancellation waits for the upstream, which may be slow. */
 export const updateDeadlineMs = 45_000;
 export const callDeadlineMs = 5_000;
 /**
- * Longer than a machine usually freezes, because frozen time counts as waiting. Callers who cannot wait use `within`.
+ * The deadline for reads. It is longer than a machine usually freezes, because frozen time counts as waiting. Callers
+ * that cannot wait this long use `within`.
  */
 export const readDeadlineMs = 20_000;
 
-/** By Temporal method name. Other calls, such as lists, have no deadline. */
+/** Deadlines by Temporal method name. Other calls, such as lists, have no deadline. */
 const deadlinesMs: Readonly<Record<string, number>> = {
   StartWorkflowExecution: callDeadlineMs,
   DescribeWorkflowExecution: readDeadlineMs,
@@ -115,7 +116,7 @@ function createRetries() {
 
   return {
     interceptor,
-    /** Resolves when all due retries have started, after at most six seconds. Later ones never start. */
+    /** Resolves when all due retries have started, after at most six seconds. Later retries never start. */
     end(): Promise<void> {
       isEnding = true;
       if (due === 0) onNoneDue();
@@ -124,7 +125,7 @@ function createRetries() {
   };
 }
 
-/** Sets a single deadline for all tries of a call. Use `within` for a deadline that covers several calls. */
+/** Sets a single deadline for all tries of a call. Use `within` for a deadline that covers multiple calls. */
 function withDeadline(retry: Interceptor): Interceptor {
   return (options, nextCall) => {
     const ms = deadlinesMs[options.method_definition.path.split('/').at(-1) ?? ''];

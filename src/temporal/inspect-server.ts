@@ -7,17 +7,22 @@ import { requireSearchAttributes } from './search-attributes.ts';
 
 export interface TemporalFacts {
   readonly version: string;
-  /** Undefined if the namespace does not exist. In hours. */
+  /** Undefined if the namespace does not exist. */
   readonly retentionHours?: number;
-  /** Says which search attributes are missing, and how to register them. */
+  /**
+   * A sentence that names the missing search attributes and explains how to register them. Undefined if none is
+   * missing.
+   */
   readonly searchAttributes?: string;
 }
 
 const withinMs = 5_000;
-/** gRPC's NOT_FOUND. */
 const notFoundCode = 5;
 
-/** Asks the server and its namespace for what a worker needs. Changes nothing, and rejects within seconds. */
+/**
+ * Asks the server and its namespace for everything that a worker needs. Changes nothing. If the server does not
+ * respond, rejects within seconds.
+ */
 export async function inspectTemporal(
   { address, namespace, apiKey, tls }: Omit<TemporalSettings, 'payloadKey'>,
   names: readonly string[] = searchAttributeNames,

@@ -12,9 +12,10 @@ type RuntimeLog = Readonly<
 >;
 
 /**
- * Must run once per process, before anything else from Temporal. Our own signal handling ends the workers, because the
- * runtime's would swallow SIGTERM until drained. With METRICS_PORT, returns the runtime's metrics address, which only
- * this process reads and serves along with its own metrics.
+ * Installs Temporal's runtime. Call this once per process, before anything else from Temporal. The runtime's own signal
+ * handling is disabled, because it would swallow SIGTERM until the workers are drained. With METRICS_PORT, returns the
+ * address of the runtime's metrics. Only this process can read them there, and it serves them along with its own
+ * metrics.
  */
 export async function installRuntime(
   log: RuntimeLog,

@@ -3,7 +3,8 @@ import { workflowTypes } from '../base/queues.ts';
 import type { Pace } from '../process/pace.ts';
 
 /**
- * Each activity counts as use of the worker. A run of the reconciler, every few minutes, is not a sign of more to come.
+ * Keeps the process busy for some time after each activity. Activities of the reconciler are an exception, because a
+ * run every few minutes is not a sign of more work to come.
  */
 export function pacedActivities(pace: Pace): ActivityInterceptorsFactory {
   return ({ info: { workflowType } }) => {

@@ -13,17 +13,16 @@ const nonceBytes = 12;
 const payloadBytesMax = 2 * 1024 * 1024;
 const tagBytes = 16;
 /**
- * Payloads are about a kilobyte. zlib's defaults suit larger ones, and allocating their memory would cost more than
- * compressing.
+ * Settings for payloads of about a kilobyte. zlib's defaults suit larger ones, and allocating their memory would cost
+ * more than the compression itself.
  */
 const deflating = { windowBits: 12, memLevel: 5, chunkSize: 4096 };
-/** A decoded payload's entire chunk stays in memory as long as its workflow does. */
+/** The chunks are small, because a decoded payload's entire chunk stays in memory as long as its workflow does. */
 const inflating = { maxOutputLength: payloadBytesMax, chunkSize: 2048 };
 
 /**
- * Payloads that stay readable for users of Temporal's own tools, which cannot decrypt: the SDK's responses to these
- * tools (update names and current details), what an update has done or would do, and what a task is waiting for. They
- * are recognised by their first characters.
+ * How payloads begin that stay readable for users of Temporal's own tools, which cannot decrypt: the SDK's responses to
+ * these tools (update names and current details), what an update has done or would do, and what a task is waiting for.
  */
 const readable = ['{"definition":{', '{"did":', '{"would":', `"${waitSummaryStart}`].map((start) =>
   Buffer.from(start),
@@ -32,8 +31,9 @@ const readable = ['{"definition":{', '{"did":', '{"would":', `"${waitSummaryStar
 const readableBytesMax = Math.max(...readable.map((start) => start.length));
 
 /**
- * Deflates payloads and encrypts them with AES-256-GCM before they reach Temporal: nonce, tag, ciphertext. Unencrypted
- * payloads (written before a key was set, by Temporal's tools, or for people) pass through unchanged.
+ * Deflates payloads and encrypts them with AES-256-GCM before they reach Temporal. The encrypted data consists of
+ * nonce, tag and ciphertext. Unencrypted payloads (written before a key was set, by Temporal's tools, or for people)
+ * pass through unchanged.
  */
 export function createPayloadCodec(key: Buffer): PayloadCodec {
   return {

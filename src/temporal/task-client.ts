@@ -39,11 +39,11 @@ export interface TaskClientOptions {
   readonly client: Client;
   readonly queuePrefix: string;
   readonly now: () => number;
-  /** Creates an update id that proves that the API's operator acted. */
+  /** Creates an update id that proves that the API authenticated this operator. */
   readonly newActId: (act: { task: string; action: string; by: string }) => string;
   /**
-   * Looks up in the task's record what the update with this id did. See `recordedAct`. Undefined if there is no record
-   * to check.
+   * Looks up in the task's record what the update with this id did. See `recordedAct`. Absent if there is no record to
+   * check.
    */
   readonly findAct?: (task: string, updateId: string) => Promise<{ readonly detail: string } | undefined>;
   /** Ends the task's attempt if it is waiting inside a worker. Never rejects. */
@@ -126,8 +126,8 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
           options,
         );
       const recorded = async (error: unknown): Promise<ActionResult> => {
-        // If the act's step was discarded or its response lost, the act is still in the record, and may have ended the
-        // task.
+        // If the action's step was discarded or its response lost, the action is still in the record, and may have
+        // ended the task.
         const isOpen = isEnded(error) || (isFailed(error) && refusalOf(error) === undefined);
         const done = isOpen ? await findAct?.(task, updateId) : undefined;
         if (done === undefined) throw error;
@@ -136,7 +136,8 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
       const result = await ask(updateDeadlineMs, () => call().catch(recorded), {
         ended: 'action_not_possible',
       });
-      // An attempt waiting inside a worker learns only at its next heartbeat that the workflow has abandoned it.
+      // End an attempt that is waiting inside a worker. Otherwise, it would learn only at its next heartbeat that the
+      // workflow has abandoned it.
       if ('did' in result && action !== 'retry_now') await endStay?.(task);
       return result;
     },
@@ -184,7 +185,7 @@ async function update(
   }
 }
 
-/** The plan's first channel. The workflow corrects it if the job goes elsewhere. */
+/** Returns the search attribute for the plan's first channel. The workflow corrects it if the job goes elsewhere. */
 function channelOf({ candidates: [first] }: TaskInput) {
   return first === undefined ? [] : [{ key: searchAttributes.channel, value: first.channel }];
 }
@@ -214,12 +215,12 @@ async function findUnpolled(client: Client, queuePrefix: string): Promise<readon
   return unpolled;
 }
 
-/** A worker's poll returns within a minute. */
+/** The age at which a poller no longer counts. A worker's poll returns within a minute. */
 const pollerMaxAgeMs = 90_000;
 
-/** gRPC statuses for a workflow that has ended and been forgotten, or that ended during the call. */
+/** gRPC statuses for a workflow that has ended and is no longer stored, or that ended during the call. */
 const grpcEnded: ReadonlySet<number> = new Set([5, 9]);
-/** gRPC statuses of calls that may have taken effect, or may do so when repeated. */
+/** gRPC statuses of calls that may have taken effect, or may take effect when repeated. */
 const grpcUnknownOutcomes = new Set([1, 2, 4, 8, 10, 13, 14, 15]);
 
 const grpcCrossed = 9;

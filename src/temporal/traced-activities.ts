@@ -12,12 +12,13 @@ export function tracedActivities(
   tasks: { look(task: string): Promise<{ readonly traceparent?: string } | undefined> },
 ): ActivityInterceptorsFactory[] {
   if (spans === undefined) return [];
-  // The activity reads the record next, and finds it in this process's memory.
+  // This read is not wasted: the activity reads the record next, and then finds it in this process's memory.
   const recordOf = (task: string) => tasks.look(task).catch(() => undefined);
   return [
     ({ info }) => ({
       inbound: {
         async execute(input, next) {
+          // A redelivery has its own workflow, whose activities receive the task as their first argument.
           const task = [info.workflowExecution?.workflowId, input.args[0]].find(isTaskId);
           const parent = task === undefined ? undefined : (await recordOf(task))?.traceparent;
           if (task === undefined || parent === undefined) return next(input);
@@ -33,7 +34,6 @@ export function tracedActivities(
   ];
 }
 
-/** A redelivery has its own workflow, whose activities receive the task as their first argument. */
 function isTaskId(value: unknown): value is string {
   return typeof value === 'string' && taskIdPattern.test(value);
 }

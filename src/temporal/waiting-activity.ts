@@ -8,7 +8,10 @@ import { lastHeartbeat } from './last-heartbeat.ts';
 import type { PendingActivity } from './last-heartbeat.ts';
 import { within } from '../process/running-time.ts';
 
-/** An operator is waiting for the page, so it omits whatever Temporal does not return within this time. */
+/**
+ * The time limit for a call. An operator is waiting for the page, which omits whatever Temporal does not return in
+ * time.
+ */
 const callDeadlineMs = 2_000;
 
 /** The part of a poll's memory (src/polling/poll-memory.ts) that operators can see. */
@@ -19,7 +22,7 @@ const polledSchema = z.object({
   lastAt: z.number().optional(),
 });
 
-/** What a task's workflow is waiting for according to Temporal. Undefined if Temporal does not respond. */
+/** Returns what a task's workflow is waiting for according to Temporal, or undefined if Temporal does not respond. */
 export async function findWaiting(
   client: Client,
   task: string,
@@ -54,7 +57,10 @@ export async function findWaiting(
   }
 }
 
-/** A worker picks up a step in well under a second, unless none is running or all are busy. */
+/**
+ * A step counts as not taken after this long. A worker picks up a step in well under a second, unless none is running
+ * or all are busy.
+ */
 const notTakenMs = 10_000;
 const workflowPaused = 8;
 const stepScheduled = 1;

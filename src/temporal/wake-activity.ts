@@ -3,7 +3,10 @@ import type { Client } from '@temporalio/client';
 import type { TriedNow } from '../../activities/deps.ts';
 import { lastHeartbeat } from './last-heartbeat.ts';
 
-/** The state of a pending activity that waits for its next attempt. In other states, a worker has it. */
+/**
+ * The state of a pending activity that waits for its next attempt. In all other states, a worker is running the
+ * activity.
+ */
 const scheduled = 1;
 const wakeTries = 3;
 const wakeRetryMs = 1_500;
@@ -20,8 +23,9 @@ export interface WakeRequest {
 
 /**
  * Ends the back-off of the activity that the task waits for, without a history event. A running attempt is not reset,
- * because that would discard its result. Such an attempt soon acts, is asked to end, or backs off, and the loop then
- * ends that back-off. Returns the number of the next attempt, or undefined if one is running or the activity is over.
+ * because that would discard its result. Instead, an attempt that is merely waiting is asked to end, and the loop ends
+ * the next back-off if it begins within a few seconds. Returns the number of the next attempt, or undefined if an
+ * attempt is running or the activity is over.
  */
 export async function wakeActivity(
   client: Client,

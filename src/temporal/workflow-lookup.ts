@@ -22,7 +22,7 @@ export function createWorkflowLookup(
   };
 }
 
-/** Also returns true for a paused workflow. Rejects if Temporal does not respond. */
+/** Whether the workflow is running or paused. Rejects if Temporal does not respond. */
 export async function isRunning(client: Client, id: string): Promise<boolean> {
   return (await findRun(client, id)) === 'running';
 }
@@ -39,8 +39,9 @@ async function findRun(client: Client, id: string): Promise<'running' | 'closed'
 }
 
 /**
- * Temporal's server marks failing workflows, and removes the mark after the first successful step. Servers before 1.30
- * do not support this mark. A self-hosted server sets it only if its dynamic configuration enables it.
+ * Yields the ids of workflows that Temporal's server has marked as failing. The server removes the mark after the first
+ * successful step. Servers before 1.30 do not support this mark, and a self-hosted server sets it only if its dynamic
+ * configuration enables it.
  */
 async function* failingIds(client: Client, among: string): AsyncIterable<string> {
   try {
