@@ -18,7 +18,7 @@ export const sealedFields = {
   answer: { collection: 'image_result_bodies', field: 'sealed' },
 } as const;
 
-/** Each purpose has key material of its own. */
+/** Each purpose has its own key material. */
 export type SealPurpose = keyof typeof sealedFields;
 
 export const sealPurposes = Object.keys(sealedFields).filter(isPurpose);
