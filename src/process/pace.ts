@@ -1,6 +1,6 @@
 /**
  * Decides how often a process reads what other processes write. An idle process reads rarely. Its next use first waits
- * until everything has been read once, so its data is as recent as a busy process's.
+ * until everything has been read once, so its data is then as recent as a busy process's.
  */
 export interface Pace {
   /** Runs a unit of work, such as a request or an activity, and keeps the process busy for some time afterwards. */
@@ -19,7 +19,7 @@ export interface Period {
 }
 
 const idleAfterMs = 15_000;
-/** If the reads after an idle period take longer than this, the use proceeds with older data. */
+/** How long a use waits for the reads after an idle period. After that, the use proceeds with older data. */
 const wakeMsMax = 2_000;
 
 /** @param now - A monotonic clock in milliseconds. */

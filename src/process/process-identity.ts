@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 import { z } from 'zod';
 
-/** A process's id and start time. The pid alone is not enough, because the system reuses pids. */
+/** A process's id and start time. The pid alone is not enough, because systems reuse pids. */
 export const processIdentitySchema = z.object({ pid: z.number().int().positive(), startedAt: z.string() });
 export type ProcessIdentity = z.infer<typeof processIdentitySchema>;
 
