@@ -3,7 +3,10 @@ import type { Cost } from './cost.ts';
 import { parseBasis } from './ledger-basis.ts';
 import type { SettleFacts } from './settle-facts.ts';
 
-/** What a settlement's entry records in addition to the calculation. For synchronous images, it is the only record. */
+/**
+ * What a settlement's entry records in addition to the calculation. For synchronous images, the entry is the only
+ * record.
+ */
 export interface SettledFacts {
   readonly cost?: Cost;
   readonly reported: SettleFacts;
