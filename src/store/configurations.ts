@@ -16,12 +16,12 @@ export interface ConfigurationHead {
   /** The hash of the latest version that came from a file. Undefined if this version itself did. */
   readonly file?: string;
   readonly node: string;
-  /** Unix milliseconds on that process's clock. */
+  /** Unix milliseconds by the publishing process's clock. */
   readonly at: number;
 }
 
 export interface PublishedConfiguration extends ConfigurationHead {
-  /** The text before `${NAME}` substitution. */
+  /** The text before `${NAME}` is substituted. */
   readonly text: string;
 }
 
@@ -34,13 +34,13 @@ interface ConfigurationDocument extends Omit<ConfigurationHead, 'version'> {
   readonly _id: string;
   readonly version: bigint;
   readonly sealed: SealedDocument;
-  /** Incremented by reads that had to be writes. See `readByWrite`. */
+  /** Incremented by reads that are sent as writes. See `readByWrite`. */
   readonly reads?: number;
 }
 
 const only = 'published';
 const versionsShownMax = 100;
-/** Ids are zero-padded, so that they sort numerically. */
+/** Ids are zero-padded, so they sort numerically. */
 const versionDigits = 10;
 const place = { purpose: 'configuration', id: only } as const;
 
@@ -48,7 +48,7 @@ export type ConfigurationStore = ReturnType<typeof createConfigurationStore>;
 
 /**
  * Stores the published configuration, and all earlier versions by number. Texts are sealed, because a file may contain
- * secrets themselves instead of their names.
+ * secrets rather than only their names.
  */
 export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   const published = openCollection<ConfigurationDocument>(db, 'configuration', durable);
@@ -72,7 +72,10 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     return matchedCount === 0 ? undefined : toHead(whole);
   }
 
-  /** Must run before the replacement. If the process dies in between, the version is stored twice instead of lost. */
+  /**
+   * Keeps a copy of the version to be replaced. Must run before the replacement: if the process dies in between, the
+   * version is stored twice rather than lost.
+   */
   async function noteReplaced({ reads: _reads, ...document }: ConfigurationDocument): Promise<void> {
     const _id = versionId(document.version);
     const text = open(place, toSealed(document.sealed));
@@ -100,7 +103,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   return {
     ensureIndexes: () => ensureIndexes(replaced, [{ name: 'hash', key: { hash: 1 } }]),
 
-    /** The version may be outdated. Use it only for display, where it is soon read again. */
+    /** Returns a version that may be outdated. Use it only for display, where it is soon read again. */
     head,
     confirmHead,
 
