@@ -27,11 +27,11 @@ function isPurpose(name: string): name is SealPurpose {
   return Object.hasOwn(sealedFields, name);
 }
 
-/** Where a sealed value is stored. It cannot be opened anywhere else. */
+/** Where a sealed value is stored. The value cannot be opened anywhere else. */
 export interface SealedAt {
   readonly purpose: SealPurpose;
   readonly id: string;
-  /** Set if the field contains several values. */
+  /** Set if the field contains multiple values. */
   readonly part?: string;
 }
 

@@ -38,7 +38,7 @@ export interface Walk<Item> {
   readonly loop: UpkeepLoop;
   /** Returns whether anything was done, which `walk` counts. */
   readonly run: (item: Item) => Promise<boolean>;
-  /** Logs the failure and postpones the item, so that the next walk starts with other items. */
+  /** Logs the failure and postpones the item, so the next walk starts with other items. */
   readonly onFailed: (item: Item, error: unknown) => unknown;
   /** Whether to stop here and leave the remaining items to the next walk. */
   readonly isOver?: IsOver;

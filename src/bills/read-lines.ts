@@ -47,7 +47,7 @@ export interface Span {
 
 /**
  * Yields the lines within the span and counts the rest. Throws BillError if a bound is missing and no line is left to
- * derive it from.
+ * derive the bound from.
  */
 export function linesWithin(lines: AsyncIterable<BillLine>, { from, to }: Span) {
   const counts = { lines: 0, skipped: 0, outside: 0 };

@@ -147,7 +147,7 @@ function compareKeys(one: string, other: string): number {
 
 /**
  * Whether the bill must list the job. A job that costs nothing need not be listed. If the cost is unknown, only a
- * successful job must be, because the upstream may not bill failed ones.
+ * successful job must be listed, because the upstream may not bill failed ones.
  */
 function shouldBeBilled({ expected, status }: OwnAttempt): boolean {
   const [due] = expected;

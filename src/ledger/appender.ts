@@ -139,7 +139,7 @@ async function appendAll(
 ): Promise<void> {
   const lastTryAt = deps.now() + triesEndAfterMs;
   do {
-    // // Operations that arrived while we waited for other writers join the batch. None join after a failure, because
+    // Operations that arrived while we waited for other writers join the batch. None join after a failure, because
     // this attempt may be the last.
     const room = progress.failures > 0 ? 0 : batchOperationsMax - progress.left.length;
     progress.left = [...progress.left, ...queue.splice(0, room)];
@@ -176,7 +176,7 @@ async function tryOnce(deps: Deps, account: string, progress: Progress): Promise
   const spent = await heads.spent(account, head, scopesOfBatch(operations, known));
   const plan = planBatch(operations, { head, known, spent, at: deps.now(), hash });
   if (!progress.fresh && plan.operations.some(({ outcome }) => isRefused(outcome))) {
-    // // The cached head may lack another process's credit or release, so never refuse an operation because of the
+    // The cached head may lack another process's credit or release, so never refuse an operation because of the
     // cache.
     progress.fresh = true;
     return;

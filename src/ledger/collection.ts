@@ -146,7 +146,7 @@ export async function insertInOrder(
   } catch (error) {
     if (!isDuplicateKey(error) || !(error instanceof MongoBulkWriteError)) throw error;
     const [first] = [error.writeErrors].flat();
-    // // If there is also a write concern error, the entries before the duplicate may still be rolled back.
+    // If there is also a write concern error, the entries before the duplicate may still be rolled back.
     if (first === undefined || error.result.getWriteConcernError() !== undefined) throw error;
     // Do not use insertedCount: some servers include refused entries in it.
     return first.index;

@@ -53,7 +53,7 @@ export function createHeads(collection: LedgerCollection, headsMax: number): Hea
       const { seq, available, held, hash, at } = entry;
       if (seen !== undefined && seq <= seen.head.seq) continue;
       const since = seen !== undefined && seq === seen.head.seq + 1n ? seen.since : seq;
-      // // Copy only these fields, so the map does not keep entire entries in memory.
+      // Copy only these fields, so the map does not keep entire entries in memory.
       seen = { head: { seq, available, held, hash, at }, since };
       for (const spent of entry.spent ?? []) sums.set(sumsKey(account, spent.scope), { spent, asOf: seq });
     }

@@ -135,7 +135,7 @@ async function* piecesOf(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 
 function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
   let count = 0;
-  // // An unchanged head appears in many days' files, and is checked once. Heads beyond the limit of this set are
+  // An unchanged head appears in many days' files, and is checked once. Heads beyond the limit of this set are
   // simply checked again.
   const seen = new Set<string>();
   const chunks = createChunks<AnchoredHead>(async (heads) => {

@@ -115,7 +115,7 @@ export function planBatch(operations: readonly Operation[], start: PlanStart): P
   const spent = new Map(start.spent);
   const entries: EntryDocument[] = [];
   let head = start.head;
-  // // Times must not decrease even if the clock lags, because past balances are found by time.
+  // Times must not decrease even if the clock lags, because past balances are found by time.
   const seal = { ...start, at: Math.max(start.at, head.at) };
   const planned = operations.map((operation) => {
     try {

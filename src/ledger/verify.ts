@@ -103,7 +103,7 @@ async function verifyAccount(
   const closed = createChunks((chunk: ClosedTask[]) => checkClosedTasks(context, chunk));
   const refunded = createChunks((chunk: RefundedTask[]) => checkRefunds(context, chunk));
   const checkCharge = createChargeCheck();
-  // // Read the anchored heads before the entries. A head anchored in the meantime would lie beyond the entries read.
+  // Read the anchored heads before the entries. A head anchored in the meantime would lie beyond the entries read.
   const anchored = await context.anchors.of(account);
   const anchors = createAnchorCheck(anchored, {
     isSigned: context.anchors.isSigned,

@@ -45,7 +45,7 @@ function chargeVideo(asked: ChargeInput): TaskCharge {
   const reported = settleBy(input, facts);
   const isWithin = isPriced(reported) && reported.amount <= allowed;
   const settlement = isWithin ? reported : settleBy(input, inWordsOfPrice(input));
-  // // If the video is too long, the reported tokens include the excess length.
+  // If the video is too long, the reported tokens include the excess length.
   const isLonger =
     isByFormula(priceAt(basis, channel)) && isTooLong(facts.durationSeconds, basis.most?.seconds);
   const isBeyond = isLonger || settlement.amount > allowed;
@@ -70,8 +70,8 @@ function asMeasured(facts: SettleFacts, basis: PriceBasis): SettleFacts {
 }
 
 /**
- * How many seconds a video may exceed the requested length. Whole frames, the sound track or rounding can make it
- * longer.
+ * How many seconds a video may exceed the requested length. Whole frames, the sound track or rounding can make the
+ * video longer.
  */
 const lengthSlack = 1;
 

@@ -43,7 +43,7 @@ interface MeasureRow {
    * measure's price lines has no price.
    */
   readonly rendered?: (extent: Extent) => Quantity | undefined;
-  /** Returns the quantity that the upstream reported. Undefined if it reported nothing credible. */
+  /** Returns the quantity that the upstream reported, or undefined if there is no credible one. */
   readonly reported: (facts: SettleFacts) => Quantity | undefined;
   /** The usage field that reports the measure, if `reported` reads nothing else. */
   readonly usageField?: TokenCount;

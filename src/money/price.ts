@@ -237,7 +237,7 @@ export function holds(when: PriceCondition, facts: PriceFacts): boolean {
   return facts.duration >= (when.duration.min ?? 0) && facts.duration <= (when.duration.max ?? Infinity);
 }
 
-/** The divisor of a micro-unit that represents the price of every quantity exactly. */
+/** How finely a micro-unit is divided: enough to represent the price of every quantity exactly. */
 const exactPerMicro = 1_000_000n;
 
 /**

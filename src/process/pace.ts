@@ -5,7 +5,9 @@
 export interface Pace {
   /** Runs a unit of work, such as a request or an activity, and keeps the process busy for some time afterwards. */
   readonly use: <T>(run: () => Promise<T>) => Promise<T>;
-  /** Like `use`, for work that is unlikely to be followed by more. The process is idle again as soon as it ends. */
+  /**
+   * Like `use`, for work that is unlikely to be followed by more. The process is idle again as soon as the work ends.
+   */
   readonly useOnce: <T>(run: () => Promise<T>) => Promise<T>;
   readonly every: (period: Period, work: () => Promise<void>) => () => void;
   /** Like `every`, for a read that the first use of an idle process waits for. */

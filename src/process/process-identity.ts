@@ -8,7 +8,10 @@ import { z } from 'zod';
 export const processIdentitySchema = z.object({ pid: z.number().int().positive(), startedAt: z.string() });
 export type ProcessIdentity = z.infer<typeof processIdentitySchema>;
 
-/** Returns undefined if the process does not exist. `startedAt` is empty if the system does not report it (Windows). */
+/**
+ * Returns undefined if the process does not exist. `startedAt` is empty if the system does not report start times
+ * (Windows).
+ */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
   if (!isAlive(pid)) {
     return undefined;

@@ -41,7 +41,7 @@ export function createExchangeStore(
       try {
         await exchanges.bulkWrite(writes, { ordered: false });
       } catch (error) {
-        // // Two processes created a task's document concurrently. Keep the document's content and add the rest.
+        // Two processes created a task's document concurrently. Keep the document's content and add the rest.
         if (!isDuplicateKey(error)) throw error;
         const failed = failedWrites(error);
         await exchanges.bulkWrite(

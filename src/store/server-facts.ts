@@ -20,7 +20,7 @@ const noMajorityCodes: readonly unknown[] = [148, 238];
 export async function readServerFacts(db: Pick<Db, 'command'>): Promise<ServerFacts> {
   const [hello, info, readsMajority] = await Promise.all([
     db.command({ hello: 1 }),
-    // // The database user may lack the permission. Only messages need the version.
+    // The database user may lack the permission. Only messages need the version.
     db.command({ buildInfo: 1 }).catch(() => undefined),
     canReadMajority(db),
   ]);
@@ -33,7 +33,7 @@ export function factsOf(hello: unknown, buildInfo: unknown, readsMajority: boole
   const single = setName === undefined ? 'stand-alone server' : 'replica set';
   return {
     topology: msg === 'isdbgrid' ? 'sharded cluster' : single,
-    // // The driver has already refused a server whose wire version is missing or too low.
+    // The driver has already refused a server whose wire version is missing or too low.
     wireVersion: maxWireVersion ?? Number.POSITIVE_INFINITY,
     isWritable: isWritablePrimary,
     readsMajority,

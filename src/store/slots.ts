@@ -306,7 +306,7 @@ function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
       const served = (await rounds.findOne({ _id: queue }))?.round ?? 0;
       const round = await nextRound(id);
       if (round > served) return round;
-      // // The account was absent from the queue for a while. It enters at the current round, so it gains nothing from
+      // The account was absent from the queue for a while. It enters at the current round, so it gains nothing from
       // its absence.
       const entered = await rounds.updateOne(
         { _id: id, round: { $lte: served } },

@@ -43,7 +43,7 @@ function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
      */
     async beginCallback(next: CallbackRound): Promise<number | undefined> {
       const { task, round } = next;
-      // // The task's own round rarely has a record already, so try to create one first.
+      // The task's own round rarely has a record already, so try to create one first.
       const begun = round === ownCallbackRound ? await open(next) : undefined;
       if (begun !== undefined) return begun;
       for (;;) {

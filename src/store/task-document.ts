@@ -102,7 +102,7 @@ export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) 
     concern: 'concern' in changes ? changes.concern : before.concern,
   });
   const end = changes.state?.at === 'ended' ? endOf(before, changes) : undefined;
-  // // A concern is stored separately from the state. A concern that was added since the record was read is also
+  // A concern is stored separately from the state. A concern that was added since the record was read is also
   // removed.
   const asks = 'concern' in changes ? { attention: follows.attention } : {};
   const { wait } = 'wait' in changes ? changes : before;

@@ -39,7 +39,7 @@ export function listQuery(
     'error.class': failureClass,
     attention,
   };
-  // // Each listed status is an interval of an index, which returns its tasks in order. The same applies to each
+  // Each listed status is an interval of an index, which returns its tasks in order. The same applies to each
   // attention reason.
   const isIndexed = Object.values(chosen).some((value) => value !== undefined);
   const range = defined({
