@@ -30,7 +30,9 @@ const conflictsMax = 500;
 const contestedAccountsMax = 10_000;
 const failuresMax = 5;
 const failureWaitMs = 50;
-/** A failure later than this is not retried. The last attempt may still wait for the driver to find a server. */
+/**
+ * The time after which a failure is no longer retried. The last attempt may still wait for the driver to find a server.
+ */
 const triesEndAfterMs = 10_000;
 
 export interface Appender {

@@ -29,7 +29,6 @@ export interface SettleRequest extends Costed {
   readonly account: string;
   readonly task: string;
   readonly held: Micros;
-  /** The final charge, which may exceed the hold. */
   readonly amount: Micros;
   readonly basis?: string;
   readonly note?: string;

@@ -68,7 +68,7 @@ function chargeBy(
   return amount;
 }
 
-/** Rules that were edited manually may test for facts that cannot occur, which throws. */
+/** Returns undefined if the calculation throws: manually edited rules may test for facts that cannot occur. */
 function chargeIfPossible(charged: Charged): Micros | undefined {
   try {
     return chargeAgain(charged);

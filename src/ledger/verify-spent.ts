@@ -20,7 +20,7 @@ export function createSpentCheck() {
   let isWhole = true;
 
   function remember(spent: Spent): void {
-    // The order of the map decides which scope is dropped, so it matters only once the map is full.
+    // The map's order decides which scope is dropped, so the order matters only once the map is full.
     if (sums.size >= scopesMax) sums.delete(spent.scope);
     sums.set(spent.scope, spent);
     const [oldest] = sums.keys();

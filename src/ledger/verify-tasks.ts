@@ -76,7 +76,7 @@ function recordFault(task: TaskFacts, books: Books): Fault | undefined {
   return fault === undefined ? undefined : ['unfinished_task_is_held', fault];
 }
 
-/** A task with an unknown status or state would be invisible to every process. */
+/** Describes an unknown status or state, which would make the task invisible to every process. */
 function unknownFault({ status, state }: TaskFacts): string | undefined {
   if (!taskStatuses.includes(status)) return `has the unknown status ${String(status)}`;
   if (state === undefined || !stateNames.includes(state.at)) {

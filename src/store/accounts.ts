@@ -28,7 +28,7 @@ export interface Account {
   /** Unix milliseconds. Nothing can be created in the account from this time on. */
   readonly closedAt?: number;
   readonly changes?: readonly Change[];
-  /** Set once removal of the account's keys, tasks and names has begun. Its ledger entries stay. */
+  /** Set once removal of the account's keys, tasks and names has begun. The account's ledger entries stay. */
   readonly deletion?: AccountDeletion;
 }
 

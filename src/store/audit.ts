@@ -59,7 +59,7 @@ type BulkDocument = Omit<BulkFacts, 'id'> &
   Sorted & { readonly task: readonly string[]; readonly items: readonly AuditItem[] };
 type AuditDocument = SingleDocument | BulkDocument;
 
-/** The field that exists once an entry is full, with a thousand items. */
+/** The field that exists once an entry is full, which means a thousand items. */
 const lastItem = 'items.999';
 
 export interface AuditFilter {

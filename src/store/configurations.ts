@@ -48,7 +48,7 @@ export type ConfigurationStore = ReturnType<typeof createConfigurationStore>;
 
 /**
  * Stores the published configuration, and all earlier versions by number. Texts are sealed, because a file may contain
- * secrets rather than only their names.
+ * secrets themselves instead of their names.
  */
 export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   const published = openCollection<ConfigurationDocument>(db, 'configuration', durable);
@@ -88,7 +88,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     return found === null ? undefined : toHead(found);
   }
 
-  /** Reads the version that a majority of the servers has. Use it for decisions. */
+  /** Reads the version that a majority of the servers has. Use this function for decisions. */
   async function confirmHead(): Promise<ConfigurationHead | undefined> {
     const [count, after] = readByWrite;
     const options = { ...after, projection: { sealed: 0 } };
@@ -103,7 +103,9 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   return {
     ensureIndexes: () => ensureIndexes(replaced, [{ name: 'hash', key: { hash: 1 } }]),
 
-    /** Returns a version that may be outdated. Use it only for display, where it is soon read again. */
+    /**
+     * Returns a version that may be outdated. Use this function only for display, where the version is soon read again.
+     */
     head,
     confirmHead,
 

@@ -107,8 +107,8 @@ function isNear(time: number, other: number): boolean {
 
 /**
  * Whether the time can be trusted at startup. Nothing was counted while no process ran, so the time must be near the
- * last confirmed time or this machine's clock. After a recorded jump, it must be near this machine's clock and most of
- * the jump must have been undone.
+ * last confirmed time or this machine's clock. After a recorded jump, the time must be near this machine's clock, and
+ * most of the jump must have been undone.
  */
 function isRightAtStart(time: number, mark: ClockMark | undefined, ownNow: number): boolean {
   if (mark === undefined) return true;

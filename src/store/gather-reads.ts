@@ -6,7 +6,7 @@ export interface Reads<Value> {
 
 /** The number of reads in flight at which further reads are gathered. A lone caller never waits. */
 const directMax = 2;
-/** A gathered read starts as soon as another one returns, or after this many milliseconds at the latest. */
+/** A gathered read starts as soon as another read returns, or after this many milliseconds at the latest. */
 const gatherMs = 2;
 const gatheredMax = 100;
 

@@ -38,9 +38,7 @@ export function createResultCopyStore(db: Db) {
       return found === null ? undefined : toCopy(found);
     },
 
-    /**
-     * Records the name of a file that is about to be written. Unless the copy is written again, it is due at `dueAt`.
-     */
+    /** Records the name of a file that is about to be written. Unless `write` follows, the copy is due at `dueAt`. */
     async begin({ task, channel }: LinkedCopy, name: string, dueAt: number): Promise<void> {
       const isNew = { state: 'retry', channel, tries: 0, dueAt } as const;
       await repeatOnDuplicate(() =>

@@ -19,7 +19,7 @@ interface SlotDocument {
   readonly queue: string;
   readonly n: number;
   readonly task: string;
-  /** Undefined if the slot was last taken by a version that did not record it. */
+  /** Undefined if the slot was last taken by a version that did not record the account. */
   readonly account?: string;
   /**
    * The end of the lease, in Unix milliseconds. The slot is then free, even if its holder died without returning it.

@@ -60,7 +60,7 @@ export function taskSights(
       return withdrawn.matchedCount === 1;
     },
 
-    /** Replaces items with items whose files are the same but stored elsewhere. */
+    /** Replaces the items with ones whose files are the same but stored elsewhere. */
     async replaceItems(id: string, items: readonly ResultItem[]): Promise<void> {
       await tasks.updateOne(
         { _id: id, 'outcome.kind': 'succeeded' },
