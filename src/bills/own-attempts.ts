@@ -7,7 +7,6 @@ export interface Period {
   readonly to: number;
 }
 
-/** Our records of jobs that an upstream may bill. */
 export interface OwnAttempts {
   jobs(channel: string, created: Period): AsyncIterable<OwnAttempt>;
   /** Returns attempts that may or may not have an upstream job, for tasks created in the period. */

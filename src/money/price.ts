@@ -55,7 +55,6 @@ export interface PriceLine {
  * The charge is the sum of the lines. If a measure has multiple lines, only the first with a matching `when` applies.
  */
 export interface Price {
-  /** The least that a successful task costs, as a decimal string. */
   readonly minimum: string;
   readonly lines: readonly PriceLine[];
   /** The account's factor, as a decimal string. Configured prices have none. */
@@ -85,7 +84,6 @@ export interface PriceBasis {
   readonly sizes?: Readonly<Record<string, string>>;
   /** The measured length of the request's videos. Absent if it is unknown or does not affect the price. */
   readonly input_seconds?: number;
-  /** The most output that the request and its model allow. */
   readonly most?: MostOutput;
   /** The most input, and the most megapixels per image, that the request and its model allow. */
   readonly bounds?: Bounds;

@@ -75,9 +75,7 @@ export interface WrittenLine {
 /** How an amount was calculated, as JSON-safe data for the ledger entry. */
 export interface Reckoning {
   readonly rules_of: 'model' | 'channel';
-  /** All facts that the lines can test, including the channel. */
   readonly facts: PriceFacts;
-  /** The sources of the facts that the request does not specify. */
   readonly sources: { readonly [Fact in keyof PriceFacts]?: FactSource };
   /**
    * The output length to which the formula was applied. Undefined if no formula was applied or the length is unknown.

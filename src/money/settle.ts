@@ -217,7 +217,6 @@ export function isPriced({ lines }: Pick<Reckoning, 'lines'>): boolean {
   return lines.length > 0;
 }
 
-/** Whether the price counts tokens but the upstream reported no usable count. */
 export function needsFormula(price: Pick<Price, 'lines'>, facts: SettleFacts): boolean {
   return isByFormula(price) && reportedQuantity('million_tokens', facts) === undefined;
 }

@@ -18,7 +18,6 @@ export function settledCost(basis: string | undefined): Cost | undefined {
   return costSchema.safeParse(parseBasis(basis)).data?.cost;
 }
 
-/** Whether the settlement charged output that was neither reported nor measured. */
 export function settledByEstimate(basis: string | undefined): boolean {
   return z.object({ estimated: z.literal(true) }).safeParse(parseBasis(basis)).success;
 }

@@ -16,7 +16,6 @@ export interface Pace {
 
 export interface Period {
   readonly everyMs: number;
-  /** The interval while the process is idle, in milliseconds. */
   readonly idleMs: number;
 }
 

@@ -193,7 +193,6 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
       return held < limit;
     },
 
-    /** Returns the account of each slot that is held. */
     async holders(queue: string, limit: number): Promise<(string | undefined)[]> {
       const held = slots.find(
         { queue, n: { $lt: limit }, until: { $gt: now() } },
