@@ -2,7 +2,7 @@ const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 export type RandomBytes = (size: number) => Uint8Array;
 
-/** Draws bytes of 248 and above again, so that every character is equally likely. */
+/** Discards bytes of 248 and above, so every character is equally likely. */
 export function randomBase62(length: number, randomBytes: RandomBytes): string {
   let text = '';
   while (text.length < length) {
@@ -24,7 +24,7 @@ export function newActionId(randomBytes: RandomBytes): string {
 
 /**
  * Returns `file_`, the time (Unix milliseconds as 9 base36 characters), and 15 random base62 characters (89 bits). The
- * ids sort by time, so a list can continue after a file that has been deleted.
+ * ids sort by time, so paging can continue from an id whose file has been deleted.
  */
 export function newFileId(now: number, randomBytes: RandomBytes): string {
   return `file_${now.toString(36).padStart(9, '0')}${randomBase62(15, randomBytes)}`;
@@ -36,7 +36,7 @@ export const taskIdPattern = /^task_[0-9A-Za-z]{22,64}$/;
 
 export const mediaIdPattern = /^(?:task_[0-9A-Za-z]{22,64}|img_[0-9A-Za-z]{8,80}|file_[0-9A-Za-z]{24})$/;
 
-/** Synchronous images have no record. Their ledger entries contain this id instead of a task id. */
+/** Synchronous images have no task record. Their ledger entries contain an image id instead of a task id. */
 export function isImageId(id: string): boolean {
   return id.startsWith(imageIdPrefix);
 }
@@ -44,15 +44,15 @@ export function isImageId(id: string): boolean {
 export const imageIdPrefix = 'img_';
 
 /**
- * Matches the markers `mediary-<task>-<n>` that the gateway sends to every upstream that accepts one. Callers may not
- * use them.
+ * Matches the markers `mediary-<task>-<n>`, which callers may not use. The gateway sends them to every upstream that
+ * accepts markers.
  */
 export const markerPattern = /^mediary-.*-\d+$/is;
 
 /**
- * Returns the marker by which the job of a task's nth submission can be found in the upstream's list. Derived from the
- * task id, never from a workflow run. Uses only `[a-z0-9-]`, because several upstreams accept nothing else. Even in
- * lower case, an id has 121 bits against collisions.
+ * Returns the marker that identifies the job of a task's nth submission in the upstream's list. Derived from the task
+ * id, never from a workflow run. Uses only `[a-z0-9-]`, because some upstreams accept nothing else. Even in lower case,
+ * an id has 121 bits against collisions.
  */
 export function markerOf({ task, n }: { readonly task: string; readonly n: number }): string {
   return `${task.replace(/^task_/, 'mediary-').toLowerCase()}-${n}`;
@@ -62,5 +62,5 @@ export function attemptId(task: string, n: number): string {
   return `${task}:${n}`;
 }
 
-/** Names the first series of callback attempts of a task. A redelivery has a name of its own. */
+/** The name of a task's first series of callback attempts. Each redelivery has its own name. */
 export const ownCallbackRound = 'task';

@@ -1,11 +1,6 @@
 import { z } from 'zod';
 import { defined } from './defined.ts';
 
-/**
- * The sizes that a model renders: a listed word or size (`auto`, `16:9`, `1024x1024`), pixels within bounds, or pixels
- * in one of the ratios. In the last case, the number of pixels must be close to a class or to `about`.
- */
-
 const count = z.number().int().positive();
 
 export const sizeInPixels = z
@@ -25,6 +20,10 @@ const pixelFacts = z.strictObject({
     .describe('The maximum ratio of the longer side to the shorter one'),
 });
 
+/**
+ * The sizes that a model renders: a listed word or size (`auto`, `16:9`, `1024x1024`), pixels within bounds, or pixels
+ * in one of the ratios. Pixels in a ratio must also be close in number to a class or to `about`.
+ */
 export const sizeFacts = z.strictObject({
   only: z
     .array(z.string().min(1))
@@ -87,7 +86,7 @@ export function shapeOf(size: string, sizes: SizeFacts | undefined): ImageShape 
   return closeTo(pixels, sizes);
 }
 
-/** `2K` is a square with sides of 2 × 1024 pixels. */
+/** Matches words such as `2K`, a square with sides of 2 × 1024 pixels. */
 const squareWord = /^(\d(?:\.\d)?)k$/i;
 
 export function pixelCount(size: string, sizes: SizeFacts = {}): number | undefined {

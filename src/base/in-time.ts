@@ -1,4 +1,4 @@
-/** Rejects when the signal aborts. The work itself continues. */
+/** Settles like `work`, but rejects with `late()` when the signal aborts. Does not stop the work. */
 export function inTime<Value>(signal: AbortSignal, work: Promise<Value>, late: () => Error): Promise<Value> {
   return new Promise((resolve, reject) => {
     const expire = (): void => reject(late());

@@ -1,6 +1,6 @@
-/** A link that its recipient exchanges once for a personal token. Times are in Unix milliseconds. */
+/** A link that its recipient can exchange once for a personal token. Times are in Unix milliseconds. */
 export interface Invitation {
-  /** The HMAC of the link, which is displayed once and never stored. */
+  /** The HMAC of the link. The link itself is displayed once and never stored. */
   readonly hmac: string;
   readonly expiresAt: number;
   readonly usedAt?: number;

@@ -8,7 +8,6 @@ export type KeyScope = (typeof keyScopes)[number];
 
 export const defaultScopes: readonly KeyScope[] = ['create', 'read_own'];
 
-/** `any` admits every valid key. */
 export type NeededScope = KeyScope | 'any';
 
 export function hasScope({ scopes }: { readonly scopes: readonly KeyScope[] }, needed: NeededScope): boolean {
@@ -18,7 +17,7 @@ export function hasScope({ scopes }: { readonly scopes: readonly KeyScope[] }, n
 
 export interface Reach {
   readonly account: string;
-  /** Undefined covers every key of the account. */
+  /** Undefined means every key of the account. */
   readonly key?: string;
 }
 
@@ -28,12 +27,12 @@ interface Seeing {
   readonly seesAccount?: boolean;
 }
 
-/** Returns what the caller may read, and may reference in what it creates. */
+/** Returns whose records the caller may read, and may reference in requests. */
 export function seenBy({ account, key, seesAccount }: Seeing): Reach {
   return seesAccount === true ? { account } : { account, key };
 }
 
-/** Returns what the caller may cancel, delete or redeliver. */
+/** Returns whose records the caller may cancel, delete or redeliver. */
 export function changedBy({
   account,
   key,

@@ -1,4 +1,4 @@
-/** Longer names are not compared: they cannot be misspellings of ours. */
+/** Longer names are not compared, because they cannot be misspellings of ours. */
 const nameCharactersMax = 64;
 
 /** Returns a sentence to append to an error, or an empty text if no candidate is similar. */
@@ -8,8 +8,8 @@ export function didYouMean(name: string, candidates: readonly string[]): string 
 }
 
 /**
- * Returns the candidate with the fewest wrong letters, ignoring case, or undefined if more than a third is wrong in
- * each. A comparison takes at most 64² steps, and is skipped if the lengths differ too much.
+ * Returns the candidate with the fewest spelling mistakes, ignoring case. Allows mistakes in at most a third of the
+ * letters, and at least one. A comparison takes at most 64² steps, and is skipped if the lengths differ too much.
  */
 export function nearestOf(name: string, candidates: readonly string[]): string | undefined {
   if (name.length > nameCharactersMax) return undefined;

@@ -47,17 +47,17 @@ export interface OperatorIdentity {
 export const adminName = 'admin';
 
 /**
- * What a route of the operators' API requires. `admin`: adding and revoking operators, changing their roles, and
- * deleting accounts.
+ * What a route of the operators' API requires. Only `admin` may add and revoke operators, change their roles, and
+ * delete accounts.
  */
 export type OperatorAccess = OperatorRole | 'admin';
 
-/** The audit log does not record routes that only read. */
+/** Whether a route only reads. The audit log does not record such routes. */
 export function isReading(access: OperatorAccess | readonly OperatorAccess[]): boolean {
   return access === 'read' || access === 'amounts';
 }
 
-/** Operators can grant only roles that they have themselves. */
+/** Operators may grant only roles that they have themselves. */
 export function mayGrant(
   { roles }: Pick<OperatorIdentity, 'roles'>,
   granted: readonly OperatorRole[],
@@ -78,8 +78,8 @@ export const actOrigins = ['api', 'cli', 'console', 'temporal', 'signal', 'start
 export type ActOrigin = (typeof actOrigins)[number];
 
 /**
- * How an action ended. `begun`: it is still running, or its process died before recording the outcome. Then only the
- * target shows whether it took effect. `failed`: it may have taken effect nevertheless.
+ * How an action ended. `begun`: the action is still running, or its process died before recording the outcome, so only
+ * the target shows whether it took effect. `failed`: the action may still have taken effect.
  */
 export const actOutcomes = ['begun', 'done', 'refused', 'failed'] as const;
 export type ActOutcome = (typeof actOutcomes)[number];

@@ -16,19 +16,19 @@ export const periods = {
   notices: { everyMs: 15_000, idleMs: 30_000 },
   census: { everyMs: 15_000, idleMs: 30_000 },
   verification: { everyMs: 60_000 },
-  /** Within this time, a monotonic clock drifts by far less than a second. */
+  /** A monotonic clock drifts by far less than a second within this time. */
   databaseClock: { everyMs: 60_000 },
   lastUses: { everyMs: 60_000 },
   storedBytes: { everyMs: 5_000 },
   abandonedCreations: { everyMs: 1_000 },
   repeats: { everyMs: 15_000 },
   exchanges: { everyMs: 1_000 },
-  /** While a request waits for a task's next status. */
+  /** Applies while a request waits for a task's next status. */
   waitedTasks: { everyMs: 250 },
-  /** Per place in the line, while another process appends to the same account. */
+  /** Per position in the queue, while another process appends to the same account. */
   ledgerTurn: { everyMs: 12 },
   promisedBills: { everyMs: 5_000 },
-  /** While another request uploads the same file to the same upstream. */
+  /** Applies while another request uploads the same file to the same upstream. */
   upload: { everyMs: 500 },
   imageLease: { everyMs: 15_000 },
   abandonedImages: { everyMs: 15_000 },

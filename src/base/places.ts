@@ -1,6 +1,6 @@
 /**
- * Every resource that is shared among holders within a process. docs/capacity.md describes each one, and a test checks
- * that no holder can take the share of the others.
+ * Every resource that holders within a process share. docs/capacity.md describes each one, and a test checks that no
+ * holder can take the others' share.
  */
 export const sharedPlaces = [
   'unauthenticated connections',
@@ -37,12 +37,12 @@ export type SharedPlaces = (typeof sharedPlaces)[number];
  */
 export interface Places {
   readonly name: SharedPlaces;
-  /** Takes a slot immediately, or returns the reason for refusing it. Callers that can wait use `wait`. */
+  /** Takes a slot immediately, or returns why it was refused. Callers that can wait use `wait`. */
   take(holder: string, options?: TakeOptions): Place | Refusal;
   /** Waits for a slot. Returns undefined if the signal aborts first. */
   wait(holder: string, signal?: AbortSignal): Promise<Place | undefined>;
   run<Result>(holder: string, job: () => Promise<Result>): Promise<Result>;
-  /** Whether `take` would refuse this size. Neither takes nor evicts anything. */
+  /** Returns why `take` would refuse this size, if it would. Neither takes nor evicts anything. */
   refusal(holder: string, size: number): Refusal | undefined;
   readonly held: number;
   heldBy(holder: string): number;
@@ -55,7 +55,7 @@ export type Refusal = 'share' | 'full';
 
 export interface Place {
   readonly size: number;
-  /** A refusal leaves the size unchanged. Shrinking always succeeds. */
+  /** Returns why growing was refused, which leaves the size unchanged. Shrinking always succeeds. */
   resize(size: number): Refusal | undefined;
   /** Sets how readily the slot is evicted when none is free. Initially `busy`. */
   mark(use: Use): void;
@@ -63,7 +63,10 @@ export interface Place {
   leave(): void;
 }
 
-/** In order of eviction: unused slots go first. A slot that is marked `kept` or has no `evict` is never evicted. */
+/**
+ * Evictable uses, in eviction order: unused slots go first. A slot that is marked `kept` or has no `evict` is never
+ * evicted.
+ */
 const uses = ['unused', 'idle', 'busy'] as const;
 
 export type Use = (typeof uses)[number] | 'kept';
@@ -77,9 +80,9 @@ export interface TakeOptions {
 export interface PlacesOptions {
   readonly name: SharedPlaces;
   readonly placesMax: number;
-  /** The most that one holder may have, even if more is free. */
+  /** The most slots that one holder may have, even if more are free. */
   readonly shareMax?: number;
-  /** How many slots are kept free for holders without any. */
+  /** How many slots are kept free for holders that have none. */
   readonly reserve?: number;
   /**
    * Which holder loses a slot when none is free. `more` (the default): the largest holder that has more than the
@@ -103,8 +106,8 @@ interface Holder {
 class HeldPlaces implements Places {
   private readonly options: PlacesOptions;
   /**
-   * Ordered by when they last freed a slot, longest ago first. The order breaks ties between waiting holders of equal
-   * size.
+   * Ordered by when each holder last freed a slot, longest ago first. The order breaks ties between waiting holders of
+   * equal size.
    */
   private readonly holders = new Map<string, Holder>();
   readonly name: SharedPlaces;
@@ -140,7 +143,7 @@ class HeldPlaces implements Places {
     }
   }
 
-  /** Resolves with a slot that is already taken, so no other caller can get it first. */
+  /** The slot is taken before the promise resolves, so no other caller can get it first. */
   wait(name: string, signal?: AbortSignal): Promise<Place | undefined> {
     if (signal?.aborted === true) return Promise.resolve(undefined);
     const holder = this.holderOf(name);

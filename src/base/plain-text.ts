@@ -1,6 +1,6 @@
 /**
- * Makes untrusted text safe to display. Terminals and pages interpret control and format characters, line separators
- * and lone surrogates instead of displaying them, which can erase, reorder or hide the surrounding text.
+ * Control and format characters, line separators and lone surrogates. Terminals and pages interpret them instead of
+ * displaying them, which can erase, reorder or hide the surrounding text.
  */
 
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
@@ -14,7 +14,7 @@ export function isPlain(text: string): boolean {
 
 /** Returns one line of at most `max` characters. Characters that cannot be displayed become spaces. */
 export function plainText(text: string, max: number): string {
-  // Cut first to limit the work. Replacing characters with spaces never makes the text longer.
+  // Cut first to limit the work. Replacing characters never makes the text longer.
   const line = text
     .slice(0, 4 * max)
     .replace(everyUnprintable, ' ')
@@ -28,7 +28,9 @@ export function plainText(text: string, max: number): string {
     .trimEnd()}…`;
 }
 
-/** Escapes characters that cannot be displayed as JSON does (`\u001b`). Keeps line breaks if `keepLines` is set. */
+/**
+ * Escapes characters that cannot be displayed, in JSON's notation (`\u001b`). Keeps line breaks if `keepLines` is set.
+ */
 export function escaped(text: string, { keepLines }: { readonly keepLines: boolean }): string {
   return text.replace(everyUnprintable, (character) =>
     keepLines && character === '\n' ? character : character.split('').map(escapedUnit).join(''),

@@ -1,4 +1,7 @@
-/** Names shared by workers, clients and workflows. A prefix lets several gateways share a Temporal namespace. */
+/**
+ * Workflow types. Workers, clients and workflows share the names in this file. A prefix lets multiple gateways share a
+ * Temporal namespace.
+ */
 
 export const workflowTypes = {
   task: 'generationTask',
@@ -6,7 +9,7 @@ export const workflowTypes = {
   reconciler: 'reconcileTasks',
 } as const;
 
-/** All of type Keyword. Local mode registers them itself. In production, docker-compose.yml does. */
+/** Search attributes, all of type Keyword. Local mode registers them itself. In production, docker-compose.yml does. */
 export const searchAttributeNames = [
   'MediaModel',
   'MediaChannel',
@@ -17,10 +20,10 @@ export const searchAttributeNames = [
   'NeedsAttention',
 ] as const;
 
-/** Stable, because operators use them in the Temporal UI and on the command line. */
+/** Activity ids, which must stay stable: operators use them in the Temporal UI and on the command line. */
 export const activityIds = { submit: 'submit', poll: 'poll', find: 'find' } as const;
 
-/** The activities that may wait for a job to end. An attended submission waits too. */
+/** Activities that may wait for a job to finish. An attended submission waits too. */
 export const pollingActivities: readonly string[] = [activityIds.poll, activityIds.submit];
 
 export function tasksQueue(prefix: string): string {
@@ -31,17 +34,17 @@ export function callbacksQueue(prefix: string): string {
   return `${prefix}callbacks`;
 }
 
-/** The queue for submissions. Attended submissions also wait here for their jobs to end. */
+/** The queue for submissions. Attended submissions also wait here for their jobs to finish. */
 export function channelQueue(prefix: string, channel: string): string {
   return `${prefix}channel-${channel}`;
 }
 
-/** Channel ids contain no colon, so no other channel's queue can have this name. */
+/** Channel ids cannot contain a colon, so no other channel's queue can have this name. */
 const pollsEnd = ':polls';
 
 /**
- * The queue for polls, final polls, cancellations and searches for lost jobs, so that these never wait behind
- * submissions. Attended submissions use `channelQueue` while they wait.
+ * The queue for polls, final polls, cancellations and searches for lost jobs, so these never wait behind submissions.
+ * Attended submissions stay on `channelQueue` while they wait.
  */
 export function pollsQueue(prefix: string, channel: string): string {
   return `${channelQueue(prefix, channel)}${pollsEnd}`;
@@ -56,10 +59,13 @@ export function prefixOf(tasksQueueName: string): string {
   return tasksQueueName.replace(/tasks$/, '');
 }
 
-/** How the summary of a task's timer begins. The summary is for people and is not encrypted (payload-codec.ts). */
+/** How the summary of a task's timer begins. Operators read the summary, and it is not encrypted (payload-codec.ts). */
 export const waitSummaryStart = 'Waits: ';
 
-/** Returns a visibility query for the tasks of the gateway with this prefix. Other gateways may share the server. */
+/**
+ * Returns a visibility query for the tasks of the gateway with this prefix. Other gateways may share the Temporal
+ * server.
+ */
 export function tasksOf(prefix: string): string {
   return `WorkflowType = '${workflowTypes.task}' AND TaskQueue = '${tasksQueue(prefix)}'`;
 }

@@ -1,4 +1,4 @@
-/** Points where two processes can race. A test can hold one process at any of them while the other passes. */
+/** Points where two processes can race. A test can hold one process at any of them while another process passes. */
 export type RacePoint =
   | 'admission.claimed'
   | 'admission.held'
@@ -29,7 +29,7 @@ export function onRacePoint(next: RaceHook | undefined): void {
   hook = next;
 }
 
-/** Without a hook, returns undefined, which saves the cost of a promise. */
+/** Returns undefined if there is no hook, which saves the cost of a promise. */
 export function racePoint(point: RacePoint, subject: string): Promise<void> | undefined {
   return hook?.(point, subject);
 }

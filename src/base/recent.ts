@@ -3,14 +3,14 @@ import { LRUCache } from 'lru-cache';
 export type Recent<Value extends object | number | true> = LRUCache<string, Value>;
 
 export interface Expiry {
-  /** How long each value is kept, and so how outdated it may be. */
+  /** How long each value is kept, and therefore how outdated it may be. */
   readonly ttlMs: number;
   readonly now: () => number;
 }
 
 /**
- * Keeps the `max` most recently used values. Its memory grows with the number of values: with a plain `max`, LRUCache
- * would allocate memory for all of them at once, which is a megabyte for 50,000 values.
+ * Returns a cache of the `max` most recently used values. Its memory grows with the number of values. With a plain
+ * `max`, LRUCache would allocate memory for all of them at once, which is a megabyte for 50,000 values.
  */
 export function createRecent<Value extends object | number | true>(
   max: number,

@@ -4,7 +4,8 @@ export interface Retention {
   readonly requestsMs: number;
   readonly exchangesMs: number;
   /**
-   * How long a task's record, and everything that belongs to it, is kept after the task ends. Undefined means forever.
+   * How long a task's record and everything that belongs to it are kept after the task finishes. Undefined means
+   * forever.
    */
   readonly tasksMs?: number;
 }

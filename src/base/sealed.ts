@@ -18,7 +18,7 @@ export const sealedFields = {
   answer: { collection: 'image_result_bodies', field: 'sealed' },
 } as const;
 
-/** Each purpose has key material of its own. */
+/** Each purpose has its own key material. */
 export type SealPurpose = keyof typeof sealedFields;
 
 export const sealPurposes = Object.keys(sealedFields).filter(isPurpose);
@@ -27,11 +27,11 @@ function isPurpose(name: string): name is SealPurpose {
   return Object.hasOwn(sealedFields, name);
 }
 
-/** Where a sealed value is stored. It cannot be opened anywhere else. */
+/** Where a sealed value is stored. The value cannot be opened anywhere else. */
 export interface SealedAt {
   readonly purpose: SealPurpose;
   readonly id: string;
-  /** Set if the field contains several values. */
+  /** Set if the field contains multiple values. */
   readonly part?: string;
 }
 

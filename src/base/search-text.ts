@@ -1,13 +1,13 @@
-/** Texts that are stored so that an index can find fragments of ids and names. */
+/** Search terms that are stored with records, so an index can find fragments of ids and names. */
 
 /**
- * The length of a stored part. Parts start `partStep` characters apart, so any eight consecutive characters contain a
- * whole part.
+ * The length of a stored id part. Parts start `partStep` characters apart, so any eight consecutive characters contain
+ * a whole part.
  */
 const partSize = 4;
 const partStep = 5;
 
-/** Shorter texts are looked up only as complete ids. */
+/** Shorter texts match complete ids only. */
 export const idPartMin = 8;
 
 export function partsOfId(id: string): string[] {
@@ -17,8 +17,8 @@ export function partsOfId(id: string): string[] {
 }
 
 /**
- * Returns several parts, one of which occurs in every id that contains the text. Returns undefined if the text is too
- * short or cannot be part of an id.
+ * Returns the parts to look up. Every id that contains the text has at least one of them. Returns undefined if the text
+ * is too short or cannot be part of an id.
  */
 export function partsWithin(text: string): string[] | undefined {
   const random = text.slice(text.indexOf('_') + 1);
@@ -30,8 +30,8 @@ const textMax = 60;
 const wordsMax = 12;
 
 /**
- * Returns the search terms for an account or key: the name from each of its words to the end, and the endings of the
- * id. A search matches the beginnings of terms.
+ * Returns the search terms for an account or key: the name from the start of each word, and the endings of the id.
+ * Searches match the beginnings of terms.
  */
 export function textsOf(id: string, name: string): string[] {
   const lower = name.toLowerCase();

@@ -1,7 +1,7 @@
-/** What the gateway needs from a MongoDB server, checked when a process starts and by `gateway doctor`. */
+/** Facts about a MongoDB server, checked when a process starts and by `gateway doctor`. */
 
 export interface ServerFacts {
-  /** Undefined if this user may not read it. */
+  /** Undefined if the database user may not read the version. */
   readonly version?: string;
   readonly topology: 'replica set' | 'sharded cluster' | 'stand-alone server';
   readonly setName?: string;
@@ -12,13 +12,13 @@ export interface ServerFacts {
 
 interface Ability {
   readonly isThere: (facts: ServerFacts) => boolean;
-  /** What the server cannot do, and what to do about it. Follows "it". */
+  /** What the server cannot do, and how to fix that. Worded to follow "it". */
   readonly missing: string;
-  /** The first release that can do it, if that depends on the version alone. */
+  /** The first release with this ability, if that depends on the version alone. */
   readonly since?: readonly [major: number, minor: number];
 }
 
-/** MongoDB 4.4. */
+/** The wire version of MongoDB 4.4, which introduced error labels. */
 const labelsWireVersion = 9;
 
 const required: readonly Ability[] = [
@@ -48,12 +48,12 @@ const recommended: readonly Ability[] = [
   },
 ];
 
-/** Returns what the gateway cannot do without. Empty if it can use this server. */
+/** Returns the required abilities that the server lacks. The gateway can use the server if there are none. */
 export function missingAbilities(facts: ServerFacts): readonly string[] {
   return lackedBy(facts, required);
 }
 
-/** Returns what makes this server a worse choice, but not an unusable one. */
+/** Returns shortcomings that make the server a worse choice, but still a usable one. */
 export function limitsOf(facts: ServerFacts): readonly string[] {
   return lackedBy(facts, recommended);
 }
@@ -62,7 +62,7 @@ function lackedBy(facts: ServerFacts, abilities: readonly Ability[]): readonly s
   return abilities.filter(({ isThere }) => !isThere(facts)).map(({ missing }) => missing);
 }
 
-/** Returns what a release lacks, for a program that has not been started yet. `version` is such as `4.2.24`. */
+/** Returns what a release lacks, for a server that has not been started yet. An example of `version` is `4.2.24`. */
 export function missingInVersion(version: string): readonly string[] {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isOlder = (since: Ability['since']): boolean =>
@@ -70,13 +70,13 @@ export function missingInVersion(version: string): readonly string[] {
   return required.filter(({ since }) => isOlder(since)).map(({ missing }) => missing);
 }
 
-/** Returns for example `MongoDB 7.0.14, replica set rs0`. */
+/** Returns, for example, `MongoDB 7.0.14, replica set rs0`. */
 export function describeServer({ version, topology, setName }: ServerFacts): string {
   const name = setName === undefined ? topology : `${topology} ${setName}`;
   return `MongoDB ${version ?? 'of an unknown version'}, ${name}`;
 }
 
-/** The server lacks something that the gateway needs. The message says what, and what to do about it. */
+/** Thrown if the server lacks something that the gateway needs. The message says what is missing and how to fix it. */
 export class ServerAbilityError extends Error {
   override readonly name = 'ServerAbilityError';
 }
@@ -87,7 +87,10 @@ export function requireAbilities(facts: ServerFacts): void {
   if (missing.length > 0) throw abilityError(describeServer(facts), missing);
 }
 
-/** Names what an old server lacks, because the driver's own error only compares numbers. Returns other errors unchanged. */
+/**
+ * Replaces the driver's error about an old server, which only compares numbers, with one that names what the server
+ * lacks. Returns other errors unchanged.
+ */
 export function namedAbilityError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const [, address, found] = /at (\S+) reports maximum wire version (\d+)/.exec(error.message) ?? [];

@@ -1,9 +1,12 @@
 /**
- * Remembers in this process when each item or holder last got its turn, so that a loop that runs out of time does not
- * begin with the same items each time.
+ * Remembers in this process when each item was last processed, so a loop that runs out of time does not begin with the
+ * same items each time.
  */
 export interface Turns<Item> {
-  /** Returns the items that have never had a turn, and then those whose turn was longest ago. Forgets all others. */
+  /**
+   * Returns the items that have never been processed, and then the others, least recently processed first. Forgets all
+   * items that are not listed.
+   */
   inOrder(items: Iterable<Item>): Item[];
   note(item: Item): void;
 }

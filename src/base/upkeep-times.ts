@@ -1,8 +1,8 @@
-/** The time of one step of the reconciler, in milliseconds. */
+/** The time budget of one reconciler step, in milliseconds. */
 export interface UpkeepTime {
-  /** No item is begun after this time. */
+  /** No item is started after this time. */
   readonly shareMs: number;
-  /** How much longer the item that was begun last may take. After that, the reconciler continues with other steps. */
+  /** How much longer the last item may take before the reconciler moves on to other steps. */
   readonly lastMs: number;
 }
 
@@ -13,7 +13,7 @@ const timeOf = (share: number, last: number): UpkeepTime => ({
 });
 
 /**
- * Every step of the reconciler. The sum of all times is less than `reconcileTimeoutMs`, so each step runs every time,
+ * Every reconciler step. The sum of all budgets is less than `reconcileTimeoutMs`, so each step runs every time,
  * however slow the others are.
  */
 export const upkeepTimes = {
@@ -22,7 +22,7 @@ export const upkeepTimes = {
   owing: timeOf(20, 10),
   failing: timeOf(20, 10),
   asking: timeOf(10, 10),
-  /** Watches silent leases for 45 s before it closes any hold. */
+  /** The step watches silent leases for 45 s before it closes any hold. */
   leases: timeOf(75, 20),
   slots: timeOf(20, 10),
   key_slots: timeOf(20, 10),
@@ -37,7 +37,7 @@ export const upkeepTimes = {
   uploads: timeOf(40, 30),
   parts: timeOf(15, 10),
   storage: timeOf(0, 15),
-  /** A copy may take five minutes, and its links are requested and opened before. */
+  /** A copy may take five minutes, plus the time to request and open its links. */
   copies: timeOf(110, 350),
 } as const satisfies Readonly<Record<string, UpkeepTime>>;
 

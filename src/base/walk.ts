@@ -1,6 +1,6 @@
 import type { Turns } from './turns.ts';
 
-/** Every upkeep loop: work that no request waits for. The items of a loop are independent of each other. */
+/** Every upkeep loop. Upkeep is work that no request waits for. The items of a loop are independent of each other. */
 export const upkeepLoops = [
   'steps of the upkeep',
   'unfinished tasks',
@@ -34,28 +34,31 @@ export const upkeepLoops = [
 type UpkeepLoop = (typeof upkeepLoops)[number];
 
 export interface Walk<Item> {
-  /** A test makes one item fail in each of the loops. */
+  /** Identifies the loop to a test that makes one item fail in each. */
   readonly loop: UpkeepLoop;
-  /** Returns whether it did anything, which `walk` counts. */
+  /** Returns whether anything was done, which `walk` counts. */
   readonly run: (item: Item) => Promise<boolean>;
-  /** Logs the failure and postpones the item, so that the next walk starts with other items. */
+  /** Logs the failure and postpones the item, so the next walk starts with other items. */
   readonly onFailed: (item: Item, error: unknown) => unknown;
   /** Whether to stop here and leave the remaining items to the next walk. */
   readonly isOver?: IsOver;
-  /** The next walk begins with the items that this one did not reach. Only for finite lists. */
+  /** Makes the next walk begin with the items that this one did not reach. Only for finite lists. */
   readonly turns?: Turns<Item>;
   /** Whether to run all items concurrently, because `run` limits its own concurrency. */
   readonly isTogether?: boolean;
-  /** Runs all items concurrently, each as soon as `job` is called. `isOver` is checked again at that time. */
+  /**
+   * Decides when each item runs: an item runs when this function calls `job`. All items run concurrently. `isOver` is
+   * checked again before each one.
+   */
   readonly inPlace?: (item: Item, job: () => Promise<boolean>) => Promise<boolean>;
 }
 
 export type IsOver = () => boolean;
 
-/** The time of an upkeep step. */
+/** How much of an upkeep step's time has passed. */
 export interface StepTime {
   readonly isOver: IsOver;
-  /** For the first of two loops, so that it leaves time for the second. */
+  /** For the first of two loops, so it leaves time for the second. */
   readonly isHalfOver: IsOver;
 }
 
@@ -67,7 +70,7 @@ export interface Walked {
 }
 
 /**
- * Runs the same job for each item. A failed item never stops the others. If an item cannot even be postponed, its error
+ * Runs the same job for each item. A failed item never stops the others. If an item cannot even be postponed, the error
  * is thrown after all items have run.
  */
 export async function walk<Item>(
@@ -107,7 +110,9 @@ export async function walk<Item>(
   return { done, failed };
 }
 
-/** During an outage, each item can take as long as MongoDB's timeouts allow. */
+/**
+ * The longest that a round starts new items. During an outage, each item can take as long as MongoDB's timeouts allow.
+ */
 const roundMs = 30_000;
 
 /** Returns an `isOver` for a round that starts now. `now` is in Unix milliseconds. */

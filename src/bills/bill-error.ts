@@ -1,4 +1,4 @@
-/** The message is shown to the operator who chose the file. */
+/** A bill that cannot be read or compared. The message is shown to the operator who chose the file. */
 export class BillError extends Error {
   override name = 'BillError';
 }

@@ -6,8 +6,8 @@ const daySeconds = 86_400;
 const ownMax = 366;
 
 /**
- * Throws BillError if the period is too long. Every record in the period is read, and a mistyped year would make the
- * period huge.
+ * Throws BillError if the period exceeds `daysMax`. A comparison reads every record in the period, and a mistyped year
+ * would make the period huge.
  */
 export function limitDays({ from, to }: Period, daysMax = ownMax): void {
   if (to - from <= daysMax * daySeconds) return;

@@ -7,13 +7,12 @@ export interface Period {
   readonly to: number;
 }
 
-/** Our records of the jobs that an upstream bills. */
 export interface OwnAttempts {
   jobs(channel: string, created: Period): AsyncIterable<OwnAttempt>;
-  /** Returns attempts of tasks created in the period for which the upstream may or may not have a job. */
+  /** Returns attempts that may or may not have an upstream job, for tasks created in the period. */
   unclaimed(channel: string, created: Period): AsyncIterable<OwnAttempt>;
   find(channel: string, jobs: readonly string[]): Promise<readonly OwnAttempt[]>;
-  /** Sums up the costs of the tasks that ended in the period, which may span at most two days. */
+  /** Sums the costs of tasks that finished in the period, which may span at most two days. */
   costs(channel: string, ended: Period): Promise<OwnCosts>;
 }
 

@@ -15,7 +15,7 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const lineBytesMax = 1024 * 1024;
 const jobCharactersMax = 300;
-/** The number of columns that an error lists, and of characters that it shows of each text. */
+/** The most columns that an error lists, and the most characters it quotes from a text. */
 const shownMax = 40;
 
 export interface BillFile {
@@ -27,7 +27,7 @@ export function billAt(path: string): BillFile {
   return { name: path, bytes: () => createReadStream(path) };
 }
 
-/** Yields the lines of a CSV file, keeping one in memory at a time. Throws BillError with the line number. */
+/** Yields the lines of a CSV bill one at a time. Throws BillError with the line number. */
 export async function* readBill(bill: BillFile, format: BillFormat): AsyncGenerator<BillLine> {
   const file = bill.name;
   let read: ReturnType<typeof lineReader> | undefined;
@@ -46,8 +46,8 @@ export interface Span {
 }
 
 /**
- * Yields the lines within a span and counts the others. Throws BillError if the span is open-ended and there is no line
- * to derive its first or last day from.
+ * Yields the lines within the span and counts the rest. Throws BillError if a bound is missing and no line is left to
+ * derive the bound from.
  */
 export function linesWithin(lines: AsyncIterable<BillLine>, { from, to }: Span) {
   const counts = { lines: 0, skipped: 0, outside: 0 };
@@ -67,7 +67,7 @@ export function linesWithin(lines: AsyncIterable<BillLine>, { from, to }: Span) 
   return { within: within(), counts };
 }
 
-/** `lines` is the number of lines up to the end of the record. */
+/** `info.lines` counts the lines up to the end of the record. */
 const recordSchema = z.object({ record: z.array(z.string()), info: z.object({ lines: z.int() }) });
 
 async function* readRecords({ name: file, bytes }: BillFile) {
@@ -164,7 +164,7 @@ function columnsOf(header: readonly string[], columns: BillColumns, file: string
   });
 }
 
-/** Treats `usd` and `USD` as the same unit. */
+/** Converts currency codes to upper case, so `usd` and `USD` are the same unit. */
 function unitOf(text: string): string | undefined {
   if (text === '') return undefined;
   return /^[a-z]{3}$/i.test(text) ? text.toUpperCase() : text;

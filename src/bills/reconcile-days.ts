@@ -10,9 +10,7 @@ import { rowOf } from './rows.ts';
 import type { ReportRow, RowFields } from './rows.ts';
 
 interface ByDays extends Reconciling {
-  /** The offset of the bill's days from UTC. */
   readonly utcOffsetHours: number;
-  /** Maps the bill's model names to those of the vendor's API. */
   readonly models: ReadonlyMap<string, string>;
 }
 
@@ -20,9 +18,9 @@ const daySeconds = 86_400;
 const sumsMax = 50_000;
 
 /**
- * Compares a bill without job ids by its sums per day, model and unit, because its lines cannot be matched with tasks.
- * Covers only whole days: from the day that contains `from` to the day before the one that contains `to`. Rows are
- * ordered by day and model, whatever the order of the bill's lines.
+ * Compares a bill that lists no jobs. Its lines cannot be matched with tasks, so sums per day, model and unit are
+ * compared instead. Covers whole days only, from the day that contains `from` up to, but not including, the day that
+ * contains `to`. Rows are ordered by day and model.
  */
 export async function reconcileDays(asked: ByDays): Promise<Read> {
   const { sums, ...read } = await readSums(asked);
@@ -57,7 +55,7 @@ async function readSums(asked: ByDays): Promise<Read & { readonly sums: Sums }> 
   return { sums, period, ...counts };
 }
 
-/** Returns how many sums this line has added: 0 or 1. */
+/** Returns 1 if the line started a new sum, otherwise 0. */
 function addTo(sums: Sums, day: number, line: Billed & { readonly model: string }): number {
   const models = sums.get(day) ?? new Map<string, Map<string, Billed>>();
   const units = models.get(line.model) ?? new Map<string, Billed>();

@@ -34,11 +34,11 @@ export interface Read {
 
 export interface Reconciled extends Read {
   /**
-   * Counts jobs that are missing from the bill and began before the period or ended after it. The bill of a
-   * neighbouring period may contain them.
+   * Counts jobs that are missing from the bill but began before the period or finished after it. A neighbouring
+   * period's bill may list them.
    */
   readonly atTheEdge: number;
-  /** Whether there were too many attempts to consider all of them for lines without a task. */
+  /** Whether there were too many attempts to consider them all as candidates for unmatched lines. */
   readonly hasMoreUnclaimed: boolean;
 }
 
@@ -50,8 +50,8 @@ const unclaimedMax = 10_000;
 const kindsMax = 10_000;
 
 /**
- * Compares a bill that lists jobs with our records, job by job. Both are sorted on disk and merged. Rows are ordered by
- * job, whatever the order of the bill's lines. Jobs without a task in the period come last.
+ * Compares a bill that lists jobs with our records, job by job. Sorts both on disk and merges them. Rows are ordered by
+ * job. Jobs without a task in the period come last.
  */
 export async function reconcileJobs(asked: Reconciling): Promise<Reconciled> {
   const directory = await makeTemporaryDirectory('bill');
@@ -146,8 +146,8 @@ function compareKeys(one: string, other: string): number {
 }
 
 /**
- * Whether a job must appear in the bill. A job that costs nothing need not. If the cost is unknown, only a successful
- * job must appear, because the upstream may not bill failed ones.
+ * Whether the bill must list the job. A job that costs nothing need not be listed. If the cost is unknown, only a
+ * successful job must be listed, because the upstream may not bill failed ones.
  */
 function shouldBeBilled({ expected, status }: OwnAttempt): boolean {
   const [due] = expected;
@@ -239,7 +239,7 @@ function unclaimedOf(one: OwnAttempt): Unclaimed {
   };
 }
 
-/** Learns from this bill what jobs with the same model and output cost. */
+/** Collects the range of amounts that this bill charges for each model, output and unit. */
 function createKnownAmounts() {
   const ranges = new Map<string, AmountRange>();
   const keyOf = ({ model, output }: Parameters<KnownAmounts>[0], unit: string) =>

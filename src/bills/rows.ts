@@ -14,7 +14,7 @@ export const billedSchema = z.object({
   model: z.string().optional(),
 }) satisfies z.ZodType<Billed>;
 
-/** Of the fields in `GET /admin/v1/billed-attempts`, only those that the comparison uses. */
+/** The fields of `GET /admin/v1/billed-attempts` that the comparison uses. */
 export const ownAttemptSchema = z.object({
   task: z.string(),
   attempt: z.int(),
@@ -35,7 +35,10 @@ export const ownAttemptSchema = z.object({
 
 export type OwnAttempt = z.output<typeof ownAttemptSchema>;
 
-/** One job in one unit. Amounts are exact decimals. `at` is the time in the bill, in Unix seconds. */
+/**
+ * One job in one unit, or one day and model if the bill lists no jobs. Amounts are exact decimals. `at` is the bill's
+ * time, in Unix seconds.
+ */
 export interface ReportRow {
   readonly result: BillResult;
   readonly job: string | null;
@@ -51,7 +54,8 @@ export interface ReportRow {
   readonly difference: string | null;
   readonly lines: number;
   /**
-   * Only for bills by day: how many of our tasks ended that day, and how many of their attempts have an unknown cost.
+   * Only set for bills by day: the number of our tasks that finished that day, and the number of their attempts with an
+   * unknown cost.
    */
   readonly tasks: number | null;
   readonly cost_unknown: number | null;

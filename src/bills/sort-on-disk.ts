@@ -3,20 +3,22 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
 
-/** Items kept in memory before a sorted run is written to disk. Merging keeps a piece of each run's file in memory. */
+/**
+ * The most items kept in memory before a sorted run is written to disk. Merging keeps a chunk of each run in memory.
+ */
 const runItemsMax = 20_000;
 const writtenAtOnce = 500;
 
 export interface DiskSorter<Item> {
   add(item: Item): Promise<void>;
-  /** Sorted by `keyOf`, in JavaScript's string order. Items with equal keys come in any order. */
+  /** Yields the items in the order of `keyOf` (JavaScript string order). Items with equal keys come in any order. */
   sorted(): AsyncIterable<Item>;
 }
 
 interface Sorting<Item> {
   /** The caller creates and removes this directory. */
   readonly directory: string;
-  /** The prefix of this sorter's files. Two sorters must not share one. */
+  /** The prefix of this sorter's file names, which no other sorter in `directory` may use. */
   readonly name: string;
   readonly schema: z.ZodType<Item>;
   readonly keyOf: (item: Item) => string;
@@ -56,7 +58,7 @@ function byKey(one: Keyed<unknown>, other: Keyed<unknown>): number {
   return one.key < other.key ? -1 : one.key > other.key ? 1 : 0;
 }
 
-/** Joins many lines into one piece, because every piece is a separate write. */
+/** Joins lines into larger chunks, because every chunk is a separate write. */
 function* jsonLines(items: readonly Keyed<unknown>[]): Generator<string> {
   for (let from = 0; from < items.length; from += writtenAtOnce) {
     const some = items.slice(from, from + writtenAtOnce);
@@ -64,7 +66,7 @@ function* jsonLines(items: readonly Keyed<unknown>[]): Generator<string> {
   }
 }
 
-/** In our own files every `\n` ends a line, because JSON strings contain no raw line breaks. */
+/** Splitting on `\n` is safe: the files contain JSON, which escapes line breaks within strings. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of createReadStream(file, 'utf8')) {

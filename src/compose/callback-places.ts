@@ -2,7 +2,10 @@ import { createHostPlaces } from '../capacity/host-places.ts';
 import type { HostPlaces } from '../capacity/host-places.ts';
 import type { Core } from './core.ts';
 
-/** A host that is down can occupy no more than this, and all hosts of one account no more than the account's share. */
+/**
+ * A host that is down can occupy no more slots than its own limit, and all hosts of an account no more than the
+ * account's limit.
+ */
 const callbacksPerHostMax = 16;
 const callbacksPerAccountMax = 100;
 

@@ -19,8 +19,6 @@ import { retiredModels } from '../routing/served-models.ts';
 import type { Stores } from '../store/stores.ts';
 import type { AuditLog, OperatorAct } from '../commands/audit-log.ts';
 
-/** Opens the published configuration, of which every process runs a copy. */
-
 interface CoreParts {
   readonly log: Logger;
   readonly node: string;

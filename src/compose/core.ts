@@ -85,7 +85,7 @@ export interface Core {
   /** Shared by everything in this process that sends requests to callers' addresses. */
   readonly callbackPlaces: HostPlaces;
   readonly health: Health;
-  /** Ends the wait of a task's attempt in any worker. Never rejects. */
+  /** Ends the wait of a task's attempt, whichever worker runs the attempt. Never rejects. */
   readonly endStay: (task: string) => Promise<void>;
   readonly renders: RenderClock;
   readonly charges: ChargeBook;
@@ -111,7 +111,7 @@ export interface CoreOptions {
   readonly variables?: NodeJS.ProcessEnv;
   /** Only for tests. Replaces this machine's clock. Unix milliseconds. */
   readonly ownNow?: () => number;
-  /** Only for tests. Replaces the time of the database, and so of this process. */
+  /** Only for tests. Replaces the database's time, and therefore this process's time. */
   readonly databaseNow?: () => number;
 }
 
@@ -184,7 +184,7 @@ function openWaysOut(environment: Environment, now: () => number): Pick<Core, 'o
   return { outbound, callbackPlaces: openCallbackPlaces({ now, random: Math.random }) };
 }
 
-/** Lets the conditions share one read of the processes. */
+/** Lets all notice conditions share one read of the processes. */
 function openLooks(
   deps: Pick<Core, 'stores' | 'config' | 'log' | 'now'>,
 ): Pick<NoticesDeps, 'workers' | 'health'> {
@@ -198,7 +198,7 @@ function openLooks(
   return { workers: () => readService(nodes), health };
 }
 
-/** Passes the ledger as a function, because it is opened after the notices. */
+/** Takes the ledger as a function, because the ledger is opened after the notices. */
 const later = (books: () => Ledger): Pick<NoticesDeps, 'margin' | 'books'> => ({
   margin: (asked) => books().margin(asked),
   books,

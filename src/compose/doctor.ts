@@ -19,19 +19,17 @@ import { readServerFacts } from '../store/server-facts.ts';
 import { temporalSettings } from '../temporal/connection.ts';
 import { inspectTemporal } from '../temporal/inspect-server.ts';
 
-/** What `gateway doctor` checks, apart from the API. */
-
 export interface DoctorDeps {
   readonly variables: () => NodeJS.ProcessEnv | Promise<NodeJS.ProcessEnv>;
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
-  /** Only for tests. Defaults to what workflows set. */
+  /** Only for tests. Defaults to the attributes that workflows set. */
   readonly searchAttributes?: readonly string[];
 }
 
 type Found = Pick<Check, 'state' | 'text'>;
 
 const foundWithinMs = 5_000;
-/** For a server that accepts connections and never responds. */
+/** Limits the wait for a server that accepts connections but never responds. */
 const answeredWithinMs = 15_000;
 const retentionHoursMin = 72;
 
@@ -97,7 +95,7 @@ function violationsOf(error: unknown): string {
   return `${error.source}: ${error.violations.join('; ')}.`;
 }
 
-/** Returns what was found about the server, and about SECRETS_KEY. */
+/** Returns the findings about the server and about SECRETS_KEY. */
 async function checkMongo({ mongodbUri, secretsKeys }: Addresses): Promise<readonly [Found, Found]> {
   let mongo: Mongo | undefined;
   try {
@@ -122,7 +120,7 @@ export function foundServer(facts: ServerFacts): Found {
   return { state: missing.length > 0 ? 'failed' : wrong.length > 0 ? 'warning' : 'ok', text };
 }
 
-/** A start on a new database would create its root key. The doctor does not. */
+/** Never creates the root key of a new database, unlike starting the gateway. */
 async function checkKeys({ db }: Mongo, keys: readonly Buffer[]): Promise<Found> {
   const store = createRootKeyStore(db);
   const sealed = await store.find();

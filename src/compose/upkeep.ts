@@ -33,7 +33,7 @@ export function upkeepOf(core: Core): UpkeepStep[] {
     { name: 'key_slots', run: createTidyKeySlots(stores.keySlots, { ...slotDeps, now }) },
     { name: 'account_alerts', run: ({ isOver }) => core.notices.accountAlerts.repair(isOver) },
     { name: 'ledger_heads', run: dailyAnchors(anchors, now) },
-    // Exports the heads that the step before has just anchored.
+    // Exports the heads that the previous step has just anchored.
     { name: 'ledger_heads_export', follows: 'ledger_heads', run: dailyExport({ anchors, openPlace, now }) },
     { name: 'rollups', run: async () => (await readTrends('day')).flows.length },
     ...removalUpkeep(core),

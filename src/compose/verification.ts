@@ -35,7 +35,7 @@ export function openVerification(core: Core): VerifyLedger {
       leases: stores.imageLeases,
     });
     const { violationCount: violations } = result;
-    // Do this before recording the verification as done. If it fails, the ledger is verified again after an hour rather
+    // Must come before the verification is recorded. If this fails, the ledger is verified again after an hour rather
     // than a day.
     await notices.noteVerification(violations);
     await stores.verifications.record({ startedAt, endedAt: now(), violations });
@@ -49,7 +49,7 @@ export function startDailyVerification(core: Core): DailyVerification {
   return verification;
 }
 
-/** Reads no more entries per second than configured, so that tasks are not slowed down. */
+/** Reads at most the configured number of entries per second, so tasks are not slowed down. */
 export function openDailyVerification(core: Core): DailyVerification {
   const { stores, log, now, config } = core;
   const verify = openVerification(core);

@@ -76,7 +76,7 @@ export function createHeadAnchors(db: Db, key: Uint8Array) {
 
     newest: () => anchors.aggregate<AnchoredHead>(newestOfEach('signature')),
 
-    /** Compares at most 500 exported heads with the ledger. */
+    /** Compares at most 500 exported heads with the ledger and returns the faults. */
     check: (heads: readonly AnchoredHead[]) => checkHeads(db, heads, isSigned),
 
     async anchorAll(at: number): Promise<number> {
@@ -129,7 +129,7 @@ function createHeadSigner(key: Uint8Array) {
 }
 
 /**
- * Builds a pipeline that finds each account's newest document. MongoDB skips from head to head in the index, so the
+ * Returns a pipeline that finds each account's newest document. MongoDB skips from head to head in the index, so the
  * cost depends on the number of accounts, not of entries.
  */
 function newestOfEach(...more: readonly string[]): object[] {

@@ -19,15 +19,20 @@ import type { TurnLines } from './turn-lines.ts';
 import { createTurns, realTurnClock } from './turns.ts';
 import type { Turn } from './turns.ts';
 
-/** An entry is at most 64 KiB, so a batch stays far below MongoDB's message limit of 48 MB. */
+/**
+ * The most operations in a batch. An entry is at most 64 KiB, so a batch stays far below MongoDB's message limit of 48
+ * MB.
+ */
 const batchOperationsMax = 100;
 const waitingOperationsMax = 10_000;
-/** How many races in a row an append may lose. Each loss means that another process appended an entry. */
+/** How many consecutive races an append may lose. Each loss means that another process appended an entry. */
 const conflictsMax = 500;
 const contestedAccountsMax = 10_000;
 const failuresMax = 5;
 const failureWaitMs = 50;
-/** A failure later than this is not retried. The last attempt may still wait for the driver to find a server. */
+/**
+ * The time after which a failure is no longer retried. The last attempt may still wait for the driver to find a server.
+ */
 const triesEndAfterMs = 10_000;
 
 export interface Appender {
@@ -103,8 +108,8 @@ export function createAppender(deps: AppenderDeps): Appender {
 interface Progress {
   left: readonly Waiting[];
   /**
-   * Makes the next attempt read the head and every key again. Set after the cached head or our last response proved
-   * unreliable.
+   * Makes the next attempt read the head and every key again. Set after an error, or if the cached head led to a
+   * refusal.
    */
   fresh: boolean;
   /**
@@ -116,7 +121,7 @@ interface Progress {
   failures: number;
 }
 
-/** Repeating is safe because `_id` and `key` are unique. */
+/** Appends a batch and everything that joins it. Repeating an insert is safe because `_id` and `key` are unique. */
 async function append(deps: Deps, account: string, queue: Waiting[]): Promise<void> {
   const ended = deps.meter?.beginAppend();
   const progress: Progress = { left: [], fresh: false, refusedAt: undefined, conflicts: 0, failures: 0 };
@@ -136,8 +141,8 @@ async function appendAll(
 ): Promise<void> {
   const lastTryAt = deps.now() + triesEndAfterMs;
   do {
-    // Operations that arrived while we waited for other writers join the batch, but not after a failure: this attempt
-    // may be the last.
+    // Operations that arrived while we waited for other writers join the batch. None join after a failure, because
+    // this attempt may be the last.
     const room = progress.failures > 0 ? 0 : batchOperationsMax - progress.left.length;
     progress.left = [...progress.left, ...queue.splice(0, room)];
     try {
@@ -173,7 +178,8 @@ async function tryOnce(deps: Deps, account: string, progress: Progress): Promise
   const spent = await heads.spent(account, head, scopesOfBatch(operations, known));
   const plan = planBatch(operations, { head, known, spent, at: deps.now(), hash });
   if (!progress.fresh && plan.operations.some(({ outcome }) => isRefused(outcome))) {
-    // The cached head may lack another process's credit or release, so never refuse an operation because of it.
+    // The cached head may lack another process's credit or release, so never refuse an operation because of the
+    // cache.
     progress.fresh = true;
     return;
   }
@@ -208,8 +214,8 @@ function isRefused({ state }: Outcome): boolean {
 }
 
 /**
- * Whether the connection, the server or its majority failed. An entry refused for its content would only be refused
- * again.
+ * Whether the connection, the server or its majority failed. Any other error would only recur: an entry refused for its
+ * content would be refused again.
  */
 function isTransient(error: unknown): boolean {
   if (isNetworkFailure(error)) return true;

@@ -3,7 +3,7 @@ import { findEntries } from './collection.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import type { Balance } from './ledger.ts';
 
-/** Entries probed per read. An account with a million entries takes five reads. */
+/** The most entries probed per read. An account with a million entries takes five reads. */
 const probesMax = 16n;
 
 const nothing: Balance = { available: 0n, held: 0n, seq: 0n };
@@ -16,8 +16,8 @@ export interface Moment {
 }
 
 /**
- * Finds the balance after the last entry before a given time. Searches by `_id`, which works because an account's
- * entries are numbered without gaps and their times never decrease.
+ * Finds the balance after the last entry before `time`. Searches by `_id`, which works because an account's entries are
+ * numbered without gaps and their times never decrease.
  */
 export async function findBalanceBefore(
   collection: LedgerCollection,
@@ -38,7 +38,7 @@ export async function findBalanceBefore(
   return before;
 }
 
-/** Returns at least one seq. The seqs are evenly spaced between the arguments, excluding both. */
+/** Returns seqs that are evenly spaced between the arguments, excluding both. Returns at least one. */
 function probes(from: bigint, before: bigint): bigint[] {
   const between = before - from - 1n;
   const count = between < probesMax ? between : probesMax;

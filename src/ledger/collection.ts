@@ -23,7 +23,7 @@ export function ledgerCollection(db: Db): Collection<EntryDocument> {
   return openCollection<EntryDocument>(db, 'ledger', durable);
 }
 
-/** Anchored heads live outside the ledger, so that they reveal a truncated or rewritten chain. */
+/** Opens the anchored heads. They live outside the ledger, so they reveal a truncated or rewritten chain. */
 export function anchorCollection(db: Db): Collection<AnchorDocument> {
   return openCollection<AnchorDocument>(db, 'ledger_heads', durable);
 }
@@ -74,7 +74,7 @@ export async function findByKeys(
   return new Map(found.map((entry) => [entry.key, entry]));
 }
 
-/** Returns the entries in order, up to the first gap. */
+/** Returns the entries after `after` in order, up to the first gap. */
 export async function findSuccessors(
   collection: LedgerCollection,
   account: string,
@@ -132,7 +132,8 @@ export async function findSpent(
 
 /**
  * Inserts entries in order and returns how many of them a majority of the servers now has: all, or those before the
- * first whose `_id` or `key` already existed. Any other failure throws, and then the state of every entry is unknown.
+ * first whose `_id` or `key` already existed. Throws after any other failure, which leaves the state of every entry
+ * unknown.
  */
 export async function insertInOrder(
   collection: LedgerCollection,
@@ -145,7 +146,7 @@ export async function insertInOrder(
   } catch (error) {
     if (!isDuplicateKey(error) || !(error instanceof MongoBulkWriteError)) throw error;
     const [first] = [error.writeErrors].flat();
-    // With a write concern error as well, the entries before the duplicate may still be rolled back.
+    // If there is also a write concern error, the entries before the duplicate may still be rolled back.
     if (first === undefined || error.result.getWriteConcernError() !== undefined) throw error;
     // Do not use insertedCount: some servers include refused entries in it.
     return first.index;

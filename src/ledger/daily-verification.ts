@@ -1,21 +1,21 @@
 import { periods } from '../base/periods.ts';
 import { dayMs, hourMs } from '../base/times.ts';
 
-/** Verifies the ledger once a day, in one of the processes. If that process ends, another takes over. */
+/** Verifies the ledger once a day, in one of the processes. If that process stops, another takes over. */
 export interface DailyVerification {
   start(): void;
   stop(): Promise<void>;
-  /** Called by the timer. Never rejects, and does not wait for the verification to end. */
+  /** Called by the timer. Never rejects, and does not wait for the verification to finish. */
   turn(): Promise<void>;
   idle(): Promise<void>;
 }
 
 export interface DailyVerificationDeps {
   readonly duty: () => Promise<boolean>;
-  /** Includes verifications that an operator requested. */
+  /** Returns the last verification, including those that an operator requested. */
   readonly last: () => Promise<{ readonly startedAt: number } | undefined>;
   readonly verify: (signal: AbortSignal) => Promise<unknown>;
-  /** UTC. Undefined if the ledger is verified only on demand. */
+  /** The UTC hour of the daily verification. Undefined if the ledger is verified only on demand. */
   readonly hour: () => number | undefined;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
@@ -58,8 +58,8 @@ export function createDailyVerification(deps: DailyVerificationDeps): DailyVerif
       if (hour === undefined) return;
       if (running === undefined && !(await isDue(hour))) return;
       if (!(await deps.duty())) running?.abort();
-      // After a failure, this process pauses but stays responsible. Otherwise each process in turn would repeat the
-      // failure.
+      // After a failure, this process pauses but keeps the duty. Otherwise one process after another would take over
+      // and repeat the failure.
       else if (running === undefined && now() >= notBefore) begin();
     } catch (error) {
       deps.onError(error);

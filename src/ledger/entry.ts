@@ -25,17 +25,17 @@ export interface LedgerEntry {
   readonly id: string;
   readonly account: string;
   readonly seq: bigint;
-  /** Unique across the ledger, so that a repeated operation yields only one entry. See `keys`. */
+  /** Unique across the ledger, so a repeated operation yields only one entry. See `keys`. */
   readonly key: string;
   readonly kind: EntryKind;
   readonly task?: string;
-  /** The id of the API key that spends the money. Later entries of the task copy it from the hold. */
+  /** The id of the API key that spends the money. The task's later entries copy it from the hold. */
   readonly key_id?: string;
   readonly model?: string;
   /** The end user's pseudonym (see `EndUserNames`). */
   readonly end_user?: string;
   readonly endUser?: string;
-  /** UTC, as in `2026-11-23`. The amount counts towards the day of the task's hold, however late the task ends. */
+  /** UTC, as in `2026-11-23`. The amount counts towards the day of the task's hold, however late the task finishes. */
   readonly day?: string;
   /** What the key, the key with this model, and the end user have spent, including this entry. */
   readonly spent?: readonly Spent[];
@@ -47,7 +47,7 @@ export interface LedgerEntry {
   /** The PriceBasis of a hold or the calculation of a settle, as JSON. */
   readonly basis?: string;
   readonly note?: string;
-  /** The operator's cost. Set in the entry that ends a task, and in a refund because it lowers the margin. */
+  /** The operator's cost. Set in the entry that ends a task, and in a refund because a refund lowers the margin. */
   readonly upstream?: UpstreamCost;
   /** Unix milliseconds by the writer's clock, but never earlier than the previous entry's time. */
   readonly at: number;
@@ -57,7 +57,7 @@ export interface LedgerEntry {
 
 /** A stored entry. Every integer except `at` is an int64 in MongoDB. */
 export interface EntryDocument extends Omit<LedgerEntry, 'id' | 'endUser'> {
-  /** `<account>/<seq>`, so that two writers cannot both insert an entry with the same number. */
+  /** `<account>/<seq>`, so two writers cannot both insert an entry with the same number. */
   readonly _id: string;
   readonly prev_hash: string;
   /** UTC, as in `2026-01-31`. Set together with `upstream`. */
@@ -177,9 +177,9 @@ export function entryId(account: string, seq: bigint): string {
 export type EntryHash = (entry: Omit<EntryDocument, 'hash'>) => string;
 
 /**
- * Creates a hash over the names and values of all stored fields, with HMAC-SHA-256. Without the key, write access to
- * MongoDB does not suffice to forge an entry. The key is derived from the database's root key, so it survives any
- * change of SECRETS_KEY.
+ * Returns a function that computes the HMAC-SHA-256 of all stored fields, both names and values. Without the key, write
+ * access to MongoDB is not enough to forge an entry. The key is derived from the database's root key, so it survives
+ * any change of SECRETS_KEY.
  */
 export function createEntryHash(key: Uint8Array): EntryHash {
   const secret = createSecretKey(key);

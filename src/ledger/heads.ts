@@ -6,25 +6,25 @@ import type { EntryDocument, Head } from './entry.ts';
 import { nothingSpent } from './spent.ts';
 import type { Spent, SpentBook } from './spent.ts';
 
-/** A head that lags by at most this many entries is updated by `_id`. Beyond that, the index is faster. */
+/** How many entries a head may lag and still be updated by `_id`. Beyond that, the index is faster. */
 const successorsMax = 16;
 const scopesMax = 50_000;
 
 export interface Heads {
-  /** Returns the last head seen, which may be outdated, or reads it. See `contest`. */
+  /** Returns the last head seen, which may be outdated, or reads the head. See `contest`. */
   get(account: string): Promise<Head>;
   seen(account: string): Head | undefined;
   refresh(account: string): Promise<Head>;
   /**
-   * Returns the spending of these scopes as of a head that `get` or `refresh` returned. Answers from memory, or with
-   * one query per scope.
+   * Returns the spending of these scopes as of a head that `get` or `refresh` returned. Uses memory, or one query per
+   * scope.
    */
   spent(account: string, head: Head, scopes: ReadonlySet<string>): Promise<SpentBook>;
   /** Pass only majority-committed entries, in order. Entries older than the cached head have no effect. */
   follow(account: string, entries: readonly EntryDocument[]): void;
   /**
-   * Call this after losing a race to another process. From then on, `get` looks for newer entries until it finds
-   * none. That costs one read per call. Using an outdated head would cost a failed write and two reads.
+   * Call this after losing a race to another process. From then on, `get` looks for newer entries until it finds none.
+   * That costs one read per call, but an outdated head would cost a failed write and two reads.
    */
   contest(account: string): void;
 }
@@ -37,7 +37,7 @@ interface Followed {
 
 interface Sums {
   readonly spent: Spent;
-  /** The seq as of which the sums were read. They are still right if every later entry has been seen. */
+  /** The seq as of which the sums were read. The sums are still right if every later entry has been seen. */
   readonly asOf: bigint;
 }
 
@@ -53,7 +53,7 @@ export function createHeads(collection: LedgerCollection, headsMax: number): Hea
       const { seq, available, held, hash, at } = entry;
       if (seen !== undefined && seq <= seen.head.seq) continue;
       const since = seen !== undefined && seq === seen.head.seq + 1n ? seen.since : seq;
-      // Copy only these fields, so that the map does not keep entire entries in memory.
+      // Copy only these fields, so the map does not keep entire entries in memory.
       seen = { head: { seq, available, held, hash, at }, since };
       for (const spent of entry.spent ?? []) sums.set(sumsKey(account, spent.scope), { spent, asOf: seq });
     }

@@ -19,7 +19,10 @@ import { openStatement } from './statement.ts';
 import type { Period, Statement } from './statement.ts';
 import { readUsage } from './usage.ts';
 
-/** Reads accounts' entries by `_id`, except for usage and margin, which have their own indexes. */
+/**
+ * Reads accounts' entries. Usage, settled images and margin have indexes of their own. The other functions read by
+ * `_id`.
+ */
 export interface History {
   entries(account: string, page: EntriesPage): Promise<LedgerEntry[]>;
   spendings(account: string, page: EntriesPage): Promise<(Spending & { readonly seq: bigint })[]>;
@@ -28,7 +31,7 @@ export interface History {
   /** Covers entries written before this call. Rows are read as they are consumed. Throws TooManyGroupsError. */
   usage(asked: UsageAsked): AsyncIterable<UsageRow>;
   settledImages(asked: SettledImagesAsked): AsyncIterable<string>;
-  /** Covers tasks that ended before this call. Throws TooManyGroupsError. */
+  /** Covers tasks that finished before this call. Throws TooManyGroupsError. */
   margin(asked: MarginAsked): AsyncIterable<MarginRow>;
 }
 

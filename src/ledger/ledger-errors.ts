@@ -1,4 +1,4 @@
-/** MongoDB did not respond in time, so the entry may or may not exist. Repeat the same call. */
+/** Thrown if MongoDB did not respond in time. The entry may or may not exist, so repeat the same call. */
 export class LedgerUnavailableError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
@@ -7,8 +7,8 @@ export class LedgerUnavailableError extends Error {
 }
 
 /**
- * The call contradicts the ledger, for example by settling a task that had no hold. This is a bug in our own code.
- * Nothing was written.
+ * Thrown if a call contradicts the ledger, for example by settling a task that had no hold. This is a bug in our own
+ * code. Nothing was written.
  */
 export class LedgerIntegrityError extends Error {
   constructor(message: string) {
@@ -17,7 +17,7 @@ export class LedgerIntegrityError extends Error {
   }
 }
 
-/** No entry can be dated until the clock is right again or an operator accepts the new time. */
+/** Thrown while no entry can be dated: until the clock is right again or an operator accepts the new time. */
 export class LedgerClockError extends LedgerUnavailableError {
   constructor() {
     super('the clock of the database has jumped: see the notice `clock_jumped`', undefined);

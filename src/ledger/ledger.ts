@@ -49,7 +49,7 @@ export interface LedgerDeps {
   readonly key: Uint8Array;
   readonly now: () => number;
   readonly headsMax?: number;
-  /** Called after each batch that this process appends, with the batch's lowest and last balance. */
+  /** Called after each batch that this process appends, with the batch's lowest and last balances. */
   readonly onBalance?: (account: string, after: Pick<LedgerEntry, 'available' | 'seq'>) => void;
   readonly meter?: LedgerMeter;
   /** Returns false if `now` cannot be trusted. Operations then reject with LedgerClockError. */
@@ -69,11 +69,11 @@ export interface Ledger extends History {
    * negative. `no_hold` means that the task has no hold, or a voided one, so nothing is charged.
    */
   settle(request: SettleRequest): Promise<ReleaseResult>;
-  /** `no_hold` means that the task never had a hold. Nothing is written then. */
+  /** `no_hold` means that the task has no hold, or a voided one, so nothing is written. */
   release(request: ReleaseRequest): Promise<ReleaseResult>;
   /**
-   * Cancels a hold that may or may not have been written: releases it, or inserts an entry under its key so that a
-   * hold still in flight is refused. Afterwards nothing is held for the task, unless the result is `held`.
+   * Cancels a hold that may or may not have been written: releases it, or inserts an entry under its key so a hold
+   * still in flight is refused. Afterwards nothing is held for the task, unless the result is `held`.
    */
   void(request: VoidRequest): Promise<VoidResult>;
   /**
@@ -82,16 +82,13 @@ export interface Ledger extends History {
    */
   refund(request: RefundRequest): Promise<RefundResult>;
   /**
-   * A repeated call with the same reference returns the first call's entry, even if the amounts differ. Refused if
-   * the account's balance or debt would exceed `amountMax`.
+   * Changes an account's balance. A repeated call with the same reference returns the first call's entry, even if the
+   * amounts differ. Refused if the account's balance or debt would exceed `amountMax`.
    */
   credit(request: CreditRequest): Promise<CreditResult>;
-  /** Takes a single read: by `_id` if the head is cached, by the index otherwise. */
+  /** Takes a single read: by `_id` if the head is cached, otherwise by the index. */
   balance(account: string): Promise<Balance>;
-  /**
-   * Returns what the key, the key with the model, and the end user have spent, for those of the three that `by`
-   * names. At most one read.
-   */
+  /** Returns the spending of those scopes that `by` names: the key, the key with the model, and the end user. */
   uses(account: string, by: Partial<Spender>): Promise<ReadonlyMap<CapScope, SpentUse>>;
   /** Returns at most four entries: hold, settle or release, charge_extra, refund. */
   entriesOfTask(task: string): Promise<LedgerEntry[]>;
@@ -105,7 +102,7 @@ interface AppendResult {
 }
 
 export type HoldResult =
-  /** `cap`: the cap that has the least left after this hold. */
+  /** `cap`: the cap with the least left after this hold. */
   | (AppendResult & { readonly ok: true; readonly cap?: CapState })
   | { readonly ok: false; readonly refused: 'capped'; readonly cap: CapState }
   | { readonly ok: false; readonly refused: 'insufficient_balance'; readonly available: Micros }
@@ -123,7 +120,7 @@ export type RefundResult =
 export interface CloseResult extends AppendResult {
   readonly closed: 'settled' | 'released';
   readonly charged: Micros;
-  /** Whether the task had already been closed the other way: a settle found a release, or vice versa. */
+  /** Whether the task had already been closed the other way: a settle found a release, or a release found a settle. */
   readonly contradicts: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface OpenHold {
 const readTimeoutMs = 60_000;
 
 export interface HoldRange {
-  /** Task names. `from` is inclusive and `before` exclusive. */
+  /** A range of task names. `from` is inclusive and `before` exclusive. */
   readonly from: string;
   readonly before: string;
   readonly limit: number;

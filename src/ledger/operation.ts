@@ -17,7 +17,7 @@ export interface HoldRequest {
   readonly by: Spender;
   readonly amount: Micros;
   readonly basis: string;
-  /** How far holds may take `available` below zero. Not negative. */
+  /** How far a hold may take `available` below zero. Not negative. */
   readonly overdraftLimit: Micros;
 }
 
@@ -29,7 +29,6 @@ export interface SettleRequest extends Costed {
   readonly account: string;
   readonly task: string;
   readonly held: Micros;
-  /** The final charge, which may exceed the hold. */
   readonly amount: Micros;
   readonly basis?: string;
   readonly note?: string;
@@ -42,7 +41,6 @@ export interface ReleaseRequest extends Costed {
   readonly task: string;
   readonly held: Micros;
   readonly note?: string;
-  /** The entry that `hold` returned. Passing it saves a read. */
   readonly hold?: HoldFacts;
 }
 
@@ -83,15 +81,15 @@ export type Operation =
   | RefundOperation
   | CreditOperation;
 
-/** A slash would make `_id` ambiguous, and a colon would make `key` ambiguous. */
+/** Excludes slashes, which would make `_id` ambiguous, and colons, which would make `key` ambiguous. */
 const namePattern = /^[A-Za-z0-9._-]{1,128}$/;
 const referenceCharactersMax = 256;
 const noteCharactersMax = 600;
 const basisBytesMax = 64 * 1024;
 
 /**
- * Like the five functions below, throws RangeError for a value that the ledger cannot store. Only an excessive amount
- * is left for the ledger to refuse.
+ * Like the five functions below, throws RangeError for a value that the ledger cannot store. An excessive hold passes,
+ * because the ledger itself refuses it.
  */
 export function holdOperation(request: HoldRequest): HoldOperation {
   const { amount } = request;
@@ -207,7 +205,7 @@ function costed({ upstream }: Costed): Costed {
   return { upstream };
 }
 
-/** Truncates a note instead of refusing it, so that a long one does not prevent a task from being settled. */
+/** Truncates a long note instead of refusing it, so the note cannot prevent a task from being settled. */
 function cutNote(note: string | undefined): { note?: string } {
   return note === undefined ? {} : { note: wellFormed(note.slice(0, noteCharactersMax)) };
 }

@@ -6,11 +6,12 @@ import { createChunks } from './verify-reading.ts';
 import type { Pace } from './verify-reading.ts';
 
 /**
- * Storage outside MongoDB for each day's signed heads. Anyone who can change the ledger should have no access to it.
+ * Storage outside MongoDB for each day's signed heads. Anyone who can change the ledger should have no access to this
+ * storage.
  */
 export interface HeadsPlace {
   write(day: string, heads: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Undefined if nothing was stored for the day. Missing if the storage is write-only. */
+  /** Returns undefined if nothing was stored for the day. Missing if the storage is write-only. */
   readonly read?: (day: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   close(): void;
 }
@@ -25,9 +26,9 @@ export interface OutsideHeads {
   readonly newest?: string;
 }
 
-/** How many days a verification reads. Use `ledger verify --heads` for older files. */
+/** How many days a verification reads. For older files, use `ledger verify --heads`. */
 export const daysCompared = 31;
-/** After this many failures, no further days are read. */
+/** The number of failures after which no further days are read. */
 const failuresMax = 3;
 const lineMax = 64 * 1024;
 const seenMax = 10_000;
@@ -109,7 +110,7 @@ export async function compareOutside(deps: CompareDeps): Promise<OutsideHeads | 
   return { days: compared.length, heads, notCompared, ...(newest === undefined ? {} : { newest }) };
 }
 
-/** Reading the exported heads failed, which says nothing about the ledger. */
+/** Thrown if the exported heads could not be read, which says nothing about the ledger. */
 class UnreadError extends Error {}
 
 async function openFile(
@@ -134,7 +135,8 @@ async function* piecesOf(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 
 function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
   let count = 0;
-  // An unchanged head appears in many days' files. Heads beyond the limit of this set are simply checked again.
+  // An unchanged head appears in many days' files, and is checked once. Heads beyond the limit of this set are
+  // simply checked again.
   const seen = new Set<string>();
   const chunks = createChunks<AnchoredHead>(async (heads) => {
     signal?.throwIfAborted();
@@ -164,7 +166,7 @@ function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
   };
 }
 
-/** Skips empty lines and splits those that are too long for a head. */
+/** Yields the lines of a file. Skips empty lines, and splits those that are too long for a head. */
 async function* fileLines(file: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   let rest = '';

@@ -52,7 +52,10 @@ export interface Plan {
   readonly operations: readonly PlannedOperation[];
 }
 
-/** Keys that are not read here need no check: the unique index refuses whatever was already done. */
+/**
+ * Returns the keys to read before the first attempt. No other key needs a check: the unique index refuses whatever was
+ * already done.
+ */
 export function keysBeforeFirstTry(operation: Operation): string[] {
   switch (operation.kind) {
     case 'settle':
@@ -112,7 +115,7 @@ export function planBatch(operations: readonly Operation[], start: PlanStart): P
   const spent = new Map(start.spent);
   const entries: EntryDocument[] = [];
   let head = start.head;
-  // Times must not decrease even if a clock lags, because past balances are found by time.
+  // Times must not decrease even if the clock lags, because past balances are found by time.
   const seal = { ...start, at: Math.max(start.at, head.at) };
   const planned = operations.map((operation) => {
     try {
@@ -228,7 +231,8 @@ function planClose(operation: SettleOperation | ReleaseOperation, known: KnownEn
 }
 
 /**
- * Writes an entry under the hold's key, so that a hold still in flight is refused. Releases an existing hold instead.
+ * Plans an entry under the hold's key, so a hold still in flight is refused. If the hold exists, plans its release
+ * instead.
  */
 function planVoid(operation: VoidOperation, known: KnownEntries): Step {
   const { task } = operation;
@@ -239,7 +243,7 @@ function planVoid(operation: VoidOperation, known: KnownEntries): Step {
   return { drafts: [releaseDraft(operation, existing)] };
 }
 
-/** Returns the second entry of a settle if the server died before writing it. The task's next operation adds it. */
+/** Returns the `charge_extra` of a settle if the server died before writing it. The task's next operation adds it. */
 function missingExtra(close: EntryDocument, known: KnownEntries): Draft[] {
   const { task, excess } = close;
   if (task === undefined || excess === undefined || known.has(keys.chargeExtra(task))) return [];

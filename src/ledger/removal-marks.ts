@@ -4,9 +4,9 @@ import type { Db } from 'mongodb';
 import { durable, openCollection, repeatOnDuplicate } from '../store/mongo.ts';
 
 /**
- * Records that task records older than a given time were removed on purpose, so their ledger entries may lack a
- * record. The mark is raised before the first record is removed, and signed. Otherwise someone with access to MongoDB
- * could forge one to hide another removal.
+ * Records that task records older than a given time were removed on purpose, so their ledger entries may lack a record.
+ * A mark is raised before the first record is removed. It is signed, because someone with access to MongoDB could
+ * otherwise forge a mark to hide another removal.
  */
 export type RemovalMarks = ReturnType<typeof createRemovalMarks>;
 
@@ -19,7 +19,7 @@ interface MarkDocument {
 }
 
 const everything = 'tasks';
-/** How much later the ledger entry may be than the record: another process's clock dates it. */
+/** How much later than its record a ledger entry may be dated, because another process's clock dates it. */
 const aheadMs = 3_600_000;
 
 export function createRemovalMarks(db: Db, key: Uint8Array) {
@@ -52,8 +52,8 @@ export function createRemovalMarks(db: Db, key: Uint8Array) {
     raiseForAccount: (account: string, before: number) => raise(accountMark(account), before + aheadMs),
 
     /**
-     * Returns Unix milliseconds, or 0 if none of the account's records may be missing. Ignores a mark that has an
-     * invalid signature or lies in the future.
+     * Returns the time before which the account's records may be missing, in Unix milliseconds, or 0 if none may be
+     * missing. Ignores a mark that has an invalid signature or lies in the future.
      */
     async of(account: string, now: number): Promise<number> {
       const found = await marks.find({ _id: { $in: [everything, accountMark(account)] } }).toArray();

@@ -17,8 +17,8 @@ const batchRows = 500;
 const afterImageIds = imageIdPrefix.replace(/_$/, '`');
 
 /**
- * Yields the names of charged images that were returned synchronously, whose entries are their only record. Runs one
- * query per day on the index `ended_on`.
+ * Yields the ids of charged synchronous images, whose ledger entries are their only record. Runs one query per day on
+ * the index `ended_on`.
  */
 export async function* readSettledImages(
   collection: LedgerCollection,

@@ -1,6 +1,6 @@
 import type { EntryDocument } from './entry.ts';
 
-/** Concurrent inserts across all accounts. Entries that arrive in the meantime form the next insert. */
+/** The most concurrent inserts across all accounts. Entries that arrive in the meantime form the next insert. */
 const insertsAtOnce = 4;
 const entriesMax = 200;
 
@@ -17,7 +17,7 @@ interface Group {
 }
 
 /**
- * Combines the inserts of several accounts and keeps each account's order. A refused entry stops those after it,
+ * Combines the inserts of multiple accounts and keeps each account's order. A refused entry stops the entries after it,
  * which are not at fault and join the next insert. After any other failure, the outcome of every entry is unknown.
  */
 export function shareInserts(insert: Insert): Insert {

@@ -3,8 +3,8 @@ import type { Micros } from '../money/money.ts';
 import { utcDay } from '../base/times.ts';
 
 /**
- * What a key, an end user, or a key with one model has spent as of an entry. A task counts towards the day and month
- * of its hold. Every entry contains the sums of its scopes, so the last entry of a scope has its totals.
+ * What a key, an end user, or a key with one model has spent as of an entry. A task counts towards the day and month of
+ * its hold. Every entry contains the sums of its scopes, so a scope's last entry has its totals.
  */
 export interface Spent {
   readonly scope: string;
@@ -48,7 +48,7 @@ export function nothingSpent(scope: string): Spent {
   return { scope, day: '', today: nothing, month: nothing, total: nothing };
 }
 
-/** Returns what an entry adds to the sums. Whatever it takes from `available` counts as used. */
+/** Returns what an entry adds to the sums. Whatever the entry takes from `available` counts as used. */
 export function spentChange({
   available,
   held,
@@ -60,8 +60,7 @@ export function spentChange({
 }
 
 /**
- * Adds amounts, which may be negative, to the windows that contain `day`. A window that has ended starts again from
- * zero.
+ * Adds amounts, which may be negative, to the windows that contain `day`. A window that is over starts again from zero.
  */
 export function addSpent(before: Spent, change: SpentSum, day: string): Spent {
   const { scope, total } = before;
@@ -91,9 +90,9 @@ function windowOf(day: string, characters: number): string {
 }
 
 /**
- * Returns the day that a hold counts towards. If the writer's clock lags, that is the day of the latest hold in any
- * of its scopes. So once one writer has begun a new window, no other writer returns to the old one and resets the
- * sums.
+ * Returns the day that a hold counts towards: the writer's own day, or the day of the latest hold in any of its scopes
+ * if that is later. So once one writer has begun a new window, a writer whose clock lags cannot return to the old
+ * window and reset the sums.
  */
 export function dayOfHold(at: number, sums: readonly Spent[]): string {
   return latestDay([utcDay(at), ...sums.map(({ day }) => day)]);

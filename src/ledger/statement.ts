@@ -11,7 +11,7 @@ export interface Statement {
   /** The balances before the period's first entry and after its last one. */
   readonly opening: Balance;
   readonly closing: Balance;
-  /** Reads each page only when it is consumed. Call this only once. */
+  /** Reads each page only when it is consumed. May be called only once. */
   pages(): AsyncIterable<readonly StatementEntry[]>;
   sums(): readonly Sum[];
 }

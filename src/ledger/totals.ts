@@ -8,8 +8,8 @@ const readMsMax = 10_000;
 const lowMax = 10_000;
 
 /**
- * Finds each account's last entry. MongoDB skips from head to head in the index, so the cost depends on the number of
- * accounts, not of entries.
+ * Pipeline stages that find each account's last entry. MongoDB skips from head to head in the index, so the cost
+ * depends on the number of accounts, not of entries.
  */
 const heads = [
   { $match: { account: { $gt: '' } } },
@@ -41,7 +41,7 @@ export function ledgerTotalsOf(db: Db): Promise<LedgerTotals> {
   return readLedgerTotals(ledgerCollection(db));
 }
 
-/** Lowest balance first, at most 10,000. */
+/** Returns at most 10,000 accounts, lowest balance first. */
 export async function readLowBalances(
   db: Db,
   below: Micros,

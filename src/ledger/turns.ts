@@ -3,22 +3,22 @@ import { periods } from '../base/periods.ts';
 import { createRecent } from '../base/recent.ts';
 import type { TurnLines } from './turn-lines.ts';
 
-/** How long a process keeps appending before it lets others that wait for the account go first. */
+/** How long a process may keep appending before it lets other processes that wait for the account go first. */
 const turnMs = 200;
-/** How many appends pass between two checks for waiting processes, while a process has an account to itself. */
+/** A process that has an account to itself checks for waiting processes after this many appends. */
 const appendsBetweenLooks = 32;
 /**
- * If the first in the queue has not moved after this time, by the clock of the next process, it is presumed dead or
+ * If the queue has not moved for this long by a waiting process's own clock, the first process is presumed dead or
  * stuck.
  */
 const overdueMs = 1_500;
-/** A process joins the queue after this many lost races. A single loss may be chance. */
+/** The number of lost races after which a process joins the queue. A single loss may be chance. */
 const lossesBeforeLine = 2;
 
 interface Turns {
   /**
-   * Starts a period in which this process appends to an account, which lasts as long as there is something to append.
-   * `refresh` reads the account's head.
+   * Starts a period in which this process appends to an account, until nothing is left to append. `refresh` reads the
+   * account's head.
    */
   take(account: string, refresh: () => Promise<unknown>): Turn;
 }
@@ -26,7 +26,7 @@ interface Turns {
 export interface Turn {
   /** Called before each append. Waits while another process is ahead in the queue. */
   begin(): Promise<void>;
-  /** Called when another process has inserted an entry with the same number first. */
+  /** Called after another process has inserted an entry with the same number first. */
   lost(): Promise<void>;
   end(): Promise<void>;
 }
@@ -45,12 +45,12 @@ export interface TurnDeps {
 }
 
 /**
- * Decides which process appends to an account if several want to at once. The ledger would be correct without this,
- * because the number of an entry can be used only once. But while one process reads and plans, another would insert
+ * Decides which process appends to an account if more than one wants to at once. The ledger would be correct without
+ * this, because each entry number can be used only once. But while one process reads and plans, another would insert
  * its entry first. Most work would be wasted, and the fastest process would keep the account to itself. Therefore a
- * process that has lost races joins a queue, and appends from memory while it is first. A process that has not lost
- * any only checks the queue occasionally. If MongoDB does not respond, no process waits: the next append fails in the
- * same way and handles the failure.
+ * process that has lost races joins a queue, and appends from memory while it is first. A process that has not lost any
+ * only checks the queue occasionally. If MongoDB does not respond, no process waits: the next append fails in the same
+ * way and handles the failure.
  */
 export function createTurns(deps: TurnDeps): Turns {
   const { lines, accountsMax, clock } = deps;

@@ -12,9 +12,9 @@ export interface CostsAsked {
 
 export interface ModelCosts {
   readonly model: string;
-  /** Includes images that were returned synchronously. */
+  /** Includes synchronous images. */
   readonly tasks: number;
-  /** The part of the cost that is known. */
+  /** The known part of the cost. */
   readonly cost: Micros;
   /** The number of attempts whose cost is unknown. */
   readonly unknown: number;
@@ -30,7 +30,7 @@ interface Group {
 }
 
 /**
- * Returns what the upstream should bill for a channel's tasks that ended in a period, by model. Uses the index
+ * Returns what the upstream should bill for a channel's tasks that finished in a period, by model. Uses the index
  * `ended_on`.
  */
 export async function readUpstreamCosts(

@@ -10,10 +10,13 @@ import type { EntryDocument } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import { utcDays } from '../base/times.ts';
 
-/** Shorter than the socket timeout, so that the server ends the query first. */
+/** Shorter than the socket timeout, so the server ends the query first. */
 const readMsMax = 25_000;
 const batchRows = 500;
-/** Limits memory to a few megabytes. Groups that span several days are kept until all of them are read. */
+/**
+ * The most groups in a report, which limits memory to a few megabytes. Groups that span multiple days are kept until
+ * all days are read.
+ */
 const totalsMax = 20_000;
 
 const fields = {
@@ -37,7 +40,7 @@ interface Found {
 
 /**
  * Sums up the entries of tasks, ordered by group. Within a day, end users are ordered by pseudonym. Each day is a
- * separate query, sent only when its rows are consumed, which MongoDB answers from one index without reading
+ * separate query, sent only when its rows are consumed. MongoDB answers the query from one index without reading
  * documents. Throws TooManyGroupsError.
  */
 export async function* readUsage(deps: UsageDeps, asked: UsageAsked): AsyncIterable<UsageRow> {

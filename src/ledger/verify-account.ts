@@ -39,11 +39,11 @@ export interface AccountCheckDeps {
 }
 
 export interface AccountCheck {
-  /** Call this in `seq` order. Returns the entry in a form that the other checks can read. */
+  /** Must be called in `seq` order. Returns the entry in a form that the other checks can read. */
   next(entry: EntryDocument): EntryDocument;
   head(): Head;
   readonly openHolds: ReadonlyMap<string, OpenedHold>;
-  /** Charges beyond a hold whose `charge_extra` has not followed yet, by task id. */
+  /** By task id: the part of a charge that exceeds its hold and whose `charge_extra` has not followed yet. */
   readonly owedExtras: ReadonlyMap<string, Micros>;
 }
 
@@ -51,8 +51,8 @@ export type OpenedHold = Pick<EntryDocument, 'amount' | 'at'>;
 
 /**
  * Replays one account's chain. Keeps only open holds, so memory is bounded by the number of tasks in flight at any
- * time. After a violation, continues from the entry's own values, so that each fault is reported once. Cannot detect
- * a truncated chain, which is what the anchored heads and the task records are for.
+ * time. After a violation, continues from the entry's own values, so each fault is reported once. Cannot detect a
+ * truncated chain, which the anchored heads and the task records reveal instead.
  */
 export function createAccountCheck(account: string, { hash, report }: AccountCheckDeps): AccountCheck {
   const open: OpenTasks = { openHolds: new Map(), owedExtras: new Map() };
@@ -90,7 +90,7 @@ export function createAccountCheck(account: string, { hash, report }: AccountChe
   return { next, head: () => last, ...open };
 }
 
-/** A manually edited entry may have fields of types that cannot be hashed. */
+/** Returns false for a manually edited entry with fields of types that cannot be hashed. */
 function isHashed(entry: EntryDocument, hash: EntryHash): boolean {
   try {
     return entry.hash === hash(entry);
@@ -109,9 +109,8 @@ interface OpenTasks {
 const integers = ['seq', 'amount', 'available', 'held'] as const;
 
 /**
- * Reads an entry whose fields may have any type after manual edits in MongoDB. Reports a field of the wrong type and
- * then uses the value that the chain implies, or none. One bad entry therefore does not stop the verification of the
- * others.
+ * Reads an entry whose fields may have any type after manual edits in MongoDB. Reports a field of the wrong type, then
+ * uses the value that the chain implies, or none. One bad entry therefore does not stop the verification of the others.
  */
 function readEntry(stored: EntryDocument, last: Head, onViolation: OnViolation): EntryDocument {
   const entry = withoutMistyped(stored, onViolation);
@@ -234,8 +233,8 @@ interface Balances {
 }
 
 /**
- * Checks the amount and the key of an entry. With the unique index on `key`, the check of the key rules out a second
- * entry for the same operation.
+ * Checks an entry's amount and key. Together with the unique index on `key`, the key check rules out a second entry for
+ * the same operation.
  */
 function shapeFault(entry: EntryDocument): Pick<Violation, 'invariant' | 'message'> | undefined {
   const { kind, amount, key, account, task } = entry;
@@ -306,7 +305,7 @@ export function closedTask(entry: EntryDocument): ClosedTask | undefined {
   return { account, task, kind, at, note, charged: closedAt(entry) };
 }
 
-/** Its settle may be far back in the chain. */
+/** A refund to compare with its settle, which may be far back in the chain. */
 export interface RefundedTask {
   readonly account: string;
   readonly task: string;

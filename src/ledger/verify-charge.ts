@@ -18,7 +18,7 @@ interface Frozen {
 
 export type ChargeCheck = (entry: EntryDocument) => string | undefined;
 
-/** Checks that each charge follows from the prices frozen in the hold. Create one check per account. */
+/** Returns a check that each charge follows from the prices frozen in the hold. Create one check per account. */
 export function createChargeCheck(): ChargeCheck {
   const frozen = createRecent<Frozen>(textsMax);
   const open = new Map<string, { readonly held: Micros; readonly prices: Frozen }>();
@@ -68,7 +68,7 @@ function chargeBy(
   return amount;
 }
 
-/** Rules that were edited manually may test for facts that cannot occur, which throws. */
+/** Returns undefined if the calculation throws: manually edited rules may test for facts that cannot occur. */
 function chargeIfPossible(charged: Charged): Micros | undefined {
   try {
     return chargeAgain(charged);

@@ -14,10 +14,10 @@ import { readRecords } from './verify-records.ts';
 export interface VerifyOptions {
   readonly db: Db;
   readonly key: Uint8Array;
-  /** Returns what keeps each task alive, and omits other tasks. Accepts at most 500 tasks. */
+  /** Returns what keeps each task alive. Tasks that nothing keeps alive are omitted. Accepts at most 500 tasks. */
   readonly holders: (tasks: readonly string[]) => Promise<ReadonlyMap<string, Holder>>;
   readonly now?: () => number;
-  /** When the last verification without a violation started. It anchored the head of every account. */
+  /** When the last verification without a violation started. That verification anchored the head of every account. */
   readonly lastSoundAt?: number;
   readonly onProgress?: (progress: VerifyProgress) => void;
   readonly openPlace?: OpenHeadsPlace;
@@ -32,11 +32,12 @@ export interface VerifyProgress {
 }
 
 /**
- * `creation`: the task is being created, or its process died too recently for the creation to have been abandoned.
+ * `creation`: the task is being created, or the creating process died too recently for the creation to have been
+ * abandoned.
  */
 export type Holder = 'workflow' | 'lease' | 'creation';
 
-/** What the comparison with the records needs. Leaves out an entry's texts. */
+/** The fields that the comparison with the records needs, without an entry's texts. */
 export type EntryFacts = Pick<
   EntryDocument,
   'key' | 'kind' | 'account' | 'seq' | 'amount' | 'excess' | 'upstream'
@@ -92,7 +93,7 @@ export function createVerifyContext(
   };
 }
 
-/** Drops a field of an impossible type. The check of its account reports it. */
+/** Drops fields of impossible types, which the check of the account reports. */
 function legible({ excess, ...entry }: EntryFacts): EntryFacts {
   const integer = (value: unknown): bigint => (typeof value === 'bigint' ? value : 0n);
   const more = typeof excess === 'bigint' ? { excess } : {};

@@ -8,7 +8,9 @@ import type { EntryFacts, Holder, VerifyContext } from './verify-context.ts';
 import { createChunks } from './verify-reading.ts';
 import { isBeingCreated, isWithin } from './verify-tasks.ts';
 
-/** The settle precedes the refund in the chain, so it has to be read again. */
+/**
+ * Compares refunds with their settles. A settle precedes its refund in the chain, so the settle has to be read again.
+ */
 export async function checkRefunds(context: VerifyContext, refunds: readonly RefundedTask[]): Promise<void> {
   const closes = await context.findEntries(refunds.map(({ task }) => keys.close(task)));
   for (const refund of refunds) {
@@ -27,7 +29,7 @@ function refundFault(refund: RefundedTask, close: EntryFacts | undefined): strin
 }
 
 /**
- * Reports holds that were never closed and settles whose excess was never charged. Reads both again first, because
+ * Reports holds that were never closed and settles whose excess was never charged. Reads suspects again first, because
  * they may have been completed in the meantime.
  */
 export async function checkWhatIsOpen(
@@ -59,7 +61,10 @@ const heldAloneMaxMs: Readonly<Record<Holder, number>> = {
   lease: dayMs,
 };
 
-/** Leaves out the holds of ended tasks, which are reported with their records. */
+/**
+ * Reports holds that nothing accounts for. Leaves out the holds of finished tasks, which are reported with their
+ * records.
+ */
 async function checkOpenHolds(
   context: VerifyContext,
   account: string,

@@ -5,19 +5,22 @@ import { addSpent, nothingSpent, scopesOf } from './spent.ts';
 import type { Spent, SpentSum } from './spent.ts';
 
 /**
- * Scopes per account. Beyond this, the least recently seen scope is dropped, and the next sums recorded for it are
- * trusted.
+ * The most scopes remembered per account. Beyond this, the least recently seen scope is forgotten, and the next sums
+ * recorded for that scope are trusted.
  */
 const scopesMax = 50_000;
 
-/** Follows the sums recorded in an account's entries. Each call returns what is wrong with its entry, if anything. */
+/**
+ * Returns a check that follows the sums recorded in an account's entries. Each call returns what is wrong with the
+ * entry, if anything.
+ */
 export function createSpentCheck() {
   const sums = new Map<string, Spent>();
   const spenders = new Map<string, Spender>();
   let isWhole = true;
 
   function remember(spent: Spent): void {
-    // The order of the map decides which scope is dropped, so it matters only once the map is full.
+    // The map's order decides which scope is dropped, so the order matters only once the map is full.
     if (sums.size >= scopesMax) sums.delete(spent.scope);
     sums.set(spent.scope, spent);
     const [oldest] = sums.keys();
@@ -43,7 +46,7 @@ export function createSpentCheck() {
         if (!isSame(found, expected)) {
           fault ??= `contains ${shown(found)} for ${id}; the chain gives ${shown(expected)}`;
         }
-        // Continue from the entry's own value, so that a fault is reported only once.
+        // Continue from the entry's own value, so a fault is reported only once.
         const kept = found !== undefined && isWellFormed(found) ? found : expected;
         if (kept !== undefined) remember(kept);
       }
@@ -55,7 +58,7 @@ export function createSpentCheck() {
 type Spender = Pick<EntryDocument, 'key_id' | 'model' | 'end_user' | 'day'>;
 
 /**
- * Returns how an entry differs from its hold, whose key, model, end user and day it must share. Drops the task once
+ * Returns how an entry differs from its hold, whose key, model, end user and day it must share. Forgets the task once
  * it is closed.
  */
 function spenderFault(entry: EntryDocument, spenders: Map<string, Spender>): string | undefined {
@@ -84,7 +87,7 @@ function isSame(one: Spent | undefined, other: Spent | undefined): boolean {
   return one.day === other.day && isDeepStrictEqual(sumsOf(one), sumsOf(other));
 }
 
-/** Manual edits in MongoDB may leave doubles or strings. */
+/** Whether the sums have the right types. Manual edits in MongoDB may leave doubles or strings. */
 function isWellFormed(spent: Spent): boolean {
   return typeof spent.day === 'string' && sumsOf(spent).every((sum) => typeof sum === 'bigint');
 }

@@ -10,13 +10,15 @@ import type { EntryFacts, VerifyContext } from './verify-context.ts';
 import { createChunks } from './verify-reading.ts';
 import type { TaskFacts } from './verify-records.ts';
 
-/** How long a task may be ending. Only one write lies between moving the money and recording the end. */
+/**
+ * How long a task may stay in the state `ending`. Only one write lies between moving the money and recording the end.
+ */
 const endingMaxMs = hourMs;
 
 /**
  * Checks that each closed task has a record, unless the record was removed after its retention or the creation was
- * abandoned. Images returned synchronously have no record. Marks are raised before records are removed, so read them
- * after the records.
+ * abandoned. Synchronous images have no record. Removal marks are raised before records are removed, so the marks are
+ * read after the records.
  */
 export async function checkClosedTasks(context: VerifyContext, all: readonly ClosedTask[]): Promise<void> {
   const closed = all.filter(({ task, note }) => !isImageId(task) && note !== abandonedNote);
@@ -74,7 +76,7 @@ function recordFault(task: TaskFacts, books: Books): Fault | undefined {
   return fault === undefined ? undefined : ['unfinished_task_is_held', fault];
 }
 
-/** A task with an unknown status or state would be invisible to every process. */
+/** Describes an unknown status or state, which would make the task invisible to every process. */
 function unknownFault({ status, state }: TaskFacts): string | undefined {
   if (!taskStatuses.includes(status)) return `has the unknown status ${String(status)}`;
   if (state === undefined || !stateNames.includes(state.at)) {
@@ -84,7 +86,7 @@ function unknownFault({ status, state }: TaskFacts): string | undefined {
   return isTerminal(status) === hasEnded ? undefined : `is ${status}, but its state is ${state.at}`;
 }
 
-/** Until its end is decided, a task has exactly one open hold, of its amount. */
+/** Until its end is decided, a task has exactly one open hold, whose amount matches the record. */
 function unfinishedFault(task: TaskFacts, { hold, close, now }: Books): string | undefined {
   const { account, status, state, stateSince } = task;
   if (isBeingCreated(task, now)) return undefined;
@@ -105,16 +107,13 @@ function unfinishedFault(task: TaskFacts, { hold, close, now }: Books): string |
  */
 const creationMaxMs = 20 * 60_000;
 
-/** Whether the task is being created, or its creation was just abandoned. Such a task may have no hold. */
+/** Whether the task is being created, or its creation was abandoned recently. Such a task may have no hold. */
 export function isBeingCreated({ state }: TaskFacts, now: number): boolean {
   const tryId = state?.at === 'creating' ? state.tryId : state?.abandoned;
   return typeof tryId === 'string' && isWithin(Number.parseInt(tryId, 10), now, creationMaxMs);
 }
 
-/**
- * An invalid time is never within the limit. Times slightly in the future are, because another process's clock may be
- * ahead.
- */
+/** An invalid time is never within the limit. A future time can be, because another process's clock may be ahead. */
 export function isWithin(since: unknown, now: number, limitMs: number): boolean {
   return typeof since === 'number' && since > now - limitMs && since < now + limitMs;
 }

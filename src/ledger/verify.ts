@@ -25,13 +25,13 @@ export interface VerifyResult {
 }
 
 const violationsMax = 1_000;
-/** While one account waits for MongoDB, another is hashed. */
+/** While one account waits for MongoDB, the entries of another are hashed. */
 const accountsAtOnce = 4;
 const entriesBetweenReports = 500;
 
 /**
- * Reads the whole ledger and every task record, and reports everything that violates an invariant. Can run while
- * money moves: what differs between two collections is read again before it is reported.
+ * Reads the whole ledger and every task record, and reports everything that violates an invariant. Can run while money
+ * moves: differences between two collections are read again before they are reported.
  */
 export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult> {
   const violations: Violation[] = [];
@@ -103,7 +103,7 @@ async function verifyAccount(
   const closed = createChunks((chunk: ClosedTask[]) => checkClosedTasks(context, chunk));
   const refunded = createChunks((chunk: RefundedTask[]) => checkRefunds(context, chunk));
   const checkCharge = createChargeCheck();
-  // Read these before the entries. A head anchored in the meantime would lie beyond the entries read.
+  // Read the anchored heads before the entries. A head anchored in the meantime would lie beyond the entries read.
   const anchored = await context.anchors.of(account);
   const anchors = createAnchorCheck(anchored, {
     isSigned: context.anchors.isSigned,

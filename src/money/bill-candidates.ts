@@ -15,12 +15,12 @@ export interface Unclaimed {
   readonly state: string;
   /** Whether an operator can still adopt a job, because the task is waiting for it. */
   readonly adoptable: boolean;
-  /** A job that appeared after the task had continued without it. */
+  /** A job that the upstream reported after the task had continued without it. */
   readonly strayJob?: string | undefined;
   readonly startedAt: number;
 }
 
-/** An attempt that may have created the billed job. An operator decides. */
+/** A proposed match for a billed job. An operator decides. */
 export interface Candidate {
   readonly task: string;
   readonly attempt: number;
@@ -37,23 +37,28 @@ export interface Proposal {
   readonly hasMore: boolean;
 }
 
-/** Returns what the bill charges for jobs with this model and output. Undefined if it contains none of ours. */
+/**
+ * Returns the range that the bill charges for jobs with this model and output, or undefined if it lists none of ours.
+ */
 export type KnownAmounts = (
   attempt: Pick<Unclaimed, 'model' | 'output'>,
   unit: string,
 ) => AmountRange | undefined;
 
 const candidatesMax = 3;
-/** How many attempts are considered per line. The most recent ones are chosen. */
+/** The most attempts considered per line. The most recent ones are chosen. */
 export const consideredMax = 1_000;
-/** Tolerates clock skew when a bill states when a job began. */
+/**
+ * How long after the billed time an attempt may have started. Tolerates clock skew in bills that state when a job
+ * began.
+ */
 const earlyMs = 10 * 60_000;
-/** Tolerates bills that state when a job ended. */
+/** How long before the billed time an attempt may have started. Tolerates bills that state when a job finished. */
 const lateMs = 24 * 3_600_000;
 
 /**
- * Proposes attempts for a billed job that no task has, by its id or by channel, time, model and amount. A fact that
- * contradicts the bill excludes an attempt. A fact that only one side has is ignored.
+ * Proposes attempts for a billed job that no task has, matching by the job's id, or else by time, model and amount. A
+ * fact that contradicts the bill excludes an attempt. A fact that only one side has is ignored.
  */
 export function createProposals(attempts: readonly Unclaimed[], known: KnownAmounts) {
   const byStart = attempts.toSorted((a, b) => a.startedAt - b.startedAt || compare(a, b));

@@ -9,7 +9,7 @@ import {
 } from './decimal.ts';
 
 /**
- * Compares an upstream's bill with our records, job by job. Amounts are exact decimals as text. Times are in Unix
+ * One bill line, or the sum of multiple lines in the same unit. Amounts are exact decimals as text. Times are in Unix
  * milliseconds.
  */
 
@@ -27,8 +27,8 @@ export interface Billed {
 }
 
 /**
- * `upstream`: the exact amount that the upstream reported. `rules`: the result of the channel's cost rules, in the
- * gateway's currency.
+ * What we expect a job to cost. `upstream`: the exact amount that the upstream reported. `rules`: the result of the
+ * channel's cost rules, in the gateway's currency.
  */
 export interface Expected {
   readonly by: 'upstream' | 'rules';
@@ -54,8 +54,8 @@ export interface Compared {
 const rulesPlaces = 6;
 
 /**
- * Compares the billed amount with what the upstream reported, or otherwise with our cost rules. Ignores amounts in
- * other units.
+ * Compares the billed amount with the amount that the upstream reported, or else with our cost rules. Ignores expected
+ * amounts in other units.
  */
 export function compareAmounts(
   { amount, unit }: Pick<Billed, 'amount' | 'unit'>,

@@ -1,7 +1,7 @@
 import { capStates } from './caps.ts';
 import type { Cap, CapScope, CapState, SpentUse } from './caps.ts';
 
-/** The account is notified when its use reaches these percentages of a cap. */
+/** The percentages of a cap at which the account is notified. */
 export const capPercents = [50, 80, 100] as const;
 export type CapPercent = (typeof capPercents)[number];
 
@@ -11,7 +11,7 @@ export interface SpentBy {
   readonly endUser?: string;
 }
 
-/** The use of each scope as of an entry. Scopes that the entry does not count towards are absent. */
+/** The use of each cap scope as of a ledger entry. Scopes that the entry does not count towards are absent. */
 export interface Spending {
   readonly by: SpentBy;
   readonly uses: ReadonlyMap<CapScope, SpentUse>;

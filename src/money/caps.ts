@@ -4,10 +4,10 @@ import type { Micros } from './money.ts';
 export const capWindows = ['day', 'month', 'total'] as const;
 export type CapWindow = (typeof capWindows)[number];
 
-/** A key, a key's use of one model, or an end user of the account. */
+/** What a cap applies to: a key, a key's use of one model, or an end user of the account. */
 export type CapScope = 'key' | 'model' | 'end_user';
 
-/** In micro-units, never negative. A missing window has no cap. */
+/** In micro-units, never negative. A window without a limit has no cap. */
 export type Caps = { readonly [Window in CapWindow]?: Micros };
 
 export interface KeyCaps {
@@ -15,7 +15,7 @@ export interface KeyCaps {
   readonly models: ReadonlyMap<string, Caps>;
 }
 
-/** The default applies to end users without caps of their own. */
+/** `default` applies to end users without caps of their own. */
 export interface EndUserCaps {
   readonly default?: Caps;
   readonly named: ReadonlyMap<string, Caps>;
@@ -45,14 +45,14 @@ interface WindowUse {
   readonly resetsAt?: number;
 }
 
-/** Subtracts the open holds from `used`. Refunds are already subtracted. */
+/** Returns what has been charged, without open holds. Refunds are already subtracted. */
 export function chargedOf({ used, held }: Pick<WindowUse, 'used' | 'held'>): Micros {
   return used - held;
 }
 
 export type SpentUse = Readonly<Record<CapWindow, WindowUse>>;
 
-/** A charge above its hold can raise the used amount above the limit. */
+/** `used` can exceed `limit`, because a charge may exceed its hold. */
 export interface CapState extends Cap, WindowUse {
   readonly left: Micros;
 }
@@ -69,7 +69,7 @@ export function capsOfEndUser(caps: EndUserCaps | undefined, user: string | unde
   return capsOf('end_user', caps?.named.get(endUserName(user, caps)) ?? caps?.default);
 }
 
-/** Leaves out caps whose scope has no recorded use. */
+/** Omits caps whose scope has no recorded use. */
 export function capStates(caps: readonly Cap[], uses: ReadonlyMap<CapScope, SpentUse>): CapState[] {
   return caps.flatMap((cap) => {
     const use = uses.get(cap.scope)?.[cap.window];

@@ -14,8 +14,8 @@ export interface Charged {
 }
 
 /**
- * Recomputes a settlement by applying the frozen prices to its recorded facts and counts. Returns undefined if that
- * does not yield a charge.
+ * Recomputes a settled amount by applying the frozen prices to the recorded facts and counts. Returns undefined if they
+ * yield no charge.
  */
 export function chargeAgain({ basis, reckoning, held }: Charged): Micros | undefined {
   let amount = firstAmount({ basis, reckoning, held });
@@ -41,7 +41,7 @@ function firstAmount({ basis, reckoning, held }: Charged): Micros | undefined {
   return charge !== undefined && isSame(charge, reckoning.lines) ? charge.amount : undefined;
 }
 
-/** Applies a price to the counts of a recorded calculation. Returns undefined if that does not yield a charge. */
+/** Applies a price to the counts of a recorded calculation. Returns undefined if they yield no charge. */
 export function chargeLinesAgain(
   price: Pick<Price, 'lines' | 'minimum' | 'factor'>,
   { facts, lines }: Pick<Reckoning, 'facts' | 'lines'>,

@@ -3,12 +3,12 @@ import { divideHalfUp } from './money.ts';
 import type { Micros } from './money.ts';
 import type { PriceBasis } from './price.ts';
 
-/** With fewer charges, the next one is not predicted. */
+/** The fewest recent charges from which the next charge is predicted. */
 export const shapeChargesMin = 3;
 export const shapeChargesMax = 32;
 
 /**
- * Returns equal texts for requests that should cost the same: those with equal models, prices, factors, resolutions,
+ * Returns the same text for requests that should cost the same: those with equal models, prices, factors, resolutions,
  * durations, qualities, sizes and numbers of images and inputs.
  */
 export function chargeShape(

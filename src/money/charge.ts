@@ -12,18 +12,18 @@ import { readQuantity } from './reckoning.ts';
 import { isPriced, leastOf, needsFormula, settle, settleAsLeast, withStep } from './settle.ts';
 import type { SettleInput, Settlement } from './settle.ts';
 
-/** Computes the charge of a succeeded task or synchronous image. No other code does. */
+/** The input for computing the charge of a succeeded task or synchronous image. */
 
 export interface ChargeInput extends Omit<SettleInput, 'estimatedTokens'> {
-  /** The adapter's formula for an output's facts. Absent if the adapter has none. */
+  /** The adapter's token formula for an output's facts. Undefined if the adapter has none. */
   readonly tokensOf?: ((facts: SettleFacts) => bigint | undefined) | undefined;
 }
 
 export interface TaskCharge {
   readonly settlement: Settlement;
   /**
-   * Whether the charge exceeds what the request and its model allow, because the upstream reported more. An operator
-   * then decides.
+   * Whether the charge exceeds what the request and its model allow, because the upstream reported more. If so, an
+   * operator decides.
    */
   readonly isBeyond: boolean;
 }
@@ -34,8 +34,8 @@ export function chargeTask(kind: TaskKind, input: ChargeInput): TaskCharge {
 
 /**
  * Charges what the upstream reported if that costs no more than the request allows. If it costs more or has no price,
- * replaces reported values that no price line uses, such as `1280x720`, with the requested ones. If the charge is still
- * too high, an operator decides.
+ * replaces reported values that no price line uses, such as `1280x720`, with the requested values. If the charge is
+ * still too high, an operator decides.
  */
 function chargeVideo(asked: ChargeInput): TaskCharge {
   const { basis, channel } = asked;
@@ -53,8 +53,8 @@ function chargeVideo(asked: ChargeInput): TaskCharge {
 }
 
 /**
- * Limits a length that only we measured to what the request allows, because a file may contain extra frames or state
- * the wrong length.
+ * Limits lengths that only we measured to what the request allows, because a file may contain extra frames or state the
+ * wrong length.
  */
 function asMeasured(facts: SettleFacts, basis: PriceBasis): SettleFacts {
   const { durationSeconds, inputSeconds, measured = [] } = facts;
@@ -69,7 +69,10 @@ function asMeasured(facts: SettleFacts, basis: PriceBasis): SettleFacts {
   };
 }
 
-/** In seconds. A video may exceed the requested length because of whole frames, its sound track or rounding. */
+/**
+ * How many seconds a video may exceed the requested length. Whole frames, the sound track or rounding can make the
+ * video longer.
+ */
 const lengthSlack = 1;
 
 function isTooLong(reported: number | undefined, most: number | undefined): boolean {
@@ -198,7 +201,7 @@ export function chargeImages(
 }
 
 /**
- * Replaces a pixel size without a price line with the named class of about the same pixel count: `2752x1536` becomes
+ * Replaces a pixel size that has no price line with the named class of about the same pixel count: `2752x1536` becomes
  * `2K`. Keeps the pixels if the price counts megapixels.
  */
 function withPricedSize<Sized extends { readonly size?: string }>(sized: Sized, price: Price): Sized {

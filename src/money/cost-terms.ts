@@ -1,10 +1,7 @@
 import { defined } from '../base/defined.ts';
 import type { Price, PriceBasis } from './price.ts';
 
-/**
- * What an upstream bills for jobs of a model on a channel. Frozen with the attempt, so that later edits do not affect
- * it.
- */
+/** What an upstream bills for a model's jobs on a channel. Frozen with the attempt, so later edits do not affect it. */
 export interface CostTerms {
   /**
    * What the operator pays, in the same form as a model's price. Absent if only the cost that the upstream reports
@@ -28,7 +25,7 @@ interface BilledChannel {
 }
 
 /**
- * Returns the basis of the cost: what was requested, at the upstream's rates. The selling price of the channel does not
+ * Returns the basis of the cost: what was requested, at the upstream's rates. The channel's selling price does not
  * matter.
  */
 export function costBasis({ facts, unsent, bounds, version }: PriceBasis, price: Price): PriceBasis {

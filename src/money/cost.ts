@@ -21,7 +21,7 @@ export function sumCosts(costs: readonly (Cost | undefined)[]): Cost | undefined
   return { amount, unit: first.unit };
 }
 
-/** Converts a reported cost to micro-units, rounded half up. Undefined if the value of its unit is unknown. */
+/** Converts a reported cost to micro-units, rounded half up. Returns undefined if the value of the unit is unknown. */
 export function worthOf(
   { amount, unit }: Cost,
   worths: Readonly<Record<string, string>>,

@@ -23,7 +23,7 @@ function cellText(cell: Cell): string {
 }
 
 /**
- * A spreadsheet evaluates cells that begin like this when it opens the file, which can leak their content (OWASP, CSV
+ * Matches cells that a spreadsheet evaluates when it opens the file, which can leak the file's content (OWASP, CSV
  * injection).
  */
 const formulaStart = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;

@@ -7,7 +7,7 @@ export interface Decimal {
 const pattern = /^([+-]?)(\d{1,30})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
 const placesMax = 60;
 
-/** Accepts `-1.50` and also `1e-06`, which machines often write for small numbers. */
+/** Accepts `-1.50`, and also `1e-06`, which programs often write for small numbers. */
 export function parseDecimal(text: string): Decimal | undefined {
   const match = pattern.exec(text);
   if (match === null) return undefined;
@@ -33,7 +33,6 @@ export function negated({ digits, places }: Decimal): Decimal {
   return { digits: -digits, places };
 }
 
-/** Returns a negative number, zero or a positive number, for use with `toSorted`. */
 export function compareDecimals(one: Decimal, other: Decimal): number {
   const { digits } = addDecimals(one, negated(other));
   return digits < 0n ? -1 : digits > 0n ? 1 : 0;
@@ -47,12 +46,11 @@ export function roundedTo(places: number, { digits, places: had }: Decimal): Dec
   return shortest({ digits: digits < 0n ? -magnitude : magnitude, places });
 }
 
-/** Divides by 10^`places`, exactly: with 9 places, 1 becomes 0.000000001. */
+/** Divides by 10^`places` exactly. With 9 places, 1 becomes 0.000000001. */
 export function shifted(places: number, one: Decimal): Decimal {
   return shortest({ digits: one.digits, places: one.places + places });
 }
 
-/** Drops trailing zeros, so that equal numbers produce equal text. */
 export function formatDecimal({ digits, places }: Decimal): string {
   const text = (digits < 0n ? -digits : digits).toString().padStart(places + 1, '0');
   const sign = digits < 0n ? '-' : '';
@@ -63,6 +61,7 @@ function digitsAt({ digits, places }: Decimal, wanted: number): bigint {
   return digits * 10n ** BigInt(wanted - places);
 }
 
+/** Drops trailing zeros, so equal numbers produce equal text. */
 function shortest({ digits, places }: Decimal): Decimal {
   let [short, left] = [digits, places];
   while (left > 0 && short % 10n === 0n) [short, left] = [short / 10n, left - 1];

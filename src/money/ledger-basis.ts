@@ -6,7 +6,7 @@ import type { PriceBasis, PriceFacts } from './price.ts';
 import { countSources, factSources } from './reckoning.ts';
 import type { Reckoning } from './reckoning.ts';
 
-/** The pricing data in ledger entries. The text of an entry is not necessarily our own JSON. */
+/** Schemas of the pricing data in ledger entries. The text of an entry is not necessarily our own JSON. */
 
 const price = z.object({
   minimum: z.string(),
@@ -98,7 +98,7 @@ export interface ClosingEntry {
   readonly excess?: Micros;
 }
 
-/** The note on the entry that releases the hold of an abandoned creation, whose record is removed. */
+/** The note on the entry that releases the hold of an abandoned creation, whose task record is removed. */
 export const abandonedNote = 'the creation was abandoned';
 
 export function closedAt({ kind, amount, excess = 0n }: ClosingEntry): Micros {

@@ -3,7 +3,7 @@ import { measureMax } from './settle-facts.ts';
 import type { SettleFacts, Usage } from './settle-facts.ts';
 import type { Quantity } from './reckoning.ts';
 
-/** docs/contributing.md lists what to change when adding one. */
+/** docs/contributing.md lists what to change when adding a measure. */
 export const measures = [
   'million_tokens',
   'million_text_tokens',
@@ -39,11 +39,11 @@ interface MeasureRow {
   readonly words: string;
   readonly kinds: readonly TaskKind[];
   /**
-   * Returns the expected quantity. Defined only for measures of rendered output. A request that matches none of the
-   * price lines of such a measure has no price.
+   * Returns the expected quantity. Defined only for measures of rendered output. A request that matches none of such a
+   * measure's price lines has no price.
    */
   readonly rendered?: (extent: Extent) => Quantity | undefined;
-  /** Returns the quantity that the upstream reported. Undefined if it reported nothing credible. */
+  /** Returns the quantity that the upstream reported, or undefined if there is no credible one. */
   readonly reported: (facts: SettleFacts) => Quantity | undefined;
   /** The usage field that reports the measure, if `reported` reads nothing else. */
   readonly usageField?: TokenCount;
@@ -139,7 +139,7 @@ export function tokenQuantity(tokens: bigint): Quantity {
   return { numerator: tokens, denominator: 1_000_000n };
 }
 
-/** Upstreams report seconds as JSON numbers. Rounds them to milliseconds, so that amounts are exact. */
+/** Rounds to milliseconds, so amounts are exact. Upstreams report seconds as JSON numbers. */
 export function secondQuantity(seconds: number): Quantity {
   return { numerator: BigInt(Math.round(seconds * 1000)), denominator: 1000n };
 }
@@ -182,7 +182,7 @@ export function reportedQuantity(measure: Measure, facts: SettleFacts): Quantity
 }
 
 /**
- * Treats an impossible number as not reported, so that it cannot block a settlement. Zero is impossible too, because a
+ * Returns undefined for an impossible number, so it cannot block a settlement. Zero is impossible too, because a
  * successful task has produced something.
  */
 export function credible(value: number | undefined): number | undefined {

@@ -1,6 +1,6 @@
 /**
- * Integer micro-units (10^-6) of the configured currency: bigint in code, decimal strings in JSON. Rounded only once,
- * at the end, and always half up (away from zero).
+ * Integer micro-units (10^-6) of the configured currency: bigint in code, decimal strings in JSON. Amounts are rounded
+ * only once, at the end, and always half up (away from zero).
  */
 export type Micros = bigint;
 
@@ -38,7 +38,7 @@ export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
 }
 
 /**
- * Limits a ledger entry, and the balance or debt after a credit: 10^12 currency units. This is far below the int64
- * limit, so that holds can always be settled or released.
+ * The limit of a ledger entry, and of the balance or debt after a credit: 10^12 currency units. This is far below the
+ * int64 limit, so holds can always be settled or released.
  */
 export const amountMax: Micros = 10n ** 18n;

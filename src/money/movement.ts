@@ -13,7 +13,7 @@ export const entryKinds = [
 ] as const;
 export type EntryKind = (typeof entryKinds)[number];
 
-/** The ledger stores all amounts without a sign. */
+/** Entry kinds that reduce the balance. The ledger stores all amounts without a sign. */
 const taking: ReadonlySet<EntryKind> = new Set(['hold', 'settle', 'charge_extra']);
 
 /**

@@ -1,11 +1,14 @@
 import { formatDecimal, parseDecimal } from './decimal.ts';
 import { parseMicros } from './money.ts';
 
-/** Decimal text without trailing zeros, by which list prices are multiplied. `0.9` is a discount of ten per cent. */
+/**
+ * Factors by which list prices are multiplied, as decimal text without trailing zeros. `0.9` is a discount of ten per
+ * cent.
+ */
 export interface PriceFactors {
   /** Absent if the account pays list prices. */
   readonly all?: string;
-  /** Factors for individual models, which replace the general one. */
+  /** Factors for individual models, which replace `all`. */
   readonly models: ReadonlyMap<string, string>;
 }
 
@@ -13,7 +16,7 @@ export const noFactors: PriceFactors = { models: new Map() };
 
 const factorMax = 100n * 1_000_000n;
 
-/** Normalizes `0.90` to `0.9`. Undefined unless the text is a decimal from 0 to 100 with at most 6 places. */
+/** Normalizes `0.90` to `0.9`. Returns undefined unless the text is a decimal from 0 to 100 with at most 6 places. */
 export function parseFactor(text: string): string | undefined {
   const micros = parseMicros(text);
   const decimal = parseDecimal(text);
@@ -21,7 +24,7 @@ export function parseFactor(text: string): string | undefined {
   return formatDecimal(decimal);
 }
 
-/** Undefined if the model's list price applies. */
+/** Returns undefined if the list price applies. */
 export function factorFor({ all, models }: PriceFactors, model: string): string | undefined {
   const factor = models.get(model) ?? all;
   return factor === '1' ? undefined : factor;

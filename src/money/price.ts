@@ -5,7 +5,7 @@ import { isOfImage, isOfLength, isRendered, measures } from './measures.ts';
 import type { Measure } from './measures.ts';
 import type { CountSource, Quantity, Step } from './reckoning.ts';
 
-/** What a line's `when` can test. A test of an absent text or duration fails. */
+/** What a line's `when` can test. A test of an undefined text or duration fails. */
 export interface PriceFacts {
   readonly resolution?: string;
   readonly ratio?: string;
@@ -46,50 +46,48 @@ export interface PriceLine {
   readonly measure: Measure;
   /** Currency units per unit of the measure, as a decimal string. */
   readonly price: string;
-  /** The free quantity. For megapixels, it applies to each image. */
+  /** The free quantity. Applies to each image if the measure is megapixels. */
   readonly beyond?: number | undefined;
   readonly when?: PriceCondition | undefined;
 }
 
 /**
- * The charge is the sum of the lines. If a measure has several lines, only the first with a matching `when` applies.
+ * The charge is the sum of the lines. If a measure has multiple lines, only the first with a matching `when` applies.
  */
 export interface Price {
-  /** What a successful task costs at least, as a decimal string. */
   readonly minimum: string;
   readonly lines: readonly PriceLine[];
   /** The account's factor, as a decimal string. Configured prices have none. */
   readonly factor?: string;
   /**
-   * A decimal string. A charge above this multiple of the hold needs an operator's decision. With `none`, no charge
-   * does. Defaults to 3.
+   * A charge above this multiple of the hold needs an operator's decision. A decimal string that defaults to 3. With
+   * `none`, no charge needs a decision.
    */
   readonly reviewAbove?: string;
 }
 
 /**
- * What a task's price depends on. Frozen when the hold is made, so that later price changes do not affect it. Stored as
- * JSON in the hold's ledger entry and in the workflow's input.
+ * What a task's price depends on. Frozen when the hold is made, so later price changes do not affect it. Stored as JSON
+ * in the hold's ledger entry and in the workflow's input.
  */
 export interface PriceBasis {
   readonly price: Price;
-  /** By channel id. Such a price replaces the model's. */
+  /** By channel id. A channel's price replaces the model's. */
   readonly channels?: Readonly<Record<string, Price>>;
   /** The account's factor, by which all these prices are multiplied. Absent if it is 1. */
   readonly factor?: string;
   /** The facts that at least one channel receives. */
   readonly facts: PriceFacts;
-  /** By channel id: the facts that are not sent to this channel. */
+  /** By channel id: the facts that are not sent to the channel. */
   readonly unsent?: Readonly<Record<string, readonly string[]>>;
   /** By channel id: the size that determines an image's price if no price line matches the image's own size. */
   readonly sizes?: Readonly<Record<string, string>>;
   /** The measured length of the request's videos. Absent if it is unknown or does not affect the price. */
   readonly input_seconds?: number;
-  /** The most output that the request and its model allow. */
   readonly most?: MostOutput;
   /** The most input, and the most megapixels per image, that the request and its model allow. */
   readonly bounds?: Bounds;
-  /** What the request costs at least, in micro-units as decimal text. Charged if no known fact has a price. */
+  /** The least that the request costs, in micro-units as decimal text. Charged if no known fact has a price. */
   readonly least?: string;
   /** The fingerprint of the configuration that contained the price. */
   readonly version: string;
@@ -101,13 +99,13 @@ export interface Bound {
   /** As `numerator/denominator`. */
   readonly most: string;
   /**
-   * `assumed`: only an upper limit. It is charged only if the upstream reports a count. `request` and `measured`: the
-   * actual quantity.
+   * `assumed`: only an upper limit, so nothing is charged unless the upstream reports a count. `request` and
+   * `measured`: the actual quantity.
    */
   readonly source: 'request' | 'measured' | 'assumed';
 }
 
-/** Absent fields have no limit. */
+/** Undefined fields have no limit. */
 export interface MostOutput {
   readonly seconds?: number;
   readonly images?: number;
@@ -120,7 +118,6 @@ export interface MostOutput {
 /** A part of a task that is priced as a unit: the whole task, or a group of images with the same facts. */
 export interface Part {
   readonly facts: PriceFacts;
-  /** The facts of a group of images, if groups differ. */
   readonly of?: PriceFacts;
   readonly images?: number;
   readonly counts: Counts;
@@ -133,7 +130,7 @@ export interface Count {
   readonly source: CountSource;
 }
 
-/** Assumed counts affect only holds, so they become zero. */
+/** Assumed counts affect only holds, so they become zero in charges. */
 export function chargeable({ quantity, source }: Count): Count {
   return { quantity: source === 'assumed' ? { ...quantity, numerator: 0n } : quantity, source };
 }
@@ -144,9 +141,9 @@ export interface ChargedLine extends Count {
   readonly price: Micros;
   readonly free: bigint;
   readonly of?: PriceFacts;
-  /** How many images' megapixels this line adds up. Undefined if there is only one. */
+  /** The number of images whose megapixels this line adds up. Undefined if there is only one. */
   readonly images?: number;
-  /** The exact amount in millionths of a micro-unit. The lines are added up before rounding. */
+  /** The exact amount in millionths of a micro-unit. Lines are added up before rounding. */
   readonly exact: bigint;
 }
 
@@ -173,7 +170,9 @@ export function factsAt({ facts, unsent = {} }: PriceBasis, channel: string): Pr
     : Object.fromEntries(Object.entries(facts).filter(([name]) => !names.includes(name)));
 }
 
-/** Cached because every create request needs the measures several times, and the lines of a price never change. */
+/**
+ * Caches the measures of a price's lines, which never change. Every create request needs the measures multiple times.
+ */
 const measuresByLines = new WeakMap<Price['lines'], readonly Measure[]>();
 
 export function measuresOf({ lines }: Pick<Price, 'lines'>): readonly Measure[] {
@@ -236,7 +235,7 @@ export function holds(when: PriceCondition, facts: PriceFacts): boolean {
   return facts.duration >= (when.duration.min ?? 0) && facts.duration <= (when.duration.max ?? Infinity);
 }
 
-/** Precise enough to represent the price of every quantity exactly. */
+/** How finely a micro-unit is divided: enough to represent the price of every quantity exactly. */
 const exactPerMicro = 1_000_000n;
 
 /**
@@ -280,7 +279,7 @@ export function chargeOf(
   return { amount, lines, steps: [...steps, { kind: 'factor', factor, amount }] };
 }
 
-/** Returns undefined for a count of zero that the calculation need not list. */
+/** Returns undefined for a zero count that the calculation need not list. */
 function chargeLine(
   line: PriceLine | undefined,
   index: number,
@@ -309,7 +308,7 @@ function chargeLine(
   };
 }
 
-/** The multiplier is a decimal string such as "1.25". Rounds half up. */
+/** `multiplier` is a decimal string such as "1.25". Rounds half up. */
 export function multiply(amount: Micros, multiplier: string): Micros {
   return divideHalfUp(amount * (parseMicros(multiplier) ?? microsPerUnit), microsPerUnit);
 }

@@ -4,7 +4,7 @@ import type { Micros } from './money.ts';
 export const projectionDaysMin = 3;
 
 export interface MonthSoFar {
-  /** In the calendar month (UTC), including today, in micro-units. */
+  /** What was used in the calendar month (UTC), including today, in micro-units. */
   readonly used: Micros;
   readonly today: Micros;
   readonly now: number;
@@ -20,7 +20,7 @@ export interface Projection {
 
 /**
  * Assumes that each remaining day costs the average of the month's complete days. Today counts as that average, or as
- * the amount already used today if that is higher.
+ * today's use if that is higher.
  */
 export function projectMonth({ used, today, now, since }: MonthSoFar): Projection {
   const date = new Date(now);

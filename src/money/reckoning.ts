@@ -15,17 +15,17 @@ export type Step =
   | { readonly kind: 'sum'; readonly amount: Micros }
   | { readonly kind: 'minimum'; readonly minimum: Micros; readonly amount: Micros }
   | { readonly kind: 'factor'; readonly factor: string; readonly amount: Micros }
-  /** Multiplied by the model's surcharge on holds and rounded half up. */
+  /** Multiplies by the model's surcharge on holds and rounds half up. */
   | { readonly kind: 'multiplier'; readonly multiplier: string; readonly amount: Micros }
-  /** The hold, because no known fact has a price. */
+  /** Charges the hold, because no known fact has a price. */
   | { readonly kind: 'held'; readonly amount: Micros }
-  /** The least that the request can cost, because no known fact has a price. */
+  /** Charges the least that the request can cost, because no known fact has a price. */
   | { readonly kind: 'least'; readonly amount: Micros }
-  /** Reduced to the share of the requested images that arrived, rounded half up. */
+  /** Reduces the amount to the share of the requested images that arrived, rounded half up. */
   | { readonly kind: 'share'; readonly quantity: Quantity; readonly amount: Micros }
   | { readonly kind: 'limit'; readonly limit: Micros; readonly amount: Micros };
 
-/** The ledger stores money as decimal text and quantities as `numerator/denominator`. */
+/** A step as the ledger stores it: money as decimal text, quantities as `numerator/denominator`. */
 export type WrittenStep =
   | { readonly kind: 'sum' | 'held' | 'least'; readonly amount: string }
   | { readonly kind: 'minimum'; readonly minimum: string; readonly amount: string }
@@ -35,16 +35,16 @@ export type WrittenStep =
   | { readonly kind: 'limit'; readonly limit: string; readonly amount: string };
 
 /**
- * Where a fact comes from that the request does not specify. `default`: the model's configuration. `open`: the request
- * leaves it open, so the most expensive value is assumed. `upstream`: the upstream's report. `measured`: the stored
- * result.
+ * The source of a fact that the request does not specify. `default`: the model's configuration. `open`: the request
+ * leaves the fact open, so the most expensive value is assumed. `upstream`: the upstream's report. `measured`: the
+ * stored result.
  */
 export const factSources = ['default', 'open', 'upstream', 'measured'] as const;
 export type FactSource = (typeof factSources)[number];
 
 /**
- * `formula`: the adapter derived the count from the output's resolution, ratio and length. `assumed`: unknown, so the
- * highest possible count is held but not charged.
+ * The source of a count. `formula`: the adapter derived the count from the output's resolution, ratio and length.
+ * `assumed`: the count is unknown, so the highest possible one is held but not charged.
  */
 export const countSources = [
   'request',
@@ -62,29 +62,26 @@ export interface WrittenLine {
   readonly measure: Measure;
   readonly price: string;
   readonly quantity: string;
-  /** The free part of the quantity, in the same form. Undefined if there is none. */
+  /** The free part of the quantity, also as `numerator/denominator`. Undefined if nothing is free. */
   readonly free?: string;
   readonly source: CountSource;
-  /** The facts of a group of images, if groups differ. */
   readonly of?: PriceFacts;
-  /** How many images' megapixels are counted. Undefined if there is only one. */
+  /** The number of images whose megapixels are counted. Undefined if there is only one. */
   readonly images?: number;
-  /** Exact. Only the sum is rounded. */
+  /** Exact, because only the sum is rounded. */
   readonly amount: string;
 }
 
-/** How an amount was calculated, as the ledger entry stores it. JSON-safe. */
+/** How an amount was calculated, as JSON-safe data for the ledger entry. */
 export interface Reckoning {
   readonly rules_of: 'model' | 'channel';
-  /** All facts that the lines can test, including the channel. */
   readonly facts: PriceFacts;
-  /** Where the facts come from that the request does not specify. */
   readonly sources: { readonly [Fact in keyof PriceFacts]?: FactSource };
   /**
    * The output length to which the formula was applied. Undefined if no formula was applied or the length is unknown.
    */
   readonly seconds?: number;
-  /** The measured length of the input videos. Absent if there are none or it is unknown. */
+  /** The measured length of the input videos. Undefined if there are none or the length is unknown. */
   readonly input_seconds?: number;
   readonly lines: readonly WrittenLine[];
   readonly steps: readonly WrittenStep[];

@@ -1,4 +1,4 @@
-/** What the upstream reported. Absent fields were not reported. */
+/** The token counts that the upstream reported. Undefined fields were not reported. */
 export interface Usage {
   readonly completionTokens?: number;
   readonly totalTokens?: number;
@@ -19,8 +19,8 @@ export interface ImageGroup {
 
 /**
  * The facts of a finished upstream job that determine the charge. They pass through Temporal, so they are small and
- * contain no secrets. Links to the results do not pass through it: the poll that receives them writes them to the
- * record.
+ * contain no secrets. Links to results never pass through Temporal: the poll that receives the links writes them to the
+ * task record.
  */
 export interface SettleFacts {
   readonly usage?: Usage;
@@ -35,7 +35,7 @@ export interface SettleFacts {
   readonly generateAudio?: boolean;
   readonly images?: number;
   /**
-   * Groups of images with different facts. Absent if all images are alike. `size` and `quality` above apply to all
+   * Groups of images with different facts. Undefined if all images are alike. `size` and `quality` above apply to all
    * images.
    */
   readonly groups?: readonly ImageGroup[];

@@ -32,8 +32,8 @@ import type { Reckoning, Step } from './reckoning.ts';
 export interface Settlement extends Reckoning {
   readonly amount: Micros;
   /**
-   * Whether the output was neither reported nor measured. The charge was then computed, or it is the lowest possible
-   * one.
+   * Whether the output was neither reported nor measured. If so, the charge was computed, or it is the lowest possible
+   * charge.
    */
   readonly estimated: boolean;
 }
@@ -43,7 +43,7 @@ export interface SettleInput {
   readonly channel: string;
   readonly facts: SettleFacts;
   readonly held: Micros;
-  /** From the adapter's formula, based on the reported length and size. */
+  /** The token count from the adapter's formula, based on the reported length and size. */
   readonly estimatedTokens?: bigint;
 }
 
@@ -160,7 +160,7 @@ function imageCounts({ images, size }: ImageGroup, { basis, facts }: SettleInput
 
 interface PixelTerms {
   readonly bound: Bound | undefined;
-  /** Whether the pixels were measured in the images. The charge then does not exceed the bound. */
+  /** Whether the pixels were measured in the images. If so, the charge does not exceed the bound. */
   readonly isMeasured: boolean;
 }
 
@@ -217,7 +217,6 @@ export function isPriced({ lines }: Pick<Reckoning, 'lines'>): boolean {
   return lines.length > 0;
 }
 
-/** Whether the price counts tokens but the upstream reported no usable number. */
 export function needsFormula(price: Pick<Price, 'lines'>, facts: SettleFacts): boolean {
   return isByFormula(price) && reportedQuantity('million_tokens', facts) === undefined;
 }

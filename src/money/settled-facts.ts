@@ -3,7 +3,10 @@ import type { Cost } from './cost.ts';
 import { parseBasis } from './ledger-basis.ts';
 import type { SettleFacts } from './settle-facts.ts';
 
-/** What a settlement's entry records in addition to the calculation. For synchronous images, it is the only record. */
+/**
+ * What a settlement's entry records in addition to the calculation. For synchronous images, the entry is the only
+ * record.
+ */
 export interface SettledFacts {
   readonly cost?: Cost;
   readonly reported: SettleFacts;
@@ -15,7 +18,6 @@ export function settledCost(basis: string | undefined): Cost | undefined {
   return costSchema.safeParse(parseBasis(basis)).data?.cost;
 }
 
-/** Whether the settlement charged output that was neither reported nor measured. */
 export function settledByEstimate(basis: string | undefined): boolean {
   return z.object({ estimated: z.literal(true) }).safeParse(parseBasis(basis)).success;
 }

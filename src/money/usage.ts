@@ -12,7 +12,7 @@ export interface UsageAsked {
   readonly by: readonly UsageDimension[];
 }
 
-/** Tasks whose holds were made on these days, no matter when the tasks ended. */
+/** Counts tasks whose holds were made on these days, no matter when the tasks finished. */
 export interface UsageRow {
   readonly of: Readonly<Partial<Record<UsageDimension, string>>>;
   readonly tasks: number;
@@ -23,7 +23,7 @@ export interface UsageRow {
   readonly refunded: Micros;
 }
 
-/** A query over several days exceeded the group limit. A query for a single day has no limit. */
+/** Thrown if a query over multiple days exceeds the group limit. Queries for a single day have no limit. */
 export class TooManyGroupsError extends Error {
   readonly max: number;
 

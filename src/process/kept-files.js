@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Caches what one start computes for later ones. Plain JavaScript, because it also caches compiled TypeScript. */
+/** Caches what one start computes for later starts. Plain JavaScript, because it also caches compiled TypeScript. */
 
 const root = new URL('../../node_modules/.cache/', import.meta.url);
 
@@ -22,8 +22,10 @@ export function readKept(path) {
 }
 
 /**
- * Several processes may keep the same file at once. If the directory cannot be written to, each start takes longer.
- * @param {string} path @param {string} text
+ * Writes a file to the cache. Multiple processes may write the same file at once. If the directory is not writable,
+ * nothing is cached and each start takes longer.
+ * @param {string} path
+ * @param {string} text
  */
 export function keep(path, text) {
   try {

@@ -1,11 +1,13 @@
 /**
  * Decides how often a process reads what other processes write. An idle process reads rarely. Its next use first waits
- * until everything has been read once, so its data is as recent as a busy process's.
+ * until everything has been read once, so its data is then as recent as a busy process's.
  */
 export interface Pace {
   /** Runs a unit of work, such as a request or an activity, and keeps the process busy for some time afterwards. */
   readonly use: <T>(run: () => Promise<T>) => Promise<T>;
-  /** Like `use`, for work that is unlikely to be followed by more. The process is idle again as soon as it ends. */
+  /**
+   * Like `use`, for work that is unlikely to be followed by more. The process is idle again as soon as the work ends.
+   */
   readonly useOnce: <T>(run: () => Promise<T>) => Promise<T>;
   readonly every: (period: Period, work: () => Promise<void>) => () => void;
   /** Like `every`, for a read that the first use of an idle process waits for. */
@@ -14,12 +16,11 @@ export interface Pace {
 
 export interface Period {
   readonly everyMs: number;
-  /** The interval while the process is idle, in milliseconds. */
   readonly idleMs: number;
 }
 
 const idleAfterMs = 15_000;
-/** If the reads after an idle period take longer than this, the use proceeds with older data. */
+/** How long a use waits for the reads after an idle period. After that, the use proceeds with older data. */
 const wakeMsMax = 2_000;
 
 /** @param now - A monotonic clock in milliseconds. */

@@ -4,11 +4,14 @@ import { promisify } from 'node:util';
 
 import { z } from 'zod';
 
-/** A process's id and start time. The pid alone is not enough, because the system reuses pids. */
+/** A process's id and start time. The pid alone is not enough, because systems reuse pids. */
 export const processIdentitySchema = z.object({ pid: z.number().int().positive(), startedAt: z.string() });
 export type ProcessIdentity = z.infer<typeof processIdentitySchema>;
 
-/** Returns undefined if the process does not exist. `startedAt` is empty if the system does not report it (Windows). */
+/**
+ * Returns undefined if the process does not exist. `startedAt` is empty if the system does not report start times
+ * (Windows).
+ */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
   if (!isAlive(pid)) {
     return undefined;

@@ -1,6 +1,6 @@
 /**
- * Measures how long something has stayed unchanged according to this process's own clock, so that a search for
- * abandoned work never compares two clocks. Kept in memory, so a restart begins anew.
+ * Measures by this process's own clock how long something has stayed unchanged, so a search for abandoned work never
+ * compares two clocks. Kept in memory, so a restart begins anew.
  */
 export interface Sightings {
   /** Returns 0 for a version that is seen for the first time. */

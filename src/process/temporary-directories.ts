@@ -13,26 +13,32 @@ export type TemporaryPurpose = (typeof purposes)[number];
 const prefixOf = (purpose: TemporaryPurpose): string => `mediary-${purpose}-`;
 
 /**
- * For directories whose owner this machine cannot see, perhaps because it runs in another container. No request lives
- * this long.
+ * The age at which a directory counts as abandoned if this machine cannot see its owner, perhaps because the owner runs
+ * in another container. No request lives this long.
  */
 const abandonedAfterMs = 24 * 3600 * 1000;
 
 const ownerSchema = processIdentitySchema.extend({ host: z.string() });
 
-/** The name contains the owner, so that `sweepTemporaryDirectories` finds the directory after the process was killed. */
+/**
+ * The directory's name contains its owner, so `sweepTemporaryDirectories` can find the directory after the owner was
+ * killed.
+ */
 export async function makeTemporaryDirectory(purpose: TemporaryPurpose, parent = tmpdir()): Promise<string> {
   const owner = { ...(await identifyProcess(process.pid)), host: hostname() };
   const name = Buffer.from(JSON.stringify(owner)).toString('base64url');
   return mkdtemp(join(parent, `${prefixOf(purpose)}${name}.`));
 }
 
-/** Repeats the removal, because a file that is just being created may still appear. */
+/** Retries, because a file that is just being created may still appear. */
 export function removeTemporaryDirectory(directory: string): Promise<void> {
   return rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
 }
 
-/** Removes the directories of dead processes. Failures are only counted, because another user's cannot be removed. */
+/**
+ * Removes the directories of dead processes. Failures are only counted, because another user's directories cannot be
+ * removed.
+ */
 export async function sweepTemporaryDirectories(now: () => number, parent = tmpdir()): Promise<Walked> {
   const names = await readdir(parent).catch(() => []);
   return walk(names, {

@@ -6,13 +6,13 @@ import type { ResourceLimits } from 'node:worker_threads';
 
 export interface Thread {
   readonly worker: Worker;
-  /** Resolves with the thread's first message, which means that its code is loaded. CPU time counts from then on. */
+  /** Resolves with the thread's first message, which is sent when its code is loaded. CPU time counts from then on. */
   readonly ready: Promise<unknown>;
 }
 
 /**
- * Starts a thread for untrusted input, which can exhaust only that thread's time and memory. `file` is the code beside
- * `importer`, without the extension.
+ * Starts a thread for untrusted input, which can exhaust only that thread's time and memory. `file` is the name of a
+ * code file beside `importer`, without the extension.
  */
 export function startThread(importer: string, file: string, resourceLimits: ResourceLimits): Thread {
   const entry = new URL(`./${file}${extname(fileURLToPath(importer))}`, importer);
@@ -35,8 +35,8 @@ export function startThread(importer: string, file: string, resourceLimits: Reso
 }
 
 /**
- * Returns a function that estimates the CPU milliseconds that the thread has used since. The thread's active time is
- * too high on a busy machine, so it is capped by the process's CPU time.
+ * Returns a function that estimates the CPU milliseconds that the thread has used since this call. The thread's active
+ * time is too high on a busy machine, so it is capped by the process's CPU time.
  */
 export function startThreadClock(worker: Worker): () => number {
   const turns = worker.performance.eventLoopUtilization();

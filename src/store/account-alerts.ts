@@ -6,14 +6,14 @@ import { durable, ensureIndexes, openCollection } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
-/** The events to which an account has subscribed. Times are in Unix milliseconds. */
+/** The events that an account has subscribed to. Times are in Unix milliseconds. */
 export interface AccountAlert {
   readonly account: string;
   /** An event is posted each time the balance falls below this amount. Undefined if no such events are wanted. */
   readonly threshold?: Micros;
   /** An event is posted for each percentage of a cap that is reached. Undefined if no such events are wanted. */
   readonly caps?: JudgedCaps;
-  /** May contain secrets. */
+  /** Where events are posted. May contain secrets. */
   readonly address: Sealed;
   readonly isBelow: boolean;
   /** The ledger entry that last changed `isBelow`. Older entries are ignored. */
@@ -22,7 +22,7 @@ export interface AccountAlert {
 }
 
 export interface JudgedCaps {
-  /** The last ledger entry, inclusive, up to which usage has been compared with the caps. */
+  /** The last ledger entry up to which usage has been compared with the caps. */
   readonly upTo: bigint;
   readonly revision: number;
   /** The revision for which usage was last compared with the caps. */
@@ -48,11 +48,13 @@ export interface Crossing {
 interface AlertDocument extends Omit<AccountAlert, 'account' | 'address'> {
   readonly _id: string;
   readonly sealed: SealedDocument;
-  /** Optimistic lock: every change of the events checks that this is unchanged. */
+  /** An optimistic lock: every change of the events checks that `rev` is unchanged. */
   readonly rev: number;
 }
 
-/** If the balance keeps falling while a receiver is down, only this many of the newest events are kept. */
+/**
+ * The most pending events kept. If the balance keeps falling while a receiver is down, only the newest events remain.
+ */
 const pendingMax = 20;
 
 export interface BalanceLimit extends AccountAlert {
@@ -68,7 +70,7 @@ export function createAccountAlertStore(db: Db) {
   return {
     ensureIndexes: () => ensureIndexes(alerts, [{ name: 'due', key: { 'pending.dueAt': 1 } }]),
 
-    /** Replaces the account's alert. A limit that is already reached is also posted. */
+    /** Replaces the account's alert. Limits that are already reached are posted too. */
     async set({ account, threshold, caps, address }: NewAlert): Promise<void> {
       const sealed = toSealedDocument(address);
       const limits = defined({ threshold, caps });
@@ -95,7 +97,9 @@ export function createAccountAlertStore(db: Db) {
       return (await found.limit(limit).toArray()).map(toAlert);
     },
 
-    /** Returns false if another process has already reported this, or if a later entry has since been evaluated. */
+    /**
+     * Returns false if another process has already reported the crossing, or if a later entry has since been evaluated.
+     */
     async cross({ account, threshold }: BalanceLimit, { isBelow, seq, event }: Crossing): Promise<boolean> {
       const crossed = await alerts.updateOne(
         { _id: account, threshold, isBelow: !isBelow, seq: { $lt: seq } },
@@ -146,7 +150,9 @@ function alertEvents(alerts: Collection<AlertDocument>) {
       ).map(toAlert);
     },
 
-    /** Replaces or removes an event. Returns false if another process has begun to deliver it since it was read. */
+    /**
+     * Replaces or removes an event. Returns false if another process has begun to deliver the event since it was read.
+     */
     async change(account: string, seen: SeenEvent, changed: BalanceEvent | undefined): Promise<boolean> {
       for (;;) {
         const found = await alerts.findOne({ _id: account });

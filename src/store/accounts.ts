@@ -25,10 +25,10 @@ export interface Account {
   readonly webhookSecrets: readonly Sealed[];
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** Unix milliseconds. Nothing can be created from this time on. */
+  /** Unix milliseconds. Nothing can be created in the account from this time on. */
   readonly closedAt?: number;
   readonly changes?: readonly Change[];
-  /** Set once removal of the account's keys, tasks and names has begun. Its ledger entries stay. */
+  /** Set once removal of the account's keys, tasks and names has begun. The account's ledger entries stay. */
   readonly deletion?: AccountDeletion;
 }
 
@@ -45,18 +45,23 @@ export interface AccountDeletion {
 
 interface AccountDocument extends Omit<Account, 'id' | 'endUserCaps' | 'priceFactors' | 'webhookSecrets'> {
   readonly _id: string;
-  /** Each end user appears as a pseudonym. */
+  /** Contains each end user's pseudonym, not the name. */
   readonly endUserCaps?: readonly CapsDocument[];
   readonly endUsersIgnoreCase?: boolean;
-  /** Model names may contain dots, so they are stored as values, not field names. The general factor has no model. */
+  /**
+   * Each model is stored as a value rather than a field name, because its name may contain dots. The general factor has
+   * no model.
+   */
   readonly priceFactors?: readonly { readonly model?: string; readonly factor: string }[];
   readonly webhookSecrets: readonly SealedDocument[];
   readonly texts?: readonly string[];
-  /** A copy of the account's id while its deletion is incomplete. It keeps the index small. */
+  /** The account's own id while its deletion is incomplete. Unset otherwise, which keeps the index small. */
   readonly deleting?: string;
 }
 
-/** Three, because a receiver may have only the oldest: a rotation is repeated if its response is lost. */
+/**
+ * Three, because a rotation is repeated if its response is lost, and then a receiver may have only the oldest secret.
+ */
 const webhookSecretsMax = 3;
 const deletionsAtOnce = 100;
 
@@ -146,7 +151,7 @@ function accountLists(
   toAccount: (document: AccountDocument) => Account,
 ) {
   return {
-    /** Matches the start of a word in the name, or any part of the id. */
+    /** Finds accounts by the start of a word in the name, or by any part of the id. */
     async search(text: string, limit: number): Promise<Account[]> {
       const found = accounts.find({ texts: inTexts(text) }).limit(limit);
       return (await found.toArray()).map(toAccount);
@@ -194,7 +199,7 @@ function accountEnds(
       return begun.matchedCount === 1;
     },
 
-    /** At most 100, ordered by id. */
+    /** Returns at most 100 accounts, ordered by id. */
     async deleting(after: string): Promise<Account[]> {
       const found = accounts.find({ deleting: { $gt: after } }).sort({ deleting: 1 });
       return (await found.limit(deletionsAtOnce).toArray()).map(toAccount);
@@ -204,7 +209,10 @@ function accountEnds(
       await accounts.updateOne({ _id: id, deleting: id }, { $set: { 'deletion.imagesUpTo': upTo } });
     },
 
-    /** Keeps only the account's id, creation and closing times, and deleter. */
+    /**
+     * Removes the account's name, webhook secrets, caps, price factors and history, and marks the deletion as
+     * finished.
+     */
     async finishDeletion(id: string, at: number): Promise<void> {
       await accounts.updateOne(
         { _id: id, deleting: id },

@@ -12,10 +12,10 @@ interface BodyDocument {
   readonly expires: Date;
 }
 
-/** Well below MongoDB's 16 MB limit, because Latin-1 text can double in size as UTF-8. */
+/** The bytes per document. Well below MongoDB's 16 MB limit, because Latin-1 text can double in size as UTF-8. */
 const documentBytes = 4 * 1024 * 1024;
 
-/** Keeps response bodies, split into documents, so that repeated requests get the same response. */
+/** Keeps response bodies, so repeated requests get the same response. A body is split into documents. */
 export function createAnswerBodyStore(db: Db, { seal, open }: Sealing) {
   const bodies = openCollection<BodyDocument>(db, 'image_result_bodies', durable);
   return {
@@ -61,7 +61,7 @@ function bodyId(made: string, n: number): string {
   return `${made}/${n}`;
 }
 
-/** Yields the same bytes in document-sized pieces. Only one piece at a time is in memory twice. */
+/** Yields the same bytes in document-sized pieces. Only one piece at a time is held in memory twice. */
 function* cut(parts: readonly Uint8Array[]): Generator<Buffer> {
   let piece: Uint8Array[] = [];
   let bytes = 0;

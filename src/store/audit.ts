@@ -16,14 +16,14 @@ import {
 } from './mongo.ts';
 import { sortKey } from './task-document.ts';
 
-/** An operator's act, completed or attempted. Times are in Unix milliseconds. */
+/** An operator's action, completed or attempted. Times are in Unix milliseconds. */
 export interface AuditEntry {
   readonly id: string;
   readonly at: number;
   readonly by: string;
   readonly via: ActOrigin;
   readonly address?: string;
-  /** The API operation, or the name of the act on a task. */
+  /** The API operation, or the name of the action on a task. */
   readonly action: string;
   readonly target: string;
   readonly task?: string;
@@ -59,7 +59,7 @@ type BulkDocument = Omit<BulkFacts, 'id'> &
   Sorted & { readonly task: readonly string[]; readonly items: readonly AuditItem[] };
 type AuditDocument = SingleDocument | BulkDocument;
 
-/** Exists once an entry holds a thousand items. */
+/** The field that exists once an entry is full, which means a thousand items. */
 const lastItem = 'items.999';
 
 export interface AuditFilter {
@@ -85,7 +85,7 @@ type Ended = EndedItem & Pick<AuditEntry, 'changes'>;
 
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
-/** A permanent record of what operators did. While the account exists, only an entry's outcome can change. */
+/** A permanent record of what operators did. Only an entry's outcome can change, until the account is deleted. */
 export function createAuditStore(db: Db) {
   const audit = openCollection<AuditDocument>(db, 'audit', durable);
   const singles = openCollection<SingleDocument>(db, 'audit', durable);
@@ -101,7 +101,7 @@ export function createAuditStore(db: Db) {
         { name: 'bulk', key: { bulk: 1 }, unique: true, sparse: true },
       ]),
 
-    /** Writes one entry per `key`, even if a repeat has a different time and therefore a different id. */
+    /** Writes one entry per `key`, even if a repeated call has a different time and therefore a different id. */
     async begin({ id: sort, ...entry }: Omit<AuditEntry, 'items'>, key: string = sort): Promise<void> {
       await unlessThere(() => singles.insertOne({ _id: key, sort, ...entry }));
     },
@@ -111,7 +111,8 @@ export function createAuditStore(db: Db) {
     },
 
     /**
-     * Removes the request and the reason from entries about a deleted account. The entry for the deletion itself stays.
+     * Removes the request, reason, result and changes from entries about a deleted account. The entries for the
+     * deletion itself stay.
      */
     async redact(about: { readonly target: InSet } | { readonly task: InSet }): Promise<void> {
       const others = { ...about, action: { $nin: [...deletionActs] } };
@@ -123,7 +124,7 @@ export function createAuditStore(db: Db) {
       await bulks.updateMany({ ...about, items: { $exists: true } }, { $unset: { 'items.$[].result': '' } });
     },
 
-    /** Newest first. `after` is the id of the previous page's last entry. */
+    /** Returns entries newest first. `after` is the id of the previous page's last entry. */
     async list(
       { by, task, target, since }: AuditFilter,
       { limit, after }: { readonly limit: number; readonly after?: string },
@@ -149,8 +150,8 @@ export function createAuditStore(db: Db) {
 function bulkActs(bulks: Collection<BulkDocument>) {
   return {
     /**
-     * Adds an act as an item. Acts with identical `facts` share an entry, which the first of them creates. Returns the
-     * entry's id, or undefined if the entry is full.
+     * Adds an action as an item. Actions with identical `facts` share an entry, which the first of them creates.
+     * Returns the entry's id, or undefined if the entry is full.
      */
     async beginItem(facts: BulkFacts, begun: AuditItemBegun): Promise<string | undefined> {
       const { id: _id, at: first, bulk: name, ...shared } = facts;
@@ -182,7 +183,7 @@ function bulkActs(bulks: Collection<BulkDocument>) {
   };
 }
 
-/** In order of precedence: the bulk's outcome is the first of these that any item has. */
+/** Outcomes in order of precedence: a bulk's outcome is the first of these that any of its items has. */
 const bulkOutcomes: readonly ActOutcome[] = ['begun', 'failed', 'done', 'refused'];
 
 function toEntry(document: AuditDocument): AuditEntry {

@@ -6,7 +6,7 @@ import { dayMs } from '../base/times.ts';
 import { durable, ensureIndexes, expiring, openCollection, unlessThere } from './mongo.ts';
 
 /**
- * A report, made once per window, that usage has reached a percentage of a cap. It is kept after delivery to prevent
+ * A report that usage has reached a percentage of a cap, made once per window. Kept after delivery to prevent
  * duplicates.
  */
 export interface CapEvent extends ReachedCap {
@@ -17,9 +17,9 @@ export interface CapEvent extends ReachedCap {
   readonly dueAt: number;
 }
 
-/** The end user appears as a pseudonym. */
+/** Stores the end user as a pseudonym. */
 interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
-  /** Combines account, window and percentage, so that two processes cannot report the same event. */
+  /** Combines account, window and percentage, so two processes cannot report the same event. */
   readonly _id: string;
   readonly event: string;
   readonly dueAt?: number;
@@ -27,7 +27,7 @@ interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
   readonly expires?: Date;
 }
 
-/** Counted from the end of the window. Longer than any delivery is retried. */
+/** How long an event is kept after the end of its window. Longer than any delivery is retried. */
 const keptMs = 8 * dayMs;
 
 export type CapEventStore = ReturnType<typeof createCapEventStore>;
@@ -86,7 +86,10 @@ export function createCapEventStore(db: Db, endUsers: EndUserNames) {
     countUndelivered: (account: string): Promise<number> =>
       events.countDocuments({ account, dueAt: { $gt: 0 } }),
 
-    /** `changed` is undefined if nothing is left to post. Returns false if another process has acted since `seen`. */
+    /**
+     * `changed` is undefined if nothing is left to post. Returns false if another process has changed the event since
+     * `seen`.
+     */
     async change(
       seen: Pick<CapEvent, 'account' | 'tries' | 'cap' | 'by' | 'percent'>,
       changed: Pick<CapEvent, 'tries' | 'dueAt'> | undefined,

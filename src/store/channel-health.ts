@@ -13,7 +13,9 @@ interface CircuitDocument extends CircuitRecord {
 interface Probe {
   readonly task: string;
   readonly isSuspect: boolean;
-  /** False if the failures affect only other models or accounts, so the request need not wait out the cool-down. */
+  /**
+   * False if the failures affect only other models or accounts, so the request need not wait for the cool-down to end.
+   */
   readonly isConcerned: boolean;
   readonly leaseMs: number;
 }
@@ -23,7 +25,7 @@ export type ChannelHealthStore = ReturnType<typeof createChannelHealthStore>;
 export function createChannelHealthStore(db: Db, now: () => number) {
   const circuits = openCollection<CircuitDocument>(db, 'channel_health', durable);
   return {
-    /** At most one per credential or model that has had trouble. */
+    /** Returns at most one circuit per credential or model that has had trouble. */
     async list(): Promise<Circuit[]> {
       return (await circuits.find().toArray()).map(toCircuit);
     },
@@ -34,8 +36,8 @@ export function createChannelHealthStore(db: Db, now: () => number) {
     },
 
     /**
-     * Returns true if this task may probe an open circuit. Across all processes, only one task at a time may do so.
-     * Tasks that failed there are suspect and wait longer.
+     * Returns whether this task may probe an open circuit. Only one task at a time may, across all processes. Tasks
+     * that failed there are suspect and wait longer.
      */
     async takeProbe(id: string, { task, isSuspect, isConcerned, leaseMs }: Probe): Promise<boolean> {
       const at = now();
@@ -51,7 +53,7 @@ export function createChannelHealthStore(db: Db, now: () => number) {
       return taken.modifiedCount === 1;
     },
 
-    /** Lets another task become the probe. Does nothing if this task is no longer the probe. */
+    /** Frees the probe for another task. Does nothing if this task is no longer the probe. */
     async giveBackProbe(id: string, task: string): Promise<void> {
       await circuits.updateOne({ _id: id, probe: task }, { $set: { probeUntil: 0 } });
     },

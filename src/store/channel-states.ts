@@ -1,7 +1,9 @@
 import type { Db } from 'mongodb';
 import { durable, openCollection, repeatOnDuplicate, updateWith } from './mongo.ts';
 
-/** An operator's switch. "Off" takes the channel out of service. "On" defers to the configuration file. */
+/**
+ * An operator's switch for a channel. "Off" takes the channel out of service. "On" defers to the configuration file.
+ */
 export interface ChannelState {
   readonly id: string;
   readonly enabled: boolean;

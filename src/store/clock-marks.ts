@@ -4,7 +4,7 @@ import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 /** The last confirmed database time. Times are in Unix milliseconds. */
 export interface ClockMark {
   readonly at: number;
-  /** Incremented by each confirmation by a process or an operator. */
+  /** Incremented each time a process or an operator confirms the time. */
   readonly rev: number;
   readonly jump?: ClockJump;
 }
@@ -21,7 +21,7 @@ interface MarkDocument extends ClockMark {
 
 export type ClockMarks = ReturnType<typeof createClockMarks>;
 
-/** A single document, shared by all processes, that outlives them. */
+/** Stores a single document that all processes share and that outlives them. */
 export function createClockMarks(db: Db) {
   const marks: Collection<MarkDocument> = openCollection<MarkDocument>(db, 'clock', durable);
   const _id = 'database';
@@ -36,7 +36,7 @@ export function createClockMarks(db: Db) {
       await repeatOnDuplicate(() => marks.updateOne({ _id }, update, { upsert: true }));
     },
 
-    /** Does nothing if the time has been confirmed since the mark was read. */
+    /** Records a jump. Does nothing if the time has been confirmed since the mark was read. */
     async contradict({ rev }: Pick<ClockMark, 'rev'>, jump: ClockJump): Promise<void> {
       await marks.updateOne({ _id, rev }, { $set: { jump } });
     },

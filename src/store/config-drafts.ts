@@ -4,7 +4,7 @@ import { durable, openCollection, unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** Shown to editors who have read an older revision. */
+/** An edit of the draft, shown to editors who have read an older revision. */
 export interface DraftEdit {
   readonly revision: number;
   readonly by: string;
@@ -30,11 +30,11 @@ interface DraftDocument {
   readonly sealed?: SealedDocument;
 }
 
-/** A secret entered by an operator in a draft. Its value is never displayed. */
+/** A secret that an operator entered in a draft. Its value is never displayed. */
 export interface ConfiguredSecret {
   /** The NAME in `${sealed:NAME}`. */
   readonly name: string;
-  /** The value's last characters. Empty for a short value. */
+  /** The last characters of the value. Empty for a short value. */
   readonly ending: string;
   readonly at: number;
   readonly by: string;

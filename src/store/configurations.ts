@@ -16,12 +16,12 @@ export interface ConfigurationHead {
   /** The hash of the latest version that came from a file. Undefined if this version itself did. */
   readonly file?: string;
   readonly node: string;
-  /** Unix milliseconds on that process's clock. */
+  /** Unix milliseconds by the publishing process's clock. */
   readonly at: number;
 }
 
 export interface PublishedConfiguration extends ConfigurationHead {
-  /** The text before `${NAME}` substitution. */
+  /** The text before `${NAME}` is substituted. */
   readonly text: string;
 }
 
@@ -34,13 +34,13 @@ interface ConfigurationDocument extends Omit<ConfigurationHead, 'version'> {
   readonly _id: string;
   readonly version: bigint;
   readonly sealed: SealedDocument;
-  /** Incremented by reads that had to be writes. See `readByWrite`. */
+  /** Incremented by reads that are sent as writes. See `readByWrite`. */
   readonly reads?: number;
 }
 
 const only = 'published';
 const versionsShownMax = 100;
-/** Ids are zero-padded, so that they sort numerically. */
+/** Ids are zero-padded, so they sort numerically. */
 const versionDigits = 10;
 const place = { purpose: 'configuration', id: only } as const;
 
@@ -72,7 +72,10 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     return matchedCount === 0 ? undefined : toHead(whole);
   }
 
-  /** Must run before the replacement. If the process dies in between, the version is stored twice instead of lost. */
+  /**
+   * Keeps a copy of the version to be replaced. Must run before the replacement: if the process dies in between, the
+   * version is stored twice rather than lost.
+   */
   async function noteReplaced({ reads: _reads, ...document }: ConfigurationDocument): Promise<void> {
     const _id = versionId(document.version);
     const text = open(place, toSealed(document.sealed));
@@ -85,7 +88,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     return found === null ? undefined : toHead(found);
   }
 
-  /** Reads the version that a majority of the servers has. Use it for decisions. */
+  /** Reads the version that a majority of the servers has. Use this function for decisions. */
   async function confirmHead(): Promise<ConfigurationHead | undefined> {
     const [count, after] = readByWrite;
     const options = { ...after, projection: { sealed: 0 } };
@@ -100,7 +103,9 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   return {
     ensureIndexes: () => ensureIndexes(replaced, [{ name: 'hash', key: { hash: 1 } }]),
 
-    /** The version may be outdated. Use it only for display, where it is soon read again. */
+    /**
+     * Returns a version that may be outdated. Use this function only for display, where the version is soon read again.
+     */
     head,
     confirmHead,
 

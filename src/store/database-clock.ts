@@ -14,13 +14,13 @@ export interface DatabaseClock {
 export interface DatabaseClockDeps {
   readonly db: Pick<Db, 'command'>;
   readonly marks: Pick<ClockMarks, 'find' | 'confirm' | 'contradict'>;
-  /** This process's monotonic clock, in milliseconds. It cannot be set. */
+  /** This process's monotonic clock, in milliseconds. A monotonic clock cannot be set. */
   readonly monotonic?: () => number;
   /** The machine's uptime in seconds, including sleep. */
   readonly uptime?: () => number;
   /** This machine's wall clock in Unix milliseconds, used only until this process has its own count. */
   readonly ownNow?: () => number;
-  /** Called when the database cannot be reached. The clock then runs on from the last known time. */
+  /** Called when the database cannot be reached. The clock then continues from the last known time. */
   readonly onError: (error: unknown) => void;
   readonly onTime: (serverTime: number) => void;
 }
@@ -28,13 +28,12 @@ export interface DatabaseClockDeps {
 const clockJumpMs = 2 * 60_000;
 
 /**
- * The time of MongoDB's primary, which is the same for every process whatever its own clock says. It is read
- * periodically and advanced by the monotonic clock, so setting a clock changes nothing. The error is at most one round
- * trip. A known time is kept until a response contradicts it, however late a busy process reads that response.
- *
- * A time more than two minutes away from this process's own count is a jump. It is ignored until the database agrees
- * with the count again, another process with its own count confirms it, or an operator accepts it. A process that has
- * just started compares the time with the last confirmed one.
+ * Opens a clock that follows MongoDB's primary, so all processes agree on the time, whatever their own clocks say. The
+ * time is read periodically and advanced by the monotonic clock, so setting a clock changes nothing. The error is at
+ * most one round trip. A known time is kept until a response contradicts it, however late a busy process reads that
+ * response. A time more than two minutes away from this process's own count is a jump. A jump is ignored until the
+ * database agrees with the count again, another process with its own count confirms the new time, or an operator
+ * accepts it. A process that has just started compares the time with the last confirmed one.
  */
 export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<DatabaseClock> {
   const { db, marks, onError, onTime } = deps;
@@ -65,7 +64,7 @@ export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<Databa
       return;
     }
     jump = { expected: Math.floor(isCounted ? offset + answered : (mark?.at ?? time)), seen: time };
-    // Until it has counted for itself, a process uses the database's time for everything except money.
+    // A process that has not counted yet uses the database's time for everything except money.
     if (!isCounted) offset = time - answered;
     rev ??= mark?.rev;
     if (mark !== undefined && mark.jump === undefined) await marks.contradict(mark, jump);
@@ -108,8 +107,8 @@ function isNear(time: number, other: number): boolean {
 
 /**
  * Whether the time can be trusted at startup. Nothing was counted while no process ran, so the time must be near the
- * last confirmed time or this machine's clock. After a recorded jump, it must be near this machine's clock and most of
- * the jump must have been undone.
+ * last confirmed time or this machine's clock. After a recorded jump, the time must be near this machine's clock, and
+ * most of the jump must have been undone.
  */
 function isRightAtStart(time: number, mark: ClockMark | undefined, ownNow: number): boolean {
   if (mark === undefined) return true;

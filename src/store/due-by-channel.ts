@@ -7,8 +7,8 @@ export interface DuePage {
 }
 
 /**
- * Returns each channel's longest overdue documents, at most `eachMax` for each, so that a channel with a long backlog
- * does not hide the others. Needs an index of the fields of `fixed`, `channel` and `dueAt`, in this order.
+ * Returns each channel's longest overdue documents, at most `eachMax` per channel, so a channel with a long backlog
+ * does not hide the others. Needs an index on the fields of `fixed`, then `channel`, then `dueAt`.
  */
 export async function findDueByChannel<Schema extends Document & { readonly channel?: string }>(
   collection: Collection<Schema>,

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { durable, openCollection, unlessThere } from './mongo.ts';
 
-/** A duty that one process at a time performs, for as long as it lives. */
+/** A duty that one process at a time performs, for as long as that process lives. */
 interface DutyDocument {
   readonly _id: string;
   /** Incremented each time another process takes over. */
@@ -17,7 +17,7 @@ export function createDuties(db: Db) {
       return (await duties.findOne({ _id: duty }))?.turn ?? 0;
     },
 
-    /** Returns true if this process took over. Only one of the processes that read `seen` can. */
+    /** Returns whether this process took over. Of the processes that read `seen`, only one can. */
     async takeTurn(duty: string, seen: number): Promise<boolean> {
       if (seen > 0) {
         const taken = await duties.updateOne({ _id: duty, turn: seen }, { $set: { turn: seen + 1 } });

@@ -4,11 +4,11 @@ import { isPlain } from '../base/plain-text.ts';
 
 /**
  * Converts end users' names to the pseudonyms stored in the database. A name always has the same pseudonym, so spending
- * can be counted by it. Without the key, a pseudonym can be neither read nor matched with a name.
+ * can be counted per pseudonym. Without the key, a pseudonym can be neither read nor matched with a name.
  */
 export interface EndUserNames {
   readonly hide: (name: string) => string;
-  /** Returns its argument unchanged if that is not a pseudonym of this key. */
+  /** Returns the argument unchanged if it is not a pseudonym of this key. */
   readonly read: (pseudonym: string) => string;
 }
 
@@ -55,7 +55,7 @@ export function createEndUserNames(key: Uint8Array): EndUserNames {
   };
 }
 
-/** Replaces a name that is too long or unprintable with its SHA-256, so that such users remain distinct. */
+/** Replaces a name that is too long or unprintable with its SHA-256, so such users remain distinct. */
 function shownName(name: string): string {
   if (name.length <= nameCharactersMax && isPlain(name)) return name;
   return `sha256:${hash('sha256', name, 'hex')}`;

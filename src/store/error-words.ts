@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * Returns search terms for the words in failures, longest words first. Sealed messages can be searched by these terms.
+ * Returns search terms for the words in failures, longest words first. The terms make sealed messages searchable.
  * Without the key, a term can be neither read nor matched with a word.
  */
 export type ErrorTerms = (texts: readonly string[], max?: number) => string[];

@@ -2,10 +2,10 @@ import type { AnyBulkWriteOperation, Db } from 'mongodb';
 import { defaultRetention } from '../base/retention.ts';
 import { ensureIndexes, expiring, isDuplicateKey, openCollection, primaryOnly } from './mongo.ts';
 
-/** A task's exchanges with its upstream, to be added to its record. Each is JSON. */
+/** New exchanges with a task's upstream, to be added to the task's record. Each is JSON. */
 export interface NewExchanges {
   readonly task: string;
-  /** Exchanges that create or end a job. They are kept apart so that frequent polls do not displace them. */
+  /** Exchanges that create or end a job. They are kept apart, so frequent polls do not displace them. */
   readonly submits: readonly string[];
   readonly polls: readonly string[];
 }
@@ -33,7 +33,7 @@ export function createExchangeStore(
   return {
     ensureIndexes: () => ensureIndexes(exchanges, [expiring]),
 
-    /** One command for many tasks. Several processes may add to the same document. */
+    /** Adds the exchanges of many tasks with one command. Multiple processes may add to the same document. */
     async add(news: readonly NewExchanges[]): Promise<void> {
       if (news.length === 0) return;
       const expires = new Date(now() + keptMs());
@@ -41,7 +41,7 @@ export function createExchangeStore(
       try {
         await exchanges.bulkWrite(writes, { ordered: false });
       } catch (error) {
-        // Two processes created a task's document concurrently. Keep its content and add the rest.
+        // Two processes created a task's document concurrently. Keep the document's content and add the rest.
         if (!isDuplicateKey(error)) throw error;
         const failed = failedWrites(error);
         await exchanges.bulkWrite(
@@ -55,7 +55,7 @@ export function createExchangeStore(
       await exchanges.deleteMany({ _id: { $in: [...tasks] } });
     },
 
-    /** Submissions first, each list in the order in which it was recorded. */
+    /** Returns submissions first, then polls, each in the order in which they were recorded. */
     async find(task: string): Promise<readonly string[]> {
       const found = await exchanges.findOne({ _id: task });
       return found === null || found.expires.getTime() < now() ? [] : [...found.submits, ...found.polls];

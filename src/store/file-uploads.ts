@@ -13,7 +13,7 @@ export interface UploadKey {
 }
 
 export interface StoredUpload extends UploadKey {
-  /** Unknown until the upload completes. */
+  /** Undefined until the upload completes. */
   readonly id?: string;
   readonly tries: number;
 }
@@ -21,7 +21,7 @@ export interface StoredUpload extends UploadKey {
 export interface ReadyUpload {
   readonly id: string;
   readonly url: string;
-  /** No request refers to the file after this time. Unix milliseconds. */
+  /** No request refers to the upload after this time, in Unix milliseconds. */
   readonly usableUntil: number;
   /** When the file is deleted at the upstream, in Unix milliseconds. */
   readonly dueAt: number;
@@ -44,7 +44,7 @@ interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt'
 
 export type FileUploadStore = ReturnType<typeof createFileUploadStore>;
 
-/** After this time, the process that is uploading is presumed dead. */
+/** After this time, the uploading process is presumed dead. */
 const forgottenMs = 86_400_000;
 
 export function createFileUploadStore(db: Db, now: () => number, { seal, open }: Sealing) {
@@ -57,7 +57,7 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       ]),
 
     /**
-     * Lets only one of several concurrent callers upload the file. `gone` is the owner of a stuck upload to take over.
+     * Lets only one of multiple concurrent callers upload the file. `gone` is the owner of a stuck upload to take over.
      */
     async claim(key: UploadKey, owner: string, gone = ''): Promise<Claim> {
       const _id = idOf(key);
@@ -83,17 +83,17 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       return (await uploads.updateOne(owned, { $set })).matchedCount === 1;
     },
 
-    /** The upload has failed. The next call to `claim` retries it. */
+    /** Records that the upload has failed. The next call to `claim` retries it. */
     async abandon(key: UploadKey, owner: string): Promise<void> {
       await uploads.deleteOne({ _id: idOf(key), owner, state: 'uploading' });
     },
 
-    /** Call this when the file has been removed, so that its copies at upstreams are soon deleted. */
+    /** Call this when the file has been removed, so its copies at upstreams are soon deleted. */
     async drop(file: string): Promise<void> {
       await uploads.updateMany({ file }, { $set: { dueAt: 0, usableUntil: 0 } });
     },
 
-    /** At most `eachMax` for each channel. */
+    /** Returns at most `eachMax` uploads per channel. */
     async listDue(eachMax: number): Promise<readonly StoredUpload[]> {
       return (await findDueByChannel(uploads, {}, { at: now(), eachMax })).map(toUpload);
     },

@@ -7,7 +7,7 @@ import { durable, ensureIndexes, openCollection } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** While a file is being written, `expiresAt` is the time at which its writer is presumed dead. */
+/** A caller's file. While the file is being written, `expiresAt` is the time at which its writer is presumed dead. */
 interface FileDocument extends Omit<UserFile, 'id' | 'filename'> {
   /** `file_…`, sortable by time. */
   readonly _id: string;
@@ -29,7 +29,7 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
   return {
     ensureIndexes: () => ensureIndexes(files, indexes),
 
-    /** Call this before writing the bytes. A recorded file is deleted even if its writer dies. */
+    /** Call this before writing the bytes, so the file is deleted even if its writer dies. */
     async begin({ id: _id, filename: name, ...file }: UserFile): Promise<void> {
       const filename = toSealedDocument(sealing.seal(placeOf(_id), name));
       await files.insertOne({ _id, state: 'writing', ...file, filename });
@@ -41,8 +41,8 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
     },
 
     /**
-     * Hides a file that could not be deleted, or whose write failed, and stops counting its bytes. It is deleted at
-     * `at`. Accepts any state, because a failed `complete` may still have taken effect.
+     * Hides a file that could not be deleted, or whose write failed, and stops counting its bytes. The file is deleted
+     * at `at`. Accepts any state, because a failed `complete` may still have taken effect.
      */
     async postponeRemoval(id: string, at: number): Promise<void> {
       await files.updateOne({ _id: id }, { $set: { state: 'writing', bytes: 0, expiresAt: at } });
@@ -53,7 +53,9 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       return found === null ? undefined : toFile(found);
     },
 
-    /** Files that have not expired at `at`, newest first. `after` is the id of the previous page's last file. */
+    /**
+     * Returns files that have not expired at `at`, newest first. `after` is the id of the previous page's last file.
+     */
     async list(
       { account, key }: Reach,
       { limit, after, at }: { readonly limit: number; readonly after?: string; readonly at: number },
@@ -67,7 +69,10 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       return { files: found.slice(0, limit).map(toFile), hasMore: found.length > limit };
     },
 
-    /** Includes files still being written, but not those that have expired at `at`. */
+    /**
+     * Returns how many bytes the account has stored. Includes files still being written, but not those that have
+     * expired at `at`.
+     */
     async bytesOf(account: string, at: number): Promise<number> {
       const $match = { account, expiresAt: { $gt: at } };
       const $group = { _id: null, bytes: { $sum: '$bytes' } };
@@ -94,7 +99,7 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       return (await files.findOne({ account }, nameOnly)) !== null;
     },
 
-    /** The reconciler then also deletes the copies at upstreams. */
+    /** Removes the file's record. The reconciler then also deletes the copies at upstreams. */
     async remove(id: string): Promise<void> {
       await uploads.drop(id);
       await files.deleteOne({ _id: id });
@@ -128,5 +133,5 @@ function createToFile({ open }: Sealing) {
   };
 }
 
-/** Shown if this process lacks the key for the name. The file itself still works. */
+/** Shown instead of a name for which this process lacks the key. The file itself still works. */
 const unreadable = 'cannot be read';

@@ -1,16 +1,12 @@
-/**
- * Shares reads under load: requests that arrive while reads are in flight are served together by the next one. No
- * caller gets a result that was read before it asked, and none waits for a read that hangs.
- */
 export interface Reads<Value> {
   readonly one: (id: string) => Promise<Value | undefined>;
   /** Ids that are missing from the result are read individually, because a reply's size is limited. */
   readonly many: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
 }
 
-/** With this many reads in flight, further reads are gathered. A lone caller never waits. */
+/** The number of reads in flight at which further reads are gathered. A lone caller never waits. */
 const directMax = 2;
-/** A gathered read starts as soon as another one returns, or after this many milliseconds at the latest. */
+/** A gathered read starts as soon as another read returns, or after this many milliseconds at the latest. */
 const gatherMs = 2;
 const gatheredMax = 100;
 
@@ -20,6 +16,10 @@ interface Gathering<Value> {
   readonly leave: () => void;
 }
 
+/**
+ * Shares reads under load: requests that arrive while reads are in flight are served together by the next read. No
+ * caller gets a result that was read before it asked, and none waits for a read that hangs.
+ */
 export function gatherReads<Value>({ one, many }: Reads<Value>): (id: string) => Promise<Value | undefined> {
   let gathering: Gathering<Value> | undefined;
   let inFlight = 0;

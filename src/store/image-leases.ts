@@ -3,26 +3,29 @@ import type { UpstreamCost } from '../task/cost.ts';
 import { durable, openCollection } from './mongo.ts';
 
 /**
- * A claim of one API process on the holds of its synchronous images. The process writes its lease before its first hold
- * and renews it while it lives. If renewals stop, the process has died.
+ * An API process's claim on the holds of its synchronous images. The process writes its lease before its first hold and
+ * renews it while it lives. If renewals stop, the process has died.
  */
 export interface ImageLease {
   /** The prefix of the ids of this process's images. */
   readonly id: string;
   readonly process: string;
-  /** The first id that the process may still be working on. All earlier ones are finished. */
+  /** The first id that the process may still be working on. All earlier ids are finished. */
   readonly from: string;
-  /** Incremented by each renewal, so that observers need not compare clocks with the owner. */
+  /** Incremented by each renewal, so observers need not compare their clocks with the owner's. */
   readonly beat: number;
 }
 
 interface LeaseDocument extends Omit<ImageLease, 'id'> {
   readonly _id: string;
-  /** Set when another process closes this process's holds. The lease can no longer be renewed. */
+  /** Set when another process starts to close this process's holds. From then on, the lease cannot be renewed. */
   readonly dead?: true;
 }
 
-/** Images delivered while the ledger was unavailable. Their `charge` (micro-units) must be settled, not released. */
+/**
+ * A charge for images that were delivered while the ledger was unavailable. `charge`, in micro-units, must be settled,
+ * not released.
+ */
 export interface OwedCharge {
   readonly charge: bigint;
   readonly basis: string;
@@ -35,7 +38,7 @@ interface OwedDocument extends OwedCharge {
 
 export type ImageLeaseStore = ReturnType<typeof createImageLeaseStore>;
 
-/** The part of an image id that identifies its process's lease. */
+/** The length of the part of an image id that identifies its process's lease. */
 export const imageLeaseIdLength = 16;
 
 export function createImageLeaseStore(db: Db) {
@@ -46,7 +49,7 @@ export function createImageLeaseStore(db: Db) {
       await leases.insertOne({ _id: id, process, from, beat: 0 });
     },
 
-    /** Returns false if the lease is gone or was declared dead. Another process then closes its holds. */
+    /** Returns false if the lease is gone or was declared dead. Another process then closes the lease's holds. */
     async renew(id: string, from: string): Promise<boolean> {
       const { matchedCount } = await leases.updateOne(
         { _id: id, dead: { $exists: false } },
@@ -56,15 +59,15 @@ export function createImageLeaseStore(db: Db) {
     },
 
     /**
-     * Call this once all of the lease's holds are closed. It also removes charges still recorded as owed, which remain
-     * if a process died just after writing them to the ledger.
+     * Call this once all of the lease's holds are closed. Also removes charges still recorded as owed, which remain if
+     * a process died just after writing them to the ledger.
      */
     async remove(id: string): Promise<void> {
       await owed.deleteMany({ _id: { $gte: id, $lt: `${id}~` } });
       await leases.deleteOne({ _id: id });
     },
 
-    /** One lease per living API process, and one per dead process with open holds. */
+    /** Yields one lease per living API process, and one per dead process with open holds. */
     async *each(): AsyncIterable<ImageLease> {
       for await (const { _id: id, process, from, beat } of leases
         .find({ _id: { $gt: '' } })

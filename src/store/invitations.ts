@@ -1,7 +1,7 @@
 import type { Invited } from '../base/invitation.ts';
 
 export interface RedeemedLink {
-  /** HMAC of the link. */
+  /** The HMAC of the link. */
   readonly link: string;
   readonly issued: Pick<Invited, 'hmac' | 'prefix'>;
 }
@@ -12,8 +12,8 @@ export const invitationIndex = { name: 'invitation', key: { 'invitation.hmac': 1
 const repeatMs = 10 * 60_000;
 
 /**
- * A single conditional write stores the issued token, so that only one of several concurrent requests gets one. If that
- * caller repeats its request within `repeatMs`, it gets the same response.
+ * Builds a single conditional write that stores the issued token, so only one of multiple concurrent requests gets a
+ * token. If that caller repeats its request within `repeatMs`, it gets the same response.
  */
 export function redemptionOf({ link, issued: { hmac, prefix } }: RedeemedLink, now: number) {
   const unused = { 'invitation.usedAt': { $exists: false }, 'invitation.expiresAt': { $gt: now } };

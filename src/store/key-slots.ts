@@ -3,9 +3,9 @@ import { racePoint } from '../base/race-point.ts';
 import { durable, openCollection, unlessThere } from './mongo.ts';
 
 /**
- * The unfinished tasks of each API key with a `concurrent_tasks` limit. Each key has one document, whose list length is
- * the count. A guarded update adds a task only if there is room, so the limit is exact across all processes. Times are
- * in Unix milliseconds.
+ * The unfinished tasks of an API key with a `concurrent_tasks` limit. Each key has one document, and the length of its
+ * list is the count. A guarded update adds a task only if there is room, so the limit is exact across all processes.
+ * Times are in Unix milliseconds.
  */
 interface KeySlotsDocument {
   readonly _id: string;
@@ -14,7 +14,7 @@ interface KeySlotsDocument {
 
 export interface KeySlot {
   readonly task: string;
-  /** The task stops counting then, even if a process died without releasing it. */
+  /** When the task stops counting, even if a process died without releasing it. */
   readonly until: number;
   readonly since: number;
 }
@@ -24,7 +24,7 @@ export type KeySlotStore = ReturnType<typeof createKeySlotStore>;
 export function createKeySlotStore(db: Db, now: () => number) {
   const keys = openCollection<KeySlotsDocument>(db, 'key_slots', durable);
 
-  /** Returns true if this call added the task. It adds a task only if there is room and the task is not yet listed. */
+  /** Adds the task if there is room and it is not yet listed. Returns whether this call added it. */
   async function add(key: string, slot: KeySlot, limit: number): Promise<boolean> {
     // Position `limit - 1` is empty while the list is shorter than `limit`.
     const added = await keys.updateOne(
@@ -40,8 +40,8 @@ export function createKeySlotStore(db: Db, now: () => number) {
 
   return {
     /**
-     * Returns true if the task counts now or already did, because the same task may ask twice. Returns false if the key
-     * has `limit` unfinished tasks. `until` is a time by which the task must have ended, in case its process dies.
+     * Returns true if the task counts now or already did, because a task may ask twice. Returns false if the key has
+     * `limit` unfinished tasks. `until` is a time by which the task must have finished, in case its process dies.
      */
     async take(
       key: string,
@@ -57,12 +57,14 @@ export function createKeySlotStore(db: Db, now: () => number) {
       return (await add(key, slot, limit)) || has(key, task);
     },
 
-    /** For a deadline that has moved. Idempotent. Does nothing for a key without a limit. */
+    /** Extends the time of a task whose deadline has moved. Idempotent. Does nothing for a key without a limit. */
     async keepUntil(key: string, { task, until }: Pick<KeySlot, 'task' | 'until'>): Promise<void> {
       await keys.updateOne({ _id: key, 'tasks.task': task }, { $max: { 'tasks.$.until': until } });
     },
 
-    /** Call this when the task has ended or was never admitted. Idempotent. Does nothing for a key without a limit. */
+    /**
+     * Call this when the task has finished or was never admitted. Idempotent. Does nothing for a key without a limit.
+     */
     async release(key: string, task: string): Promise<void> {
       await keys.updateOne({ _id: key }, { $pull: { tasks: { task } } });
     },

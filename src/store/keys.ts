@@ -15,7 +15,7 @@ import { durable, ensureIndexes, openCollection } from './mongo.ts';
 import { lastUses } from './last-uses.ts';
 import type { LastUses } from './last-uses.ts';
 
-/** The maximum number of keys created in the same millisecond. */
+/** The most keys that may share a creation time, to the millisecond, without being lost between pages. */
 const sameMomentMax = 20;
 
 /** An API key. The key itself is shown once and never stored. Times are in Unix milliseconds. */
@@ -24,7 +24,7 @@ export interface ApiKey {
   readonly id: string;
   readonly account: string;
   readonly name: string;
-  /** The key's first characters, by which people recognise it. */
+  /** The key's first characters, by which its owner recognises it. */
   readonly prefix: string;
   readonly scopes: readonly KeyScope[];
   /** CIDRs from which the key may be used. Undefined allows any address. */
@@ -38,7 +38,7 @@ export interface ApiKey {
   readonly channels?: readonly string[];
   /** Whether requests may reference assets in an upstream account (`asset://…`). Undefined means no. */
   readonly assetUrls?: boolean;
-  /** Whether a field without effect is an error in all requests made with the key. */
+  /** Whether fields that have no effect are errors in all requests made with the key. */
   readonly strict?: boolean;
   readonly endUserRequired?: boolean;
   readonly requestsPerMinute?: number;
@@ -56,7 +56,7 @@ export interface ApiKey {
   readonly createdAt: number;
 }
 
-/** What a rotated key passes on to its replacement: account, scopes and limits. */
+/** Returns what a rotated key passes on to its replacement: account, scopes and limits. */
 function termsOf(key: ApiKey) {
   const { hmac: _hmac, id: _public, prefix: _prefix, createdAt: _created, changes: _changes, ...rest } = key;
   const { lastUsedAt: _used, revokedAt: _revoked, replacedBy: _by, countedAs: _as, ...others } = rest;
@@ -118,7 +118,7 @@ export function createKeyStore(db: Db, now: () => number) {
       return found === null ? undefined : toKey(found);
     },
 
-    /** Returns false if the key does not exist. If it is already revoked, the original time stays. */
+    /** Returns false if the key does not exist. Keeps the original time if the key is already revoked. */
     async revoke(id: string, by: string, reason: string): Promise<boolean> {
       const at = now();
       await keys.updateOne(
@@ -153,7 +153,10 @@ export function createKeyStore(db: Db, now: () => number) {
 
 function keyTerms(keys: Collection<KeyDocument>, now: () => number) {
   return {
-    /** The caps of a key and its replacements: those of the newest key, unless it has ended. */
+    /**
+     * Returns the caps that apply to a key and its replacements: those of the newest key, unless that key is no longer
+     * valid.
+     */
     async capsInForce(id: string): Promise<KeyCaps | undefined> {
       let key = await keys.findOne({ _id: id });
       while (key?.replacedBy !== undefined) key = await keys.findOne({ _id: key.replacedBy });
@@ -216,13 +219,13 @@ function toKeyCaps(documents: readonly CapsDocument[]): KeyCaps {
 
 function keyLists(keys: Collection<KeyDocument>) {
   return {
-    /** Matches the start of the key, the start of a word in its name, or any part of its id. */
+    /** Finds keys by the start of the key, the start of a word in its name, or any part of its id. */
     async search(text: string, limit: number): Promise<ApiKey[]> {
       const found = keys.find({ texts: inTexts(text) }).limit(limit);
       return (await found.toArray()).map(toKey);
     },
 
-    /** Newest first. `after` is the previous page's last key. */
+    /** Returns keys newest first. `after` is the previous page's last key. */
     async list(
       filter: { readonly account?: string },
       { limit, after }: { readonly limit: number; readonly after?: ApiKey },

@@ -14,28 +14,28 @@ export interface Mongo {
 export interface MongoSettings {
   readonly appName?: string;
   readonly poolSize?: number;
-  /** How long to wait for a server at the start. Defaults to twenty seconds. */
+  /** How long to wait for a server at startup. Defaults to twenty seconds. */
   readonly foundWithinMs?: number;
 }
 
 const databaseDefault = 'mediary';
 const poolSizeDefault = 50;
-/** Longer than any of our commands takes. Keeps a half-dead server from blocking a request forever. */
+/** Longer than any of our commands takes. Prevents a half-dead server from blocking a request forever. */
 const socketTimeoutMs = 30_000;
 /**
- * How long to wait for a server, a connection, a free connection in the pool, and the majority. It is longer than a
- * process is usually suspended, because a suspension counts as waiting.
+ * How long to wait for a server, a connection, a free connection in the pool, or the majority. Longer than a process is
+ * usually suspended, because a suspension counts as waiting.
  */
 const waitMs = 20_000;
 
 /**
  * How a collection is read and written. The two concerns belong together: a majority read does not yet see what only
- * the primary has acknowledged. Every collection states its own, because a connection string might specify something
- * weaker.
+ * the primary has acknowledged. Every collection states its own concerns, because a connection string might specify
+ * something weaker.
  */
 export type Concerns = typeof durable | typeof primaryOnly;
 
-/** For everything on which a decision, money or a response depends. */
+/** For everything that a decision, money or a response depends on. */
 export const durable = {
   writeConcern: { w: 'majority', wtimeoutMS: waitMs },
   readConcern: { level: 'majority' },
@@ -49,7 +49,7 @@ export const primaryOnly = {
   readPreference: 'primary',
 } as const;
 
-/** Reads int64 as bigint, and sees this process's earlier writes. */
+/** Opens a collection that reads int64 as bigint and sees this process's earlier writes. */
 export function openCollection<Schema extends Document>(
   db: Db,
   name: string,
@@ -87,8 +87,8 @@ export async function connectMongo(uri: string, settings: MongoSettings = {}): P
 }
 
 /**
- * The connection string is invalid or contains an unknown option. The message does not repeat it, because it may
- * contain a password.
+ * Thrown if the connection string is invalid or contains an unknown option. The message does not repeat the connection
+ * string, which may contain a password.
  */
 export class MongoAddressError extends Error {}
 
@@ -123,7 +123,7 @@ export function updateWith(operators: Readonly<Record<string, object>>): object 
   return Object.fromEntries(kept.filter(([, fields]) => Object.keys(fields).length > 0));
 }
 
-/** Two writers collided on an `_id` or unique key. For insertMany, considers the first failure only. */
+/** Whether two writers collided on an `_id` or unique key. For insertMany, considers the first failure only. */
 export function isDuplicateKey(error: unknown): error is MongoServerError {
   return error instanceof MongoServerError && error.code === duplicateKeyCode;
 }
@@ -166,15 +166,15 @@ export interface IndexShape {
   readonly key: Readonly<Record<string, IndexDirection>>;
   readonly unique?: true;
   readonly sparse?: true;
-  /** TTL. The field must be a Date. */
+  /** Makes a TTL index. The field must be a Date. */
   readonly expireAfterSeconds?: number;
 }
 
 export const expiring: IndexShape = { name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 };
 
 /**
- * An index with this name or key already has another definition. Changing it requires a migration, never a side effect
- * of startup.
+ * Thrown if an index with this name or key already has another definition. Changing an index requires a migration,
+ * never a side effect of startup.
  */
 export class IndexConflictError extends Error {
   constructor(collection: string, wanted: IndexShape, { found, cause }: { found: string; cause?: unknown }) {
@@ -187,7 +187,7 @@ export class IndexConflictError extends Error {
   }
 }
 
-/** Leaves existing indexes alone. Several processes may do this concurrently. */
+/** Creates missing indexes and leaves existing ones alone. Multiple processes may do this concurrently. */
 export async function ensureIndexes<Schema extends Document>(
   collection: Collection<Schema>,
   shapes: readonly IndexShape[],
@@ -259,7 +259,7 @@ function describeIndex(index: Readonly<Record<string, unknown>>): string {
   );
 }
 
-/** Codes with which the server permanently refuses a document or command. Several of them mean "too large". */
+/** Codes with which the server permanently refuses a document or command. Some of them mean "too large". */
 const contentCodes: ReadonlySet<unknown> = new Set([
   2, 9, 14, 28, 40, 66, 121, 171, 10334, 11000, 17280, 17419, 17420, 7655103,
 ]);

@@ -11,7 +11,7 @@ export interface NodeReport {
   readonly version: string;
   /** Unix milliseconds. */
   readonly since: number;
-  /** The process is shutting down. It accepts no new work, and finishes what it began. */
+  /** Whether the process is shutting down. If so, it accepts no new work and finishes what it began. */
   readonly leaving: boolean;
   readonly config: RunConfiguration;
   readonly channels?: readonly string[];
@@ -28,7 +28,7 @@ export interface RunConfiguration {
 }
 
 export interface NodeLoad {
-  /** The 99th percentile of the event loop's delay since the last report. */
+  /** The 99th percentile of the event loop delay since the last report. */
   readonly eventLoopLagMs: number;
   /** An API's requests or a worker's activities. */
   readonly inFlight: number;
@@ -46,7 +46,10 @@ interface NodeDocument extends Omit<NodeReport, 'id'> {
   readonly seen: Date;
 }
 
-/** When a worker last reported serving a channel. The channel is a value, because its id may contain dots. */
+/**
+ * When a worker last reported serving a channel. The channel is a value rather than a field name, because its id may
+ * contain dots.
+ */
 interface ServedDocument {
   readonly _id: string;
   readonly at: Date;
@@ -56,7 +59,7 @@ const notedEveryMs = 15_000;
 /** A process that has been silent this long has missed four reports. */
 const silentMs = 24_000;
 const keptSeconds = 600;
-/** These limit the size of reads. */
+/** Limits on the size of reads. */
 const nodesMax = 1_000;
 const servedMax = 10_000;
 
@@ -102,7 +105,7 @@ export function createNodeStore(db: Db) {
       await nodes.deleteOne({ _id });
     },
 
-    /** Nodes seen within ten minutes before the most recent report. */
+    /** Returns the nodes seen within ten minutes before the most recent report. */
     async list(): Promise<readonly Node[]> {
       const found = await nodes.find().sort({ _id: 1 }).limit(nodesMax).toArray();
       // The reading process also reports, so the newest report is about as recent as the read.

@@ -4,7 +4,7 @@ import { durable, ensureIndexes, openCollection, unlessThere } from './mongo.ts'
 
 interface NoticeDocument extends Omit<Notice, 'id'> {
   readonly _id: string;
-  /** Optimistic lock: every write checks that this is unchanged. */
+  /** An optimistic lock: every write checks that `rev` is unchanged. */
   readonly rev: number;
 }
 

@@ -28,13 +28,13 @@ export interface SessionFilter {
   readonly operator?: string;
 }
 
-/** Opening another session ends the operator's oldest. */
+/** The most sessions of an operator. Opening another ends the oldest. */
 const sessionsMax = 50;
 const listedMax = 1000;
 
 export type OperatorSessionStore = ReturnType<typeof createOperatorSessionStore>;
 
-/** Sessions are removed when they end. The audit log records who opened and ended each one. */
+/** Stores sessions until they end. The audit log records who opened and ended each one. */
 export function createOperatorSessionStore(db: Db, now: () => number) {
   const sessions = openCollection<SessionDocument>(db, 'operator_sessions', durable);
   return {
@@ -57,7 +57,7 @@ export function createOperatorSessionStore(db: Db, now: () => number) {
       if (oldest.length > 0) await sessions.deleteMany({ _id: { $in: oldest.map((one) => one._id) } });
     },
 
-    /** MongoDB may not have removed an expired session yet. */
+    /** Ignores expired sessions, which MongoDB may not have removed yet. */
     async findByHmac(hmac: string): Promise<OperatorSession | undefined> {
       const found = await sessions.findOne({ hmac });
       return found === null || found.expires.getTime() <= now() ? undefined : toSession(found);
@@ -81,7 +81,7 @@ export function createOperatorSessionStore(db: Db, now: () => number) {
       return (await sessions.deleteOne({ _id: id })).deletedCount === 1;
     },
 
-    /** Returns the number of ended sessions. `except` is the id of a session to keep. */
+    /** Ends all matching sessions, except the one with the id `except`. Returns how many ended. */
     async endMany(filter: SessionFilter, except = ''): Promise<number> {
       return (await sessions.deleteMany({ ...filter, _id: { $ne: except } })).deletedCount;
     },

@@ -27,7 +27,7 @@ interface OperatorDocument extends Omit<Operator, 'name'> {
   readonly _id: string;
 }
 
-/** Far exceeds any real number of operators. */
+/** The most operators listed, far more than any real number. */
 const operatorsMax = 1000;
 
 export type OperatorStore = ReturnType<typeof createOperatorStore>;
@@ -80,7 +80,7 @@ export function createOperatorStore(db: Db, now: () => number) {
       return found.map(toOperator);
     },
 
-    /** Returns false if no operator has this name. If the operator is already revoked, the original time stays. */
+    /** Returns false if no operator has this name. Keeps the original time if the operator is already revoked. */
     async revoke(name: string, by: string): Promise<boolean> {
       await operators.updateOne(
         { _id: name, revokedAt: { $exists: false } },

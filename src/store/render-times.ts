@@ -12,7 +12,7 @@ export interface RenderRecord extends RenderKind {
 interface RenderTimesDocument extends RenderKind {
   readonly _id: string;
   readonly samples: readonly RenderSample[];
-  /** Extended by each new sample, so that kinds that are no longer rendered are forgotten. */
+  /** Extended by each new sample, so kinds that are no longer rendered are forgotten. */
   readonly expires: Date;
 }
 
@@ -61,7 +61,7 @@ export function createRenderTimesStore(db: Db, now: () => number) {
       });
     },
 
-    /** One atomic push, so that processes that learn concurrently lose nothing. */
+    /** Adds samples in one atomic push, so concurrent processes lose nothing. */
     async add(kind: RenderKind, samples: readonly RenderSample[]): Promise<void> {
       await repeatOnDuplicate(() => push(kind, samples));
     },

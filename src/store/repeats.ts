@@ -6,8 +6,8 @@ import type { Sealing } from './sealed-document.ts';
 
 /**
  * The outcome of a request that may be repeated, either with its Idempotency-Key or by a client that did not receive
- * the whole response. A task is found by its id. A response that exists nowhere else is kept here, split into documents
- * well below MongoDB's 16 MB limit.
+ * the whole response. If the request creates a task, the task is found by its id. A response that exists nowhere else
+ * is kept here, split into documents well below MongoDB's 16 MB limit.
  */
 export interface RepeatRecord {
   /** With a key: the HMAC of account, route and key. For a try: `<HMAC of account, route and body>/<made>`. */
@@ -18,12 +18,12 @@ export interface RepeatRecord {
   /** `stored` means that the response is kept but not yet paid for. */
   readonly state: 'running' | 'stored' | 'done';
   /**
-   * Incremented by each renewal in `running` or `stored`. Waiting processes watch it change, so their clocks need not
-   * agree with the owner's.
+   * Incremented by each renewal in state `running` or `stored`. Waiting processes watch this number change, so their
+   * clocks need not agree with the owner's.
    */
   readonly beat: number;
   readonly answer?: StoredAnswer;
-  /** The id of the record with the response. Set only for a try that repeats another. */
+  /** The id of the record that holds the response. Set only for a try that repeats another. */
   readonly of?: string;
 }
 
@@ -39,8 +39,8 @@ interface StoredAnswer extends AnswerHead {
 }
 
 /**
- * The record of a request that creates a task has neither state nor response: it is done, and the task is found by its
- * id.
+ * The record of a request that creates a task has neither state nor response: the request counts as done, and the task
+ * is found by its id.
  */
 interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'answer' | 'of'> {
   readonly _id: string;
@@ -49,11 +49,11 @@ interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'an
   readonly claimed?: true;
   readonly state?: RepeatRecord['state'];
   readonly beat?: number;
-  /** For MongoDB's TTL index, and for claims that it has not removed yet. */
+  /** For MongoDB's TTL index, and for recognising expired claims that the index has not removed yet. */
   readonly expires: Date;
 }
 
-/** Retries refused before any work began, counted by request name. */
+/** How many requests with one name were refused before any work began, with an error that clients retry. */
 interface RefusedDocument {
   readonly _id: string;
   readonly refused: number;
@@ -61,7 +61,7 @@ interface RefusedDocument {
 }
 
 export interface RepeatClaim extends Pick<RepeatRecord, 'id' | 'made' | 'fingerprint' | 'of'> {
-  /** Set if repeats wait for the result. Not needed for a task, whose id suffices. */
+  /** Set if repeats wait for the result. A task does not need this, because its id suffices. */
   readonly isAwaited?: true;
   readonly keptMs: number;
 }
@@ -70,7 +70,7 @@ interface AnswerToStore extends AnswerHead {
   readonly body?: readonly Uint8Array[];
 }
 
-/** Matches a record only while it still belongs to this request, so both fields must match. */
+/** Both fields must match, so a record is found only while it still belongs to this request. */
 export type RepeatName = Pick<RepeatClaim, 'id' | 'made'>;
 
 export type RepeatStore = ReturnType<typeof createRepeatStore>;
@@ -89,7 +89,7 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       await Promise.all([ensureIndexes(records, [expiring]), bodies.ensureIndexes()]);
     },
 
-    /** Returns undefined if the caller now owns the claim, and the earlier request's record if not. */
+    /** Returns undefined if the caller now owns the claim, or else the earlier request's record. */
     async claim(claim: RepeatClaim): Promise<RepeatRecord | undefined> {
       const fresh = freshDocument(claim, now());
       for (;;) {
@@ -102,15 +102,15 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       }
     },
 
-    /** Records a client's try. `lost` means that its response did not arrive. Idempotent. */
+    /** Records a client's try. `lost` means that the response did not arrive. Idempotent. */
     async note(claim: RepeatClaim, { lost }: { readonly lost: boolean }): Promise<void> {
       const update = updateWith({ $setOnInsert: freshDocument(claim, now()), $set: lost ? { lost } : {} });
       await records.updateOne({ _id: claim.id }, update, { upsert: true });
     },
 
     /**
-     * Claims and returns an unclaimed try with this name. It reads first, because most create requests find none, and
-     * even an update that changes nothing waits for the majority.
+     * Claims and returns an unclaimed try with this name. Reads first, because most create requests find none, and even
+     * an update that changes nothing waits for the majority.
      */
     async claimTry(name: string, { lost }: { readonly lost: boolean }): Promise<RepeatRecord | undefined> {
       if (!(await hasTry(name, { lost }))) return undefined;
@@ -120,7 +120,7 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
 
     hasTry,
 
-    /** A request with this name was refused with an error that clients retry. */
+    /** Records that a request with this name was refused with an error that clients retry. */
     async addRefused(id: string, keptMs: number): Promise<void> {
       const expires = new Date(now() + keptMs);
       await refusals.updateOne({ _id: id }, { $inc: { refused: 1 }, $set: { expires } }, { upsert: true });
@@ -140,7 +140,7 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       await records.updateOne({ _id: id, made }, { $inc: { beat: 1 } });
     },
 
-    /** No request receives the response before `complete`. Idempotent. */
+    /** Stores a response, which no request receives before `complete`. Idempotent. */
     async store(name: RepeatName, { status, mayRetry, body }: AnswerToStore): Promise<void> {
       const { made } = name;
       const record = await records.findOne({ _id: name.id, made }, { projection: { expires: 1 } });
@@ -164,7 +164,7 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
     return (await records.findOne(unclaimed(name, lost), { projection: { _id: 1 } })) !== null;
   }
 
-  /** A try's id begins with its name. */
+  /** Matches unclaimed tries with this name. A try's id begins with its name. */
   function unclaimed(name: string, lost: boolean): Filter<RepeatDocument> {
     return {
       _id: { $gt: `${name}/`, $lt: `${name}0` },

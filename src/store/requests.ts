@@ -22,24 +22,24 @@ export interface RequestRecord {
   readonly warnings: readonly string[];
   /** Why other channels are not in the task's plan, written for people. */
   readonly dropped: readonly DroppedChannel[];
-  /** The creation try that wrote the request, as in the state `creating`. */
+  /** The creation try that wrote the request, as in the task's state `creating`. */
   readonly by: string;
 }
 
-/** `deadlineAt` is in Unix milliseconds. The request is kept for some time after it. */
+/** `deadlineAt` is in Unix milliseconds. The request is kept for some time after the deadline. */
 export interface NewRequest extends RequestRecord, Pick<Task, 'deadlineAt'> {}
 
 type Written = Pick<RequestRecord, 'request' | 'callbackToken' | 'callbackUrl'>;
 
 interface RequestDocument extends Omit<RequestRecord, 'task' | keyof Written> {
   readonly _id: string;
-  /** Encrypted JSON of `Written`. */
+  /** The encrypted JSON of `Written`. */
   readonly sealed: SealedDocument;
-  /** The beginning of the prompt. It is separate because a request may be many megabytes long. */
+  /** The beginning of the prompt, stored separately because a request may be many megabytes long. */
   readonly prompt: SealedDocument;
-  /** The first write sets it, so that the caller's data is deleted even if nothing else happens to the task. */
+  /** Set by the first write, so the caller's data is deleted even if nothing else happens to the task. */
   readonly expires: Date;
-  /** Incremented by reads that had to be writes. See `readByWrite`. */
+  /** Incremented by reads that are sent as writes. See `readByWrite`. */
   readonly reads?: number;
 }
 
@@ -55,7 +55,7 @@ const promptPlaceOf = (id: string) => ({ purpose: 'prompt', id }) as const;
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
 /**
- * `keptMs` counts from the task's deadline. The request is kept for redelivered callbacks, and for people who ask what
+ * Stores requests until `keptMs` after their tasks' deadlines: for redelivered callbacks, and for people who ask what
  * was requested.
  */
 export function createRequestStore(
@@ -72,9 +72,8 @@ export function createRequestStore(
       await ensureIndexes(requests, [expiring]);
     },
 
-    /** When a task's request is deleted, in Unix milliseconds. */
+    /** Returns when a task's request is deleted, in Unix milliseconds. */
     expiresAt,
-    /** Whether the task's request has been deleted. */
     isForgotten: ({ deadlineAt }: Pick<Task, 'deadlineAt'>): boolean => expiresAt(deadlineAt) <= now(),
     ...requestChanges(requests, expiresAt),
 
@@ -94,18 +93,23 @@ export function createRequestStore(
       return (await unlessThere(() => requests.insertOne(document))) ? sealed.data.length : undefined;
     },
 
-    /** Returns undefined once the request has expired, whether or not MongoDB has deleted it. Undefined is certain. */
+    /**
+     * Returns undefined once the request has expired, whether or not MongoDB has deleted it. A result of undefined is
+     * certain.
+     */
     async find(task: string): Promise<RequestRecord | undefined> {
       const seen = kept(await requests.findOne({ _id: task }));
       return seen ?? kept(await requests.findOneAndUpdate({ _id: task }, ...readByWrite));
     },
 
-    /** Uses a plain read. Use it where no decision depends on the result and callers may ask often. */
+    /**
+     * Like `find`, but sends a plain read. Use this where no decision depends on the result and callers may ask often.
+     */
     async glance(task: string): Promise<RequestRecord | undefined> {
       return kept(await requests.findOne({ _id: task }));
     },
 
-    /** Returns the beginnings of these tasks' prompts, by task. Expired ones are missing. */
+    /** Returns the beginnings of these tasks' prompts, by task id. Expired prompts are missing. */
     async prompts(tasks: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const found = await requests
         .find({ _id: { $in: [...tasks] } })
@@ -129,14 +133,17 @@ export function createRequestStore(
 function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadlineAt: number) => number) {
   return {
     /**
-     * Hands the document over to another try, so that its first writer no longer removes it. Returns false if the
-     * document is gone.
+     * Hands the document over to another try, so the first writer no longer removes it. Returns false if the document
+     * is gone.
      */
     async takeOver(task: string, by: string): Promise<boolean> {
       return (await requests.updateOne({ _id: task }, { $set: { by } })).matchedCount === 1;
     },
 
-    /** For a deadline that has moved. Idempotent: of two moves, the later deadline counts. */
+    /**
+     * Extends how long the request is kept after a deadline has moved. Idempotent: of two moves, the later deadline
+     * counts.
+     */
     async keepUntil(task: string, deadlineAt: number): Promise<void> {
       await requests.updateOne({ _id: task }, { $max: { expires: new Date(expiresAt(deadlineAt)) } });
     },
@@ -160,7 +167,7 @@ function readPrompt(id: string, prompt: SealedDocument, open: Sealing['open']): 
   }
 }
 
-/** Shown if this process lacks the key that sealed the prompt. */
+/** Shown instead of a prompt for which this process lacks the key. */
 const unreadable = 'cannot be read';
 
 function toRecord(document: RequestDocument, open: Sealing['open']): RequestRecord {

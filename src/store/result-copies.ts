@@ -38,7 +38,7 @@ export function createResultCopyStore(db: Db) {
       return found === null ? undefined : toCopy(found);
     },
 
-    /** Records the name of a file that is about to be written. Unless written again, the copy is due at `dueAt`. */
+    /** Records the name of a file that is about to be written. Unless `write` follows, the copy is due at `dueAt`. */
     async begin({ task, channel }: LinkedCopy, name: string, dueAt: number): Promise<void> {
       const isNew = { state: 'retry', channel, tries: 0, dueAt } as const;
       await repeatOnDuplicate(() =>
@@ -50,7 +50,7 @@ export function createResultCopyStore(db: Db) {
       );
     },
 
-    /** Writes the whole document, so that an earlier try's error does not remain with a successful copy. */
+    /** Writes the whole document, so an earlier try's error does not remain with a successful copy. */
     async write({ task: _id, ...fields }: ResultCopy): Promise<void> {
       await repeatOnDuplicate(() => copies.replaceOne({ _id }, fields, { upsert: true }));
     },
@@ -67,7 +67,7 @@ export function createResultCopyStore(db: Db) {
       return copies.countDocuments({ state });
     },
 
-    /** At most `eachMax` for each channel. */
+    /** Returns at most `eachMax` copies per channel. */
     async listRetries(page: DuePage): Promise<ResultCopy[]> {
       return (await findDueByChannel(copies, { state: 'retry' }, page)).map(toCopy);
     },

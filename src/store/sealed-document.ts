@@ -3,14 +3,14 @@ import type { Sealed, SealedAt } from '../base/sealed.ts';
 
 export interface Sealing {
   readonly seal: (at: SealedAt, text: string) => Sealed;
-  /** Throws if the key is missing, or if the text was sealed for another place. */
+  /** Throws if the key is missing, or if the text was sealed for another location. */
   readonly open: (at: SealedAt, sealed: Sealed) => string;
 }
 
 export interface SealedDocument {
   readonly key: string;
   readonly data: Binary;
-  /** A copy of the value's first bytes. No two values begin alike, so these bytes suffice to detect a change. */
+  /** A copy of the value's first bytes. No two values begin alike, so these bytes are enough to detect a change. */
   readonly head: Binary;
 }
 

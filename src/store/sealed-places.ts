@@ -8,7 +8,7 @@ import { durable, openCollection } from './mongo.ts';
 
 export interface SealedPlace {
   readonly name: string;
-  /** Returns a page of documents, ordered by id, each with the ids of the keys of its values. */
+  /** Returns a page of documents ordered by id, each with the key ids of its values. */
   page(after?: string): Promise<readonly HeldKeys[]>;
   /** Returns false if the values have been changed or removed since they were read. */
   rewrite(id: string, reseal: (at: SealedAt, sealed: Sealed) => Sealed): Promise<boolean>;
@@ -27,11 +27,14 @@ type Held = SealedDocument | readonly SealedDocument[] | SealedParts;
 
 interface HolderDocument {
   readonly _id: string;
-  /** One field contains the sealed values. The others are not used here. */
+  /** One field contains the sealed values. The other fields are not used here. */
   readonly [field: string]: Held | string;
 }
 
-/** Only ids and key ids are read per document, because a sealed value may be many megabytes long. */
+/**
+ * The number of documents per page. A page contains only ids and key ids, because a sealed value may be many megabytes
+ * long.
+ */
 const pageDocuments = 500;
 
 function createSealedPlace(db: Db, purpose: SealPurpose): SealedPlace {

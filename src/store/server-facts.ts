@@ -13,14 +13,14 @@ const helloSchema = z.object({
 });
 const buildInfoSchema = z.object({ version: z.string() });
 
-/** ReadConcernMajorityNotEnabled, and the answer of a storage engine without it. */
+/** ReadConcernMajorityNotEnabled, and the error of a storage engine without majority reads. */
 const noMajorityCodes: readonly unknown[] = [148, 238];
 
-/** Asks the primary for its version, its replica set and its abilities. Changes nothing. */
+/** Reads the primary's version, replica set and abilities. Changes nothing. */
 export async function readServerFacts(db: Pick<Db, 'command'>): Promise<ServerFacts> {
   const [hello, info, readsMajority] = await Promise.all([
     db.command({ hello: 1 }),
-    // This user may lack the permission. Only the message needs the version.
+    // The database user may lack the permission. Only messages need the version.
     db.command({ buildInfo: 1 }).catch(() => undefined),
     canReadMajority(db),
   ]);
@@ -33,7 +33,7 @@ export function factsOf(hello: unknown, buildInfo: unknown, readsMajority: boole
   const single = setName === undefined ? 'stand-alone server' : 'replica set';
   return {
     topology: msg === 'isdbgrid' ? 'sharded cluster' : single,
-    // The driver has already refused a server that reports none, or one that is too low.
+    // The driver has already refused a server whose wire version is missing or too low.
     wireVersion: maxWireVersion ?? Number.POSITIVE_INFINITY,
     isWritable: isWritablePrimary,
     readsMajority,

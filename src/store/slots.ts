@@ -3,8 +3,8 @@ import type { Collection, Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate, unlessThere } from './mongo.ts';
 
 /**
- * Concurrency limits that hold across processes, and the queue in front of them. A queue is a credential:
- * `<channel>/<credential>`. Times are in Unix milliseconds.
+ * A slot that a task holds. Slots limit concurrency across all processes, and tasks queue for them. `queue` is a
+ * credential: `<channel>/<credential>`.
  */
 
 export interface HeldSlot {
@@ -19,9 +19,11 @@ interface SlotDocument {
   readonly queue: string;
   readonly n: number;
   readonly task: string;
-  /** Undefined if the slot was last taken by a version that did not record it. */
+  /** Undefined if the slot was last taken by a version that did not record the account. */
   readonly account?: string;
-  /** The end of the lease. The slot is free after it, even if its holder died without returning it. */
+  /**
+   * The end of the lease, in Unix milliseconds. The slot is then free, even if its holder died without returning it.
+   */
   readonly until: number;
 }
 
@@ -35,10 +37,10 @@ interface TicketDocument {
   readonly wasLost: boolean;
   /** The sort key among one account's tasks for a model: `urgencyKey` in src/task/fair-order.ts. */
   readonly urgency: string;
-  /** The account with the first ticket is next. The key sorts lost tasks last, then by round and urgency. */
+  /** Sorts the queue: lost tasks last, then by round and urgency. The account with the first ticket is next. */
   readonly order: string;
   readonly round: number;
-  /** When the task checks again automatically. To continue before that, it must be woken. */
+  /** When the task checks again automatically. To continue earlier, the task must be woken. */
   readonly looksAt: number;
   readonly expires: Date;
 }
@@ -56,7 +58,7 @@ export interface NewTicket extends Pick<
 }
 
 /**
- * `<queue>` holds the round being served. `<queue>|<account>` holds the last round in which the account has a ticket.
+ * `<queue>` stores the round being served. `<queue>|<account>` stores the last round in which the account has a ticket.
  */
 interface RoundDocument {
   readonly _id: string;
@@ -139,7 +141,7 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
   }
 
   /**
-   * Doubles the number of slots, within bounds, so that a high limit needs only as many documents as are used. They are
+   * Doubles the number of slots, within bounds, so a high limit needs only as many documents as are used. Slots are
    * created in order, so there is never a gap.
    */
   async function makeMore(queue: string, from: number, limit: number): Promise<void> {
@@ -168,12 +170,15 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
       return (await slots.updateOne({ _id: id, task }, { $set: { until } })).matchedCount === 1;
     },
 
-    /** Leases that already end later stay as they are. */
+    /** Extends a task's leases. Leases that already end later stay as they are. */
     async keep({ task, until }: Lease): Promise<void> {
       await slots.updateMany({ task }, { $max: { until } });
     },
 
-    /** `until` frees the slot only if the lease has this end, because its holder may have extended it. */
+    /**
+     * With `until`, frees the slot only if the lease still ends at that time, because the holder may have extended the
+     * lease.
+     */
     async free(id: string, task: string, until?: number): Promise<void> {
       await slots.updateOne({ _id: id, task, ...defined({ until }) }, { $set: { task: '', until: 0 } });
     },
@@ -182,13 +187,12 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
       return (await slots.find({ task }).toArray()).map(toSlot);
     },
 
-    /** Only a hint, because another task may take the slot first. */
+    /** Whether a slot seems to be free. Only a hint, because another task may take the slot first. */
     async hasFree(queue: string, limit: number): Promise<boolean> {
       const held = await slots.countDocuments({ queue, n: { $lt: limit }, until: { $gt: now() } });
       return held < limit;
     },
 
-    /** Returns the account of each slot that is held. */
     async holders(queue: string, limit: number): Promise<(string | undefined)[]> {
       const held = slots.find(
         { queue, n: { $lt: limit }, until: { $gt: now() } },
@@ -239,25 +243,29 @@ function ticketOperations(tickets: Collection<TicketDocument>) {
     },
 
     /**
-     * The models of the tasks that may be served in this ticket's place: the account's tasks with the same `wasLost`.
+     * Returns the models of the tasks that may be served in this ticket's place: the account's tasks with the same
+     * `wasLost`.
      */
     modelsInTurn({ queue, account, wasLost }: Ticket): Promise<string[]> {
       return tickets.distinct('model', { queue, account, wasLost });
     },
 
-    /** This model's most urgent task that may be served in this ticket's place. */
+    /** Returns this model's most urgent task that may be served in this ticket's place. */
     async mostUrgent({ queue, account, wasLost }: Ticket, model: string): Promise<Ticket | undefined> {
       const found = await tickets.findOne({ queue, account, wasLost, model }, { sort: { urgency: 1 } });
       return found ?? undefined;
     },
 
-    /** Moves this ticket to the position of another of its account's tickets, whose task was served in its place. */
+    /**
+     * Moves this ticket to the position of `left`, a ticket of the same account whose task was served in this ticket's
+     * place.
+     */
     async takeOverTurn({ task, queue, order }: Ticket, left: Ticket): Promise<void> {
       const { order: taken, round } = left;
       await tickets.updateOne({ _id: `${task}@${queue}`, order }, { $set: { order: taken, round } });
     },
 
-    /** If several processes remove the ticket, only one of them gets true. */
+    /** Returns true for only one of the processes that remove the ticket. */
     async removeTicket(task: string, queue: string): Promise<boolean> {
       return (await tickets.deleteOne({ _id: `${task}@${queue}` })).deletedCount === 1;
     },
@@ -288,16 +296,17 @@ function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
 
   return {
     /**
-     * Start-time fair queueing: an account's tickets get consecutive rounds, beginning after the round being served.
-     * One account's burst and another's single task thus meet in the first round.
+     * Returns the next round for an account's ticket (start-time fair queueing). An account's tickets get consecutive
+     * rounds, beginning after the round being served, so one account's burst and another's single task meet in the
+     * first round.
      */
     async takeRound(queue: string, account: string): Promise<number> {
       const id = `${queue}|${account}`;
       const served = (await rounds.findOne({ _id: queue }))?.round ?? 0;
       const round = await nextRound(id);
       if (round > served) return round;
-      // The account was not in the queue for a while. It enters at the current round, and gains nothing from its
-      // absence.
+      // The account was absent from the queue for a while. It enters at the current round, so it gains nothing from
+      // its absence.
       const entered = await rounds.updateOne(
         { _id: id, round: { $lte: served } },
         { $set: { round: served + 1 } },

@@ -1,7 +1,7 @@
 import { following } from '../process/pace.ts';
 import type { Pace, Period } from '../process/pace.ts';
 
-/** A small collection as last read by this process. Decisions use memory, never the database. */
+/** A small collection as last read by this process. Decisions use this copy in memory, never the database. */
 export interface Snapshot<Item> {
   readonly refresh: () => Promise<void>;
   /** Reads once per period. A failed read keeps the previous data. */
@@ -9,7 +9,7 @@ export interface Snapshot<Item> {
   readonly stop: () => void;
   readonly find: (id: string) => Item | undefined;
   readonly all: () => Iterable<Item>;
-  /** Stores what this process has just decided. It stays in force until a read that began later returns. */
+  /** Stores what this process has just decided. The item stays in force until a read that began later returns. */
   readonly put: (item: Item) => void;
 }
 

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 import { dayMs } from '../base/times.ts';
 
-/** The bytes of an account that are to be deleted on one day. */
+/** An account's bytes that are to be deleted on one day. */
 interface StoredBytesDocument {
   /** `<account>/<day>` */
   readonly _id: string;
@@ -23,7 +23,8 @@ export function endOfDay(day: number): number {
 }
 
 /**
- * Sorts after all of an account's days, because a colon follows the digits. Days have five digits until the year 2243.
+ * Returns an id that sorts after all of an account's days, because a colon follows the digits. Days have five digits
+ * until the year 2243.
  */
 function endOf(account: string): string {
   return `${account}/:`;

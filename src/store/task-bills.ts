@@ -9,7 +9,7 @@ export interface BilledPage {
   readonly next?: string;
 }
 
-/** A channel's tasks that were created in this period, in Unix milliseconds. `before` is exclusive. */
+/** A channel's tasks that were created in a period, in Unix milliseconds. `before` is exclusive. */
 export interface BilledSpan {
   readonly channel: string;
   readonly from: number;
@@ -18,7 +18,10 @@ export interface BilledSpan {
   readonly after?: string | undefined;
 }
 
-/** Limits what is read of each record, because an upstream's bill may cover about a hundred thousand tasks. */
+/**
+ * The fields that are read of each record. They are few, because an upstream's bill may cover about a hundred thousand
+ * tasks.
+ */
 const projection = {
   sort: 1,
   account: 1,
@@ -54,10 +57,10 @@ export function taskBills(tasks: Collection<TaskDocument>) {
   }
 
   return {
-    /** Tasks whose last job is or was at the channel. */
+    /** Returns tasks whose last job is or was at the channel. */
     listBilled: (span: BilledSpan) => page('sort', { channel: span.channel }, span),
 
-    /** The few tasks with an attempt at the channel that may or may not have a job. */
+    /** Returns the few tasks with an attempt at the channel that may or may not have a job. */
     listUnclaimed: (span: BilledSpan) => page('unclaimed', { 'attempts.channel': span.channel }, span),
 
     async findBilled(channel: string, jobs: readonly string[]): Promise<BilledTask[]> {

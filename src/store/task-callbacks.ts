@@ -18,7 +18,7 @@ export function taskCallbacks(tasks: Collection<TaskDocument>, now: () => number
 }
 
 function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
-  /** Returns undefined if another round is in force or this one has delivered the callback. */
+  /** Counts an attempt. Returns undefined if another round is in force or this round has delivered the callback. */
   async function count({ task, round, target }: CallbackRound): Promise<number | undefined> {
     const counted = await tasks.findOneAndUpdate(
       { _id: task, 'callback.round': round, 'callback.state': { $ne: 'delivered' } },
@@ -36,14 +36,14 @@ function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
 
   return {
     /**
-     * Counts an attempt before its request is sent, so that it counts even if its process dies. Returns its number in
-     * this round, from 1, or undefined if this round has already delivered the callback or a newer round has replaced
-     * it. Only one round is in force at a time, because two rounds that counted alternately would never end. A round
-     * that an operator requested delivers the callback again, even if it was delivered before.
+     * Counts an attempt before its request is sent, so the attempt counts even if its process dies. Returns the
+     * attempt's number in this round, from 1, or undefined if this round has already delivered the callback or a newer
+     * round has replaced it. Only one round is in force at a time, because two rounds that counted alternately would
+     * never end. A round that an operator requested delivers the callback again, even if it was delivered before.
      */
     async beginCallback(next: CallbackRound): Promise<number | undefined> {
       const { task, round } = next;
-      // The task's own round hardly ever has a record already, so try to create one first.
+      // The task's own round rarely has a record already, so try to create one first.
       const begun = round === ownCallbackRound ? await open(next) : undefined;
       if (begun !== undefined) return begun;
       for (;;) {
@@ -81,8 +81,8 @@ function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
 function callbackAnswers(tasks: Collection<TaskDocument>) {
   return {
     /**
-     * Records how an attempt ended. Repeating this with the same `at` records it once. Only the round in force decides
-     * the callback's state. A late response to a replaced round is listed but changes nothing else.
+     * Records how an attempt ended. Repeated calls with the same `at` record the attempt once. Only the round in force
+     * decides the callback's state. A late response to a replaced round is listed but changes nothing else.
      */
     async recordCallback(
       { task, round, target }: CallbackRound,
@@ -114,7 +114,7 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
     },
 
     /**
-     * Records that this round could not send a request. Returns false if this is already known or the round is over.
+     * Records that this round could not send a request. Returns false if that is already known or the round is over.
      */
     async noteUnsent(task: string, round: string, attempt: CallbackAttempt): Promise<boolean> {
       const failing = { attempts: [attempt], isFailing: true };
@@ -155,14 +155,14 @@ function pushed(attempt: CallbackAttempt) {
 
 function callbackDebts(tasks: Collection<TaskDocument>) {
   return {
-    /** The callback's address is no longer known. */
+    /** Used if the callback's address is no longer known. */
     async oweNothing(task: string): Promise<void> {
       await tasks.updateOne({ _id: task, owes: task }, { $unset: { owes: '' } });
     },
 
     /**
-     * Tasks with abandoned callbacks, ordered by id, after `after`. A task that leaves the list does not move the
-     * others.
+     * Returns the ids of tasks with abandoned callbacks, ordered, after the id `after`. A task that leaves the list
+     * does not move the others.
      */
     async abandonedCallbacks(limit: number, after: string = ''): Promise<string[]> {
       const found = tasks.find({ gaveUp: { $gt: after } }, { projection: { _id: 1 } }).sort({ gaveUp: 1 });

@@ -21,7 +21,7 @@ import { endKinds } from './task-query.ts';
 /** A count that takes longer is abandoned without a result. */
 const limit = { maxTimeMS: 10_000 };
 
-/** `since` is the time of the oldest, in Unix milliseconds. */
+/** `since` is the time of the oldest task, in Unix milliseconds. */
 interface Row<Kind> {
   readonly _id: Kind;
   readonly count: number;
@@ -58,7 +58,7 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
       return { created, ...ended };
     },
 
-    /** Covers the newest tasks that ended from `since` on. Undefined if the lateness of none of them is known. */
+    /** Covers the newest tasks that finished from `since` on. Returns undefined if no lateness is known. */
     latenessSince: (since: number) => measureLateness(tasks, since),
 
     countByChannel: (channels: readonly string[], since: number) => countByChannel(tasks, channels, since),
@@ -103,7 +103,7 @@ async function countEnded(
   };
 }
 
-/** Measuring more tasks would not change the result. */
+/** How many tasks are measured. More tasks would not change the result. */
 const measuredMax = 1_000;
 
 async function measureLateness(

@@ -23,27 +23,25 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   readonly parts?: readonly string[];
   /** Upstream jobs that belong or belonged to the task: `<channel>/<upstream id>`. No two tasks share a job. */
   readonly jobs?: readonly string[];
-  /** The task's id once the task has ended, until its caller has been notified. */
+  /** The task's id, from its end until its caller has been notified. */
   readonly owes?: string;
-  /** The task's id while its callback is abandoned. Operators list these tasks, so the index stays small. */
+  /** The task's id while its callback is abandoned. Operators list these tasks, and the index stays small. */
   readonly gaveUp?: string;
-  /** Set if the task has a callback: the logs that list it, and a copy of `sort`. */
+  /** Set if the task has a callback: the logs that list the task, and a copy of `sort`. */
   readonly log?: { readonly of: readonly string[]; readonly sort: string };
   /** A copy of `sort` while an attempt may have an unknown job. Bill lines are compared with these tasks. */
   readonly unclaimed?: string;
-  /**
-   * Set while the task is waiting for a failed upstream. A separate field, so that its index contains only these tasks.
-   */
+  /** Set while the task is waiting for a failed upstream. A separate field, so its index contains only these tasks. */
   readonly behind?: { readonly place: string; readonly deadlineAt: number };
-  /** The countable facts about the task's end, with an index of their own. */
+  /** The countable facts about the task's end. They have their own index. */
   readonly end?: TaskEnd;
-  /** Terms for the words in the task's failures, by which a search finds it, and a copy of `sort`. */
+  /** Search terms for the words in the task's failures, and a copy of `sort`. */
   readonly said?: { readonly terms: readonly string[]; readonly sort: string };
   /** Upstreams' messages, sealed by task-words.ts. */
   readonly words?: SealedParts;
   /** Each result's links, or the links withheld from callers. Sealed by task-links.ts. */
   readonly links?: SealedParts;
-  /** Incremented by reads that had to be writes. See `readByWrite`. */
+  /** Incremented by reads that are sent as writes. See `readByWrite`. */
   readonly reads?: number;
 }
 
@@ -71,7 +69,7 @@ export function logOf({ account, key }: Reach): string {
   return key === undefined ? `account ${account}` : `key ${key}`;
 }
 
-/** Passes on large parts (the outcome, the actions) without copying them. */
+/** Shares large parts (the outcome, the actions) with the document instead of copying them. */
 export function toTask(document: TaskDocument): Task {
   const {
     _id: id,
@@ -104,7 +102,8 @@ export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) 
     concern: 'concern' in changes ? changes.concern : before.concern,
   });
   const end = changes.state?.at === 'ended' ? endOf(before, changes) : undefined;
-  // A concern is stored separately from the state. One that was added since the record was read is also removed.
+  // A concern is stored separately from the state. A concern that was added since the record was read is also
+  // removed.
   const asks = 'concern' in changes ? { attention: follows.attention } : {};
   const { wait } = 'wait' in changes ? changes : before;
   const { deadlineAt = before.deadlineAt } = changes;
@@ -116,7 +115,10 @@ export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) 
   return updateWith<TaskDocument>({ $set: defined(written), $inc: { rev: 1 }, $unset });
 }
 
-/** Waits that may end early when an upstream recovers. `backoff` may not, because the upstream set its end. */
+/**
+ * The causes of waits that may end early when an upstream recovers. A `backoff` may not, because the upstream set its
+ * end.
+ */
 const failedUpstream: ReadonlySet<string> = new Set(['circuit', 'turn', 'upstream']);
 
 export function behindOf({
@@ -140,7 +142,7 @@ function endOf({ id, outcome }: Task, { completedAt, status, error }: Changes): 
   return { kind, sort: sortKey(completedAt, id), ...defined({ lateMs }) };
 }
 
-/** Fields derived from the rest of the record, for lists and indexes. Undefined means absent. */
+/** The parts of a record from which fields for lists and indexes are derived. */
 type Deriving = Pick<Task, 'id' | 'createdAt' | 'state' | 'attempts' | 'hasCallback' | 'callback'> & {
   readonly concern?: Task['concern'] | undefined;
 };
@@ -181,7 +183,7 @@ function changed(was: Derived, follows: Derived): Partial<Derived> {
   );
 }
 
-/** Fixed width, so that strings sort like times. */
+/** The time has a fixed width, so keys sort by time. */
 export function sortKey(time: number, id: string): string {
   return `${paddedTime(time)}-${id}`;
 }
@@ -190,7 +192,7 @@ function paddedTime(milliseconds: number): string {
   return milliseconds.toString().padStart(14, '0');
 }
 
-/** No two tries share one. */
+/** Returns an id that no two tries share. */
 export function tryIdAt(milliseconds: number, random: string): string {
   return `${paddedTime(milliseconds)}-${random}`;
 }

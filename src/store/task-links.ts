@@ -8,8 +8,8 @@ import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedParts, Sealing } from './sealed-document.ts';
 
 /**
- * Seals result links, because anyone with a signed link can fetch the result, and results that arrived as data. Each
- * result has its own sealed value, so that a process without its key can leave it unchanged.
+ * Seals result links, because anyone with a signed link can fetch the result. Also seals results that arrived as data.
+ * Each result has its own sealed value, so a process without the key can leave the value unchanged.
  */
 export function createTaskLinks({ seal, open }: Sealing) {
   const placeOf = (id: string, part: string) => ({ purpose: 'result-links', id, part }) as const;
@@ -40,14 +40,14 @@ export function createTaskLinks({ seal, open }: Sealing) {
   return {
     seal: sealedOf,
 
-    /** A changed outcome is replaced completely, so all links are replaced too. */
+    /** A changed outcome is replaced completely, so all of its links are replaced too. */
     changeOf({ id, outcome }: Task, changes: Changes): { readonly links?: SealedParts | undefined } {
       if (!('outcome' in changes)) return {};
       const links = sealedOf(id, changes.outcome);
       return links === undefined && outcome === undefined ? {} : { links };
     },
 
-    /** For an item without links, the record keeps its existing links. */
+    /** Items without links keep the links in the record. */
     fieldsOf(id: string, items: readonly ResultItem[]): Readonly<Record<string, unknown>> {
       const links = Object.entries(sealed(id, partsOfItems(items)));
       return Object.fromEntries(links.map(([part, value]) => [`links.${part}`, value]));

@@ -11,11 +11,13 @@ export interface NamedTask {
   readonly task: Task;
 }
 
-/** Callers choose their request ids, so one may match any number of tasks. */
+/**
+ * The most tasks found by one kind of name. Callers choose their request ids, so one id may match any number of tasks.
+ */
 const namedMax = 20;
 /**
- * How many tasks are considered for part of an id or for a word. About 170 of a hundred million tasks share part of an
- * id by chance.
+ * The most tasks considered for part of an id or for a word. About 170 of a hundred million tasks share part of an id
+ * by chance.
  */
 const candidatesMax = 2_000;
 const errorWordsMax = 12;
@@ -34,7 +36,10 @@ export function taskNames(tasks: Collection<TaskDocument>, { toTask, errorTerms 
       .slice(0, namedMax);
   }
 
-  /** All of these words must occur. Considers only the newest tasks that contain the longest of them. */
+  /**
+   * Finds tasks whose failures contain all of these words. Considers only the newest tasks that contain the longest
+   * word.
+   */
   async function idsByError(text: string): Promise<string[]> {
     const [longest, ...others] = errorTerms([text], errorWordsMax);
     if (longest === undefined) return [];
@@ -49,9 +54,9 @@ export function taskNames(tasks: Collection<TaskDocument>, { toTask, errorTerms 
 
   return {
     /**
-     * Finds tasks by id, by the id of the request that created them, by an upstream's job or by a submission's marker;
+     * Finds tasks by id, by the id of the request that created them, by an upstream's job or by a submission's marker:
      * at most 20 by each. If the text is long enough, any part of a task's id or the beginning of another name
-     * suffices. If there are none, finds tasks by the words of their failures.
+     * suffices. If no task matches, searches the words of failures.
      */
     async findNamed(text: string): Promise<NamedTask[]> {
       const name = text.length < idPartMin ? text : beginning(text);

@@ -17,7 +17,7 @@ export interface TaskFilter extends Partial<
   /** Unix seconds. `createdAfter` is inclusive, `createdBefore` exclusive. */
   readonly createdAfter?: number;
   readonly createdBefore?: number;
-  /** Only tasks that are not submitted and have this channel next. */
+  /** Only tasks that are not submitted yet and have this channel next. */
   readonly waitingFor?: string;
 }
 
@@ -39,7 +39,8 @@ export function listQuery(
     'error.class': failureClass,
     attention,
   };
-  // Each status is an interval of an index, which returns its tasks in order. The same applies to each reason.
+  // Each listed status is an interval of an index, which returns its tasks in order. The same applies to each
+  // attention reason.
   const isIndexed = Object.values(chosen).some((value) => value !== undefined);
   const range = defined({
     $lt: earliest(oldestFirst ? undefined : last, startOf(createdBefore)),
@@ -89,7 +90,7 @@ export function endQuery(filter: EndFilter, last: string | undefined): Filter<Ta
   };
 }
 
-/** Listed individually, so that each is an interval of the index. */
+/** Listed individually, so each is an interval of the index. */
 export const endKinds: readonly EndKind[] = ['succeeded', ...failureClasses];
 
 function isEnd(kind: EndKind, { status, failureClass }: EndFilter): boolean {

@@ -20,8 +20,8 @@ const ofPolls: ReadonlySet<Concern> = new Set(pollConcerns);
 const beyondPolls = concerns.filter((concern) => !ofPolls.has(concern));
 
 /**
- * Observations for display only: no decision depends on them. Each write applies only to a task that is still in a
- * suitable state.
+ * Writes observations for display only: no decision depends on them. Each write applies only to a task that is still in
+ * a suitable state.
  */
 export function taskSights(
   tasks: Collection<TaskDocument>,
@@ -38,8 +38,8 @@ export function taskSights(
     },
 
     /**
-     * Stores a concern separately from the state. It never replaces what the state itself requires, and a poll's
-     * concern does not replace one that a poll cannot judge. Returns false if nothing has changed.
+     * Stores a concern separately from the state. The concern never replaces what the state itself requires, and a
+     * poll's concern does not replace one that a poll cannot judge. Returns false if nothing has changed.
      */
     async setConcern(id: string, concern: Concern): Promise<boolean> {
       const status = concern === 'not_delivered' ? 'succeeded' : { $in: unfinishedStatuses };
@@ -60,7 +60,7 @@ export function taskSights(
       return withdrawn.matchedCount === 1;
     },
 
-    /** The items have the same files in another place. */
+    /** Replaces the items with ones whose files are the same but stored elsewhere. */
     async replaceItems(id: string, items: readonly ResultItem[]): Promise<void> {
       await tasks.updateOne(
         { _id: id, 'outcome.kind': 'succeeded' },

@@ -26,7 +26,10 @@ export type Stepped =
     }
   | { readonly ok: false; readonly code: 'absent'; readonly message: string; readonly task?: undefined };
 
-/** `rev` is the revision for which the act was planned. The act is refused at any other revision. It is not stored. */
+/**
+ * `rev` is the revision for which the action was planned, and is not stored. The action is refused at any other
+ * revision.
+ */
 export interface PlannedAct extends TaskActionRecord {
   readonly rev?: number;
 }
@@ -47,9 +50,9 @@ const actionsMax = 100;
 const afterwards = { returnDocument: 'after' } as const;
 
 /**
- * Changes a task's state. No other code does. The event is decided on the record as read, and written only if the
- * record has not changed since (`rev`). No decision rests on a plain read: before refusing an event or reporting that
- * nothing is left to do, it reads the record with a write.
+ * Changes a task's state. No other code does. An event is decided on the record as read, and the change is written only
+ * if the record has not changed since (`rev`). No decision rests on a plain read: before a step refuses an event or
+ * reports that nothing is left to do, it reads the record with a write.
  */
 export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
   async function confirm(id: string): Promise<Task | undefined> {
@@ -107,8 +110,8 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
     step,
     setWait: createSetWait({ tasks, now }, { look, confirm, remember }),
     /**
-     * Returns the record, possibly a little stale but not older than `rev`. For decisions made by a step. Undefined
-     * means with certainty that the record does not exist.
+     * Returns the record, possibly a little stale but not older than `rev`. For decisions made by a step. A result of
+     * undefined means with certainty that the record does not exist.
      */
     look,
     /** Returns the current record, read by a write. For decisions that no write follows. */
@@ -164,7 +167,7 @@ interface Deciding {
   readonly act: PlannedAct | undefined;
 }
 
-/** An act that is already recorded was carried out, so it changes nothing. */
+/** An action that is already recorded was carried out, so repeating it changes nothing. */
 function decide(task: Task, event: TaskEvent, { at, act }: Deciding): Next {
   if (act === undefined) return next(task, event, at);
   const actions = task.actions ?? [];

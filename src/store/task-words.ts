@@ -12,9 +12,9 @@ import type { TaskDocument } from './task-document.ts';
 
 /**
  * Converts tasks to and from their form in MongoDB. Result links are sealed by task-links.ts. Upstreams' failure
- * messages may quote what a caller wrote, so each one is sealed separately, beside the record. A change writes only the
- * messages that it changes, so that a process without a message's key leaves it as it is. Codes and classes stay
- * legible, because operators list tasks by them.
+ * messages may quote what a caller wrote, so each message is sealed separately, beside the record. A change writes only
+ * the messages that it changes, so a process without a message's key leaves that message as it is. Codes and classes
+ * stay legible, because operators list tasks by them.
  */
 export interface TaskForm {
   readonly toDocument: (task: Task) => TaskDocument;
@@ -39,7 +39,7 @@ export function createTaskForm({ errorTerms, ...sealing }: TaskSealing): TaskFor
     );
 
   /**
-   * An unreadable message does not hide the rest of the task, because its key may be missing only in this process and
+   * An unreadable message does not hide the rest of the task, because the key may be missing only in this process and
    * only temporarily.
    */
   function read(id: string, held: SealedParts): Words {
@@ -93,7 +93,10 @@ export function createTaskForm({ errorTerms, ...sealing }: TaskSealing): TaskFor
 
 const unreadable = 'The message of the upstream cannot be read, because SECRETS_KEY lacks its key.';
 
-/** Messages by place: an attempt's number, `outcome` or `error`. The suffix `-caller` marks those for the caller. */
+/**
+ * Messages by where they occur: an attempt's number, `outcome` or `error`. The suffix `-caller` marks messages for the
+ * caller.
+ */
 type Words = Readonly<Record<string, string>>;
 
 type Said = { readonly [Name in 'attempts' | 'outcome' | 'error']?: Task[Name] | undefined };
@@ -141,7 +144,7 @@ function saidWith(errorTerms: ErrorTerms) {
     texts: readonly string[],
   ): TaskDocument['said'] {
     const terms = errorTerms(texts.filter((text) => text !== unreadable));
-    // Sorted, because the original order would reveal which words are longer.
+    // Sort the terms, because the original order would reveal which words are longer.
     return terms.length === 0 ? undefined : { terms: terms.toSorted(), sort: sortKey(createdAt, id) };
   }
 
@@ -163,7 +166,7 @@ function saidWith(errorTerms: ErrorTerms) {
   };
 }
 
-/** The messages and codes that operators may read. */
+/** Returns the messages and codes that operators may read. */
 function textsOf({ attempts = [], outcome, error }: Said): string[] {
   const ofFailure = outcome?.kind === 'failed' ? outcome : undefined;
   const texts = [...attempts, ofFailure, error].flatMap((said) => [said?.message, said?.code]);

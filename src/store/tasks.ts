@@ -33,7 +33,7 @@ export interface TaskPage {
 
 export interface PageRequest {
   readonly limit: number;
-  /** The previous page's last task. It may have been removed since. */
+  /** The previous page's last task, which may have been removed since. */
   readonly after?: Pick<Task, 'id' | 'createdAt'>;
   readonly oldestFirst?: boolean;
 }
@@ -49,8 +49,8 @@ interface EndPageRequest extends Pick<PageRequest, 'limit'> {
 export type TaskStore = ReturnType<typeof createTaskStore>;
 
 /**
- * Remembered records need no read before their next change. They are only hints, because every change checks the
- * revision.
+ * The most records remembered. A remembered record needs no read before its next change. It is only a hint, because
+ * every change checks the revision.
  */
 const hintsMax = 1_000;
 
@@ -131,7 +131,7 @@ function taskLists(tasks: Collection<TaskDocument>, { toTask }: Pick<TaskReading
       return pageOf(listQuery(filter, last, oldestFirst), { sort: oldestFirst === true ? 1 : -1 }, limit);
     },
 
-    /** Tasks whose callback has begun, newest task first. */
+    /** Lists tasks whose callback has begun, newest task first. */
     async listCallbacks(reach: Reach, { state, limit, after }: CallbackPageRequest): Promise<TaskPage> {
       const before = after && { 'log.sort': { $lt: sortKey(after.createdAt, after.id) } };
       const states = state === undefined ? callbackStates : [state];
@@ -169,7 +169,7 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
     findMany: (ids: readonly string[]): Promise<Task[]> => all({ _id: { $in: [...ids] } }),
 
     /**
-     * Finds a job's task, even if the job was replaced. If several channels use the same id, returns the newest task.
+     * Finds a job's task, even if the job was replaced. If multiple channels use the same id, returns the newest task.
      */
     async findByUpstreamId(upstreamId: string): Promise<Task | undefined> {
       const found = await all({ 'attempts.operation.id': upstreamId });
@@ -177,8 +177,8 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
     },
 
     /**
-     * Returns the task that has or had this job. Confirms it with a write, because an operator is refused the job if
-     * there is one.
+     * Returns the id of the task that has or had this job. The task found is confirmed with a write, because an
+     * operator is then refused the job.
      */
     async ownerOf(job: string): Promise<string | undefined> {
       const seen = await tasks.findOne({ jobs: job }, { projection: { _id: 1 } });
@@ -186,7 +186,7 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
       return (await tasks.findOneAndUpdate({ _id: seen._id, jobs: job }, ...readByWrite))?._id;
     },
 
-    /** Most urgent first within each status, with one batch in memory at a time. */
+    /** Yields unfinished tasks, most urgent first within each status. Keeps one batch in memory at a time. */
     async *unfinished(): AsyncIterable<Task> {
       for (const status of unfinishedStatuses) {
         yield* each(tasks.find({ status }).sort({ deadlineAt: 1 }));
@@ -194,8 +194,8 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
     },
 
     /**
-     * Tasks that ended before this time (Unix milliseconds) and whose callers were notified, oldest first within each
-     * kind of end.
+     * Returns the ids of tasks that finished before this time (Unix milliseconds) and whose callers were notified,
+     * oldest first within each status.
      */
     async endedBefore(time: number, limit: number): Promise<string[]> {
       const found: string[] = [];

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 interface DriverConnection {
   readonly socket: Socket;
   readonly closed: boolean;
-  /** Called when the connection has ended, and again for each later error. */
+  /** Called when the connection has closed, and again for each later error. */
   cleanup: (this: DriverConnection, error: Error) => void;
 }
 
@@ -16,7 +16,7 @@ let isDone = false;
 
 /**
  * Ends writes that would otherwise wait forever. In the driver (7.8 and 7.9), a write to a closing connection never
- * ends: it waits for the socket's `drain` or `error`, but a destroyed socket emits neither. If that write is a
+ * ends: the write waits for the socket's `drain` or `error`, but a destroyed socket emits neither. If that write is a
  * heartbeat, the process finds no server until it restarts. With this patch, closing a connection raises an error in
  * the waiting write (docs/decisions/0015-processes.md).
  */

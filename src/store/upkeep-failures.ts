@@ -12,7 +12,7 @@ interface UpkeepFailureDocument {
   readonly expires: Date;
 }
 
-/** Longer than any item is postponed, so that a lasting failure stays a single notice. */
+/** How long a failure is kept. Longer than any item is postponed, so a lasting failure stays a single notice. */
 const keptMs = 2 * 3_600_000;
 
 export type UpkeepFailureStore = ReturnType<typeof createUpkeepFailureStore>;
@@ -28,7 +28,7 @@ export function createUpkeepFailureStore(db: Db, now: () => number) {
       await repeatOnDuplicate(() => failures.replaceOne({ _id }, noted, { upsert: true }));
     },
 
-    /** In Unix milliseconds by the writing process's clock. */
+    /** Returns Unix milliseconds by the writing process's clock. */
     async lastNote(step: string): Promise<number | undefined> {
       const noted = await failures.findOne({ _id: step });
       return noted === null ? undefined : noted.expires.getTime() - keptMs;

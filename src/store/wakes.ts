@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** Tasks that operators want retried now, in any worker. There is rarely more than one. */
+/** An operator's request to retry a task now, whichever worker runs it. There is rarely more than one. */
 export interface Wake {
   readonly task: string;
-  /** A new value for each of a task's wakes. */
+  /** A new value for each wake of a task. */
   readonly id: string;
 }
 
