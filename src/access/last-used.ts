@@ -9,8 +9,8 @@ import type { LastUses } from '../store/last-uses.ts';
 export interface LastUsed {
   note(id: string): void;
   /**
-   * Called every minute between `start` and `stop`. Never rejects: the next flush includes times that could not be
-   * written.
+   * Writes the recorded times. Called every minute between `start` and `stop`. Never rejects: the next flush includes
+   * times that could not be written.
    */
   flush(): Promise<void>;
   start(): void;
@@ -18,7 +18,7 @@ export interface LastUsed {
 }
 
 export interface LastUsedDeps {
-  /** Receives each id's time in Unix milliseconds. Must keep a stored time that is later. */
+  /** Stores each id's time, in Unix milliseconds. Must not replace a later time. */
   readonly write: (uses: LastUses) => Promise<void>;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;

@@ -20,7 +20,7 @@ export type DerivedPurpose =
   | 'receipt-keys';
 
 export interface Secrets extends Sealer {
-  /** Returns 32 bytes derived from the database's root and the purpose. They do not depend on SECRETS_KEY. */
+  /** Returns 32 bytes derived from the database's root and the purpose. The result does not depend on SECRETS_KEY. */
   deriveKey(purpose: DerivedPurpose): Buffer;
 }
 
@@ -40,7 +40,7 @@ export async function openSecrets(keys: readonly Uint8Array[], stored: RootKeySt
   const at = { purpose: 'root-key', id: stored.id } as const;
   let sealed = await stored.find();
   while (sealed === undefined) {
-    // If several processes start at once, all of them use the root that was stored first.
+    // If multiple processes start at once, all of them use the root that was stored first.
     await stored.insert(sealer.seal(at, randomBytes(rootBytes).toString('base64')));
     sealed = await stored.find();
   }

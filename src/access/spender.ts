@@ -12,8 +12,7 @@ export interface Spender {
 }
 
 /**
- * @param request - The request as the caller sent it. The planned request no longer has the fields that its model does
- * not accept.
+ * @param request - The request as the caller sent it, because planning drops the fields that the model does not accept.
  */
 export function spenderOf(
   { key, caps }: Caller,
