@@ -13,7 +13,8 @@ type HoldRefusal =
   | { readonly refused: 'insufficient_balance'; readonly available: Micros };
 
 /**
- * Returns the error for a hold that exceeds the balance or the rest of a cap, or that was voided before it was taken.
+ * Returns the error for a hold that exceeds the balance or what is left of a cap, or that was voided before it was
+ * taken.
  */
 export function holdRefused(hold: Micros, why: HoldRefusal): GatewayError {
   if (why.refused === 'voided') return serviceUnavailable('the hold was abandoned');
