@@ -27,7 +27,10 @@ const mediaName =
 
 const destinationName = /(?:^|_)(?:buckets?|destinations?|upload_to|save_to)$/;
 
-/** The last word decides: `first_frame_image`, `imageUrl` and `image_2` are media names, but `image_size` is not. */
+/**
+ * Whether a field name refers to media. The last word decides: `first_frame_image`, `imageUrl` and `image_2` refer to
+ * media, but `image_size` does not.
+ */
 export function hasMediaName(name: string): boolean {
   return mediaName.test(plainName(name));
 }

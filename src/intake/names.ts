@@ -8,7 +8,10 @@ export interface Names {
   readonly places: ReadonlyMap<string, Place>;
   /** The prefix of every field name except those in `outer`, such as `input.`. */
   readonly prefix: string;
-  /** Where unknown names below the prefix go, as parameters of the model. Undefined if nothing reads them. */
+  /**
+   * Where to put fields with unknown names below the prefix, as parameters of the model. Undefined if nothing reads
+   * them.
+   */
   readonly others?: 'metadata' | 'body';
   /** The role of a single image that has no role of its own. */
   readonly alone?: ImageRole;
@@ -33,8 +36,8 @@ interface About extends Omit<Names, 'places'> {
 }
 
 /**
- * Merges name tables. If several contain the same name, the first one wins. A plain string is the name of one of our
- * fields.
+ * Merges name tables. If multiple tables contain the same name, the first one wins. A plain string is the name of one
+ * of our fields.
  */
 export function namesOf({ outer = {}, ...about }: About, ...tables: readonly Table[]): Names {
   const places = new Map<string, Place>();
@@ -94,7 +97,7 @@ const own: Table = {
   strict: 'strict',
 };
 
-/** Other services' names for our fields, from the sources of their SDKs. docs/contract.md describes them. */
+/** Other services' names for our fields, from the source code of their SDKs. docs/contract.md describes them. */
 const neighbours: Table = {
   aspect_ratio: 'ratio',
   aspectRatio: 'ratio',
@@ -172,8 +175,8 @@ const imageMedia: Place = { media: 'image' };
 const mask: Place = { media: 'mask' };
 
 /**
- * The names of our own image interface, which every other one also accepts. All other names become parameters of the
- * model.
+ * The field names of our own image interface, which every other image interface also accepts. All other names become
+ * parameters of the model.
  */
 export const imageFields: Table = {
   image: imageMedia,

@@ -1,10 +1,9 @@
 import { GatewayError } from '../errors/errors.ts';
 
 /**
- * A warning is the name of a field without effect, sometimes followed by the reason: `size: overruled by resolution and
- * ratio`.
+ * Formats a warning, such as `size: overruled by resolution and ratio`. Every warning begins with the name of a field
+ * that has no effect. A reason may follow.
  */
-
 export function overruled(field: string, winners: readonly string[]): string {
   return `${field}: overruled by ${winners.join(' and ')}`;
 }
