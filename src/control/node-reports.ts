@@ -5,7 +5,10 @@ import type { NodeReport, NodeStore } from '../store/nodes.ts';
 export interface NodeReports {
   report(): Promise<void>;
   start(): Promise<void>;
-  /** Announces that this process accepts no more work. Never rejects: if it fails, others notice the silence. */
+  /**
+   * Announces that this process accepts no more work. Never rejects: if the announcement fails, other processes notice
+   * that this one has gone silent.
+   */
   leave(): Promise<void>;
   stop(): Promise<void>;
 }
