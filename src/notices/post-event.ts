@@ -16,8 +16,8 @@ export interface OwedEvent {
   readonly at: number;
   readonly data: object;
   /**
-   * Records what is left to do, or undefined if the event is finished. Resolves with false if another process has
-   * started a delivery since `seenTries`.
+   * Records when the event is due next, or with an undefined `left` that it is finished. Resolves with false if another
+   * process has started a delivery since `seenTries` was read.
    */
   readonly change: (seenTries: number, left: EventTries | undefined) => Promise<boolean>;
 }
@@ -38,9 +38,12 @@ export interface PostEventDeps {
   readonly random: () => number;
 }
 
-/** Most receivers respond within this time, so their events need no second round. */
+/** How long a round waits for its receivers, in milliseconds. Most of them respond within this time. */
 const roundWaitMs = 2_000;
-/** If a process dies during a delivery, it is repeated after this time, with the same id. */
+/**
+ * How long after the start of a delivery the event becomes due again if the process dies, in milliseconds. The repeated
+ * event has the same id.
+ */
 const unansweredMs = 60_000;
 const unreported = 'an event could not be delivered to its account';
 
@@ -84,7 +87,8 @@ function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
         await event.change(event.tries, { tries: event.tries, dueAt: now() + unansweredMs });
         throw error;
       });
-      // Wait for the host before counting the delivery, because waiting behind other requests is not a delivery.
+      // Wait for a slot at the host before counting the delivery, because waiting behind other requests is not a
+      // delivery.
       const place = await deps.takePlace(new URL(means.url).origin, account);
       if (!place.isGranted)
         return void (await event.change(event.tries, { tries: event.tries, dueAt: now() + place.afterMs }));
