@@ -9,7 +9,7 @@ export interface LogOptions {
   readonly destination?: DestinationStream;
 }
 
-/** Logs a sentence and facts with listed names. An unlisted name does not compile. */
+/** Logs a message with named facts. A name that is missing from `factNames` does not compile. */
 export interface Logger {
   readonly debug: WriteLog;
   readonly info: WriteLog;

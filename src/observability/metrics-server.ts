@@ -15,8 +15,8 @@ export interface MetricsServerOptions {
 }
 
 /**
- * Serves Prometheus metrics on a port of their own (METRICS_PORT), so that they need not be public. Rejects if the port
- * is taken.
+ * Serves Prometheus metrics on a separate port (METRICS_PORT), so that they need not be public. Rejects if the port is
+ * in use.
  */
 export async function startMetricsServer({
   metrics,

@@ -3,8 +3,8 @@ import { createTaskSpans } from './task-spans.ts';
 import type { TaskSpans } from './task-spans.ts';
 
 /**
- * Names from OpenTelemetry's conventions, and `mediary.…`. Must not contain a key, a prompt, or an address with its
- * query.
+ * Attributes of a span, named by OpenTelemetry's conventions or `mediary.…`. They must not contain a key, a prompt, or
+ * the query of a URL.
  */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
@@ -30,7 +30,10 @@ export interface Span {
   end(end?: SpanEnd): void;
 }
 
-/** Passes spans explicitly, which needs no promise hooks. Its methods neither throw nor wait. */
+/**
+ * Creates spans, which callers pass on explicitly, so that no promise hooks are needed. `enter` and `start` neither
+ * throw nor wait.
+ */
 export interface Tracer {
   /**
    * Starts the first span of a request. `header` is the request's `traceparent`, and an invalid one is ignored. The
@@ -60,7 +63,7 @@ export interface Tracing {
   readonly tasks: TaskSpans;
 }
 
-/** Returns undefined if the environment does not enable tracing. In that case, nothing from OpenTelemetry is loaded. */
+/** Returns undefined if the environment does not enable tracing. OpenTelemetry is then not loaded at all. */
 export async function openTracing(
   settings: TracingSettings,
   process: Pick<OtlpTracerOptions, 'node' | 'log'>,
