@@ -17,9 +17,10 @@ if (typeof keepCompiled === 'function') {
 }
 const isCompiled = !existsSync(new URL('cli.ts', import.meta.url));
 if (!isCompiled && (!('typescript' in process.features) || process.features.typescript === false)) {
-  // The hooks run in a thread of their own, which would otherwise keep the 10 MB of young objects that its start needs.
+  // The hooks run in their own thread, which would otherwise keep the 10 MB for young objects that it needs only at
+  // startup.
   setFlagsFromString('--max-semi-space-size=1');
   module.register('./typescript-loader.js', import.meta.url);
-  // 0 is V8's default. The heap of the hooks' thread already has its size.
+  // 0 restores V8's default. The heap of the hooks' thread keeps its size.
   setFlagsFromString('--max-semi-space-size=0');
 }
