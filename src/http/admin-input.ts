@@ -20,8 +20,8 @@ const bulkCharactersMax = 64;
 export const keyIdCharacters = 16;
 
 /**
- * Text that operators write and people read. Invalid text is refused rather than cleaned up, so that what is stored is
- * exactly what was written.
+ * A text that operators write. Invalid text is refused rather than cleaned up, so the stored text is exactly what was
+ * written.
  */
 export function plainWords(charactersMax: number) {
   return z.string().max(charactersMax).refine(isPlain, mustBePlain);
@@ -89,7 +89,7 @@ export const isDryRun = z.boolean().optional().meta({
 });
 
 /**
- * Adds an issue if the action requires a plan but has none. Actions that move money or may be billed twice require one.
+ * Adds an issue if the action requires a plan but has none. Actions that move money or risk double billing require one.
  */
 export function requirePlan(
   action: OperatorActionName,

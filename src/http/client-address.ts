@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
-/** Determines the address that a request is attributed to. All addresses of one household or machine have one name. */
+/**
+ * Determines the address to which a request is attributed. The IPv6 addresses of one household or machine all have the
+ * same name.
+ */
 export interface ClientAddress {
   of(request: IncomingMessage): string;
   /** Whether a request with x-forwarded-for arrived recently although no proxy is trusted. */

@@ -34,7 +34,7 @@ export function presentError(error: GatewayError): z.infer<typeof errorSchema> {
 }
 
 /**
- * Errors with these class names, or subclasses of them, mean that MongoDB does not respond. The same request may
+ * Errors with these class names, or subclasses of them, mean that MongoDB is not responding. The same request may
  * succeed later.
  */
 const outageNames = new Set([
@@ -51,8 +51,8 @@ const outageNames = new Set([
   'MongoWriteConcernError',
 ]);
 /**
- * MongoDB's codes for a server that is not the primary (any more), shuts down, is overloaded, or did not reach a
- * majority in time.
+ * MongoDB's error codes for a server that is not (or no longer) the primary, is shutting down, is overloaded, or did
+ * not reach a majority in time.
  */
 const outageCodes = new Set([
   6, 7, 24, 50, 64, 89, 91, 112, 133, 134, 189, 262, 365, 9001, 10_107, 11_600, 11_601, 11_602, 13_435,

@@ -36,7 +36,6 @@ export const acceptBody = z.object({
     .meta({ description: 'If true, the response only says what the link is for.' }),
 });
 
-/** Throws invitation_not_found if the link cannot be redeemed. */
 export async function redeemOrThrow<Found extends Invited>(
   redeemed: Redeemed | undefined,
   redeem: (redeemed: Redeemed) => Promise<Found | undefined>,
@@ -46,7 +45,6 @@ export async function redeemOrThrow<Found extends Invited>(
   return found;
 }
 
-/** Throws invitation_not_found if the link can no longer be used. */
 export function openOrThrow<Found extends Invited>(invited: Found | undefined, now: number): Found {
   if (invited === undefined || !isOpen(invited, now)) throw invitationNotFound();
   return invited;

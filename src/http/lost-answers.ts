@@ -7,8 +7,8 @@ const resetWindowMs = 3_000;
 
 export interface LostAnswers {
   /**
-   * Call when a request begins. From then on, the connection's previous response is not watched any more, because a
-   * later reset does not concern it.
+   * Call when a request begins. Stops watching the connection's previous response, because a later reset does not
+   * concern it.
    */
   begin(request: IncomingMessage): void;
   /**

@@ -59,8 +59,8 @@ export function periodOf(
 const retrySeconds = 2;
 
 /**
- * Call the returned function when the report has been written. Throws concurrency_limit_exceeded if too many reports
- * are being computed.
+ * Reserves a slot for a report. Call the returned function when the report has been written. Throws
+ * concurrency_limit_exceeded if too many reports are being computed.
  */
 export function beginReport(reports: Places, holder: string): () => void {
   const place = reports.take(holder);
@@ -145,7 +145,7 @@ async function* csvOf({ columns, rows }: Report): AsyncIterable<string> {
 
 const partCharacters = 16 * 1024;
 
-/** Combines texts, because each part is written separately. */
+/** Combines short texts into longer parts, because each part is written separately. */
 async function* gathered(texts: AsyncIterable<string>): AsyncGenerator<string, undefined> {
   let part = '';
   for await (const text of texts) {

@@ -20,18 +20,20 @@ import { parseInput } from './validation.ts';
 import type { RawInput } from './validation.ts';
 
 /**
- * One operation of the service. Validation, types and the OpenAPI document derive from it. Created by `keyRoute`,
+ * One operation of the service. Validation, types and the OpenAPI document are derived from it. Created by `keyRoute`,
  * `adminRoute`, `settingRoute`, `openRoute` or `secretRoute`, which differ in what the handler learns about the caller.
  */
 export type Route = Runnable & Permission;
 
-/** What a caller needs in order to use a route. The document, the lists of routes and every refusal derive from it. */
+/**
+ * What a caller needs to use a route. The OpenAPI document, the lists of routes and all refusals are derived from this.
+ */
 export type Permission =
   | { readonly authentication: 'key'; readonly scope: NeededScope }
   | { readonly authentication: 'admin'; readonly access: Access; readonly act: ActKind }
   | { readonly authentication: 'none' };
 
-/** `setting` replaces stored values and records the changes. `none` only reads or tries something. */
+/** `setting` replaces stored values and records the changes. `none` only reads or tests something. */
 type ActKind = 'setting' | 'other' | 'none';
 
 /** A list admits an operator with any of these roles. The handler then checks for the role that the request needs. */
@@ -84,7 +86,7 @@ interface Operation {
   readonly success: Success;
   /** Responses with other statuses that are not errors in the common form. */
   readonly otherAnswers?: Readonly<Record<number, Success>>;
-  /** Error codes beyond those that every route has, and those that authentication and body imply. */
+  /** Error codes beyond those of every route, and those that authentication and body imply. */
   readonly errors?: readonly ErrorCode[];
   /** Codes that this route returns with a status other than the usual one. */
   readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
@@ -174,7 +176,7 @@ export interface Reply {
 
 export type BodyPart = string | Uint8Array;
 
-/** A body that is made while it is sent, no faster than the caller reads. */
+/** A body that is produced while it is sent, no faster than the caller reads. */
 export interface Made {
   [Symbol.asyncIterator](): AsyncIterator<string>;
 }
@@ -253,7 +255,10 @@ interface Operated {
    * Set if the response contains only configured prices or the caller's own text, so that no amounts must be hidden.
    */
   readonly isShownWhole?: true;
-  /** Set for an action that any operator may perform. */
+  /**
+   * Marks an action that any operator may perform, so that it is recorded even though its `access` only requires
+   * reading.
+   */
   readonly isAct?: true;
   /** Body fields that the audit log must not record. `all` is for routes that change nothing. */
   readonly unrecorded?: 'all' | readonly string[];

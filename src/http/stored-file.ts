@@ -49,7 +49,7 @@ const directSecondsMax = 3_600;
 type ReadableStorage = Pick<ResultStorage, 'stat' | 'read' | 'directAddress'>;
 
 /**
- * Sends one of our files or the requested part, or redirects if the storage can serve the file directly. Returns
+ * Sends a stored file or the requested part of it, or redirects if the storage can serve the file directly. Returns
  * undefined if the file no longer exists.
  */
 export async function replyWithFile(

@@ -16,7 +16,7 @@ const unreadable: EarlyAnswer = {
   code: '',
 };
 
-/** Node's limit. The parser responds before the route is known. */
+/** The message for Node's own limit. The parser responds before the route is known. */
 export const headersTooLarge = 'The address and the headers together exceed 16 KiB.';
 
 const refusals: Readonly<Record<string, EarlyAnswer>> = {
@@ -46,7 +46,7 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, a
 }
 
 /**
- * Sends the response and then destroys the connection, because a caller that leaves its side open would keep the
+ * Sends the response and then destroys the connection, because a caller that keeps its side open would keep the file
  * descriptor open.
  */
 function endWith(socket: Socket, refusal: EarlyAnswer): void {

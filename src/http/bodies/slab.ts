@@ -1,7 +1,7 @@
 import type { BodyAllowance } from './body-budget.ts';
 
 /**
- * A text occupies this multiple of its bytes until the response has been sent: the bytes, the string and the parsed
+ * How many times its own size a text occupies until the response has been sent: as bytes, as a string and as the parsed
  * value.
  */
 export const textCostFactor = 4;

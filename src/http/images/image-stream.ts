@@ -68,7 +68,7 @@ async function* partsOf(stream: ImageStream, deps: ImageCreateDeps): AsyncGenera
   }
 }
 
-/** Yields partial images and comments until the task has ended. Returns undefined if the reader has left. */
+/** Yields partial images and comments until the task is finished. Returns undefined if the reader disconnects. */
 async function* waitFor(
   { task: { id }, body, presenter: { partial } }: ImageStream,
   signal: AbortSignal,

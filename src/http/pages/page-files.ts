@@ -16,7 +16,7 @@ export interface PageFile {
 }
 
 export interface PageFiles {
-  /** Part of every file's address, except those of pages. It changes whenever any content changes. */
+  /** Part of the address of every file except pages. Changes whenever any content changes. */
   readonly version: string;
   /** @param name - `<folder>/<file>`. */
   find(name: string): PageFile | undefined;

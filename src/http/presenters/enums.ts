@@ -4,7 +4,8 @@ import { failureClasses } from '../../errors/failure.ts';
 import { taskStatuses } from '../../task/task.ts';
 
 /**
- * Enumerations of several fields. Each has one schema in the document, so that generated clients have one type for it.
+ * Enumerations that multiple fields use. Each has one schema in the document, so that generated clients have one type
+ * for it.
  */
 
 export const failureClassSchema = z.enum(failureClasses).meta({

@@ -116,8 +116,8 @@ type Subject = Pick<Task, 'id' | 'account' | 'kind' | 'model' | 'status' | 'crea
   Partial<Pick<Task, 'error' | 'completedAt' | 'outcome'>>;
 
 /**
- * Derives the subject of synchronous images, which have no record, from their ledger entries. Returns undefined if
- * there are none.
+ * Derives a receipt's subject from ledger entries, for synchronous images, which have no task record. Returns undefined
+ * if there are none.
  */
 export function subjectOfEntries(entries: readonly LedgerEntry[]): Subject | undefined {
   const hold = entries.find(({ kind }) => kind === 'hold');
@@ -139,7 +139,7 @@ export function moneyOf(entries: readonly LedgerEntry[]) {
   return { hold, settled, charge: charge ?? (isReleased ? 0n : undefined), refunded: refund?.amount ?? 0n };
 }
 
-/** Combines facts from the record and the ledger. Once the task has ended, only a refund can change them. */
+/** Combines facts from the record and the ledger. Once the task is finished, only a refund can change the receipt. */
 export function presentReceipt(task: Subject, sources: ReceiptSources): z.output<typeof payloadSchema> {
   const { entries, request, currency, issuer = null } = sources;
   const { hold, settled, charge, refunded } = moneyOf(entries);

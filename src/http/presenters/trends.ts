@@ -96,7 +96,7 @@ export function presentTrends(
 
 /**
  * Derives past counts of unfinished tasks from the current count: subtracts the tasks created since, and adds those
- * ended since.
+ * finished since.
  */
 function unfinishedAt(sums: readonly Flow[], now: number): number[] {
   let left = now;

@@ -8,7 +8,7 @@ import { prose } from './prose.ts';
 export interface Place {
   readonly objects: Objects;
   readonly id: string;
-  /** Whether the fields are sent to the gateway. Null then counts as missing. */
+  /** Whether clients send these fields to the gateway. If so, null counts as missing. */
   readonly isSent: boolean;
 }
 

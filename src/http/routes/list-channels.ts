@@ -34,10 +34,10 @@ type Deps = Pick<
   | 'now'
 >;
 
-/** How long task counts are reused, however many operators read them, in milliseconds. */
+/** How long task counts are reused for all operators, in milliseconds. */
 const sharedMs = 30_000;
 const slotsMs = 5_000;
-/** How long the day's sums are reused, in milliseconds. Their query can be slow. */
+/** How long today's sums are reused, in milliseconds, because their query can be slow. */
 const earnedMs = 120_000;
 const earnedWaitMs = 1_000;
 const recentMs = 3 * 60 * 60_000;

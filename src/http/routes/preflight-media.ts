@@ -3,8 +3,8 @@ import { openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 /**
- * Answers the preflight of a browser for a page of another origin that requests part of a file or checks whether it has
- * changed.
+ * Handles the preflight that a browser sends before a page of another origin requests part of a file, or checks whether
+ * the file has changed.
  */
 export function preflightMedia(): Route {
   return openRoute({

@@ -89,7 +89,7 @@ export function chatStream(
   const done = 'data: [DONE]\n\n';
   return {
     image({ index, mediaType, link: { url = '' } }, { createdSeconds }) {
-      // `url` is the last text of the event, so that the base64 can be inserted there.
+      // Keep `url` last in the event, so that the base64 can be inserted there.
       const images = [{ type: 'image_url', index, image_url: { url: mediaType === undefined ? url : '' } }];
       const delta = { role: 'assistant', content: '', images };
       const text = chunk(createdSeconds, { finish_reason: null, delta });

@@ -69,7 +69,7 @@ export function understandFal(
 }
 
 /**
- * Source: `ImageSize` in the models' schemas, and the enum beside it (@fal-ai/client 1.10.1, `types/endpoints.d.ts`).
+ * Source: `ImageSize` in the models' schemas, and the enum next to it (@fal-ai/client 1.10.1, `types/endpoints.d.ts`).
  */
 const sizes = new Map<unknown, string>([
   ['square_hd', '1024x1024'],

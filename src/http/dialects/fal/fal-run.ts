@@ -11,7 +11,7 @@ import { namedReply, replyWithFalResult } from './fal-result.ts';
 const lookMs = 15_000;
 
 /**
- * Creates a task and responds when it has ended. If the connection breaks, the task continues: it appears in every list
+ * Creates a task and responds when it is finished. If the connection breaks, the task continues, appears in every list
  * and is charged.
  */
 export async function runFal(create: FalCreate, deps: DialectDeps): Promise<TextReply> {
