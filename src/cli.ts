@@ -209,7 +209,10 @@ function shellUser(): string {
   }
 }
 
-/** Loads the configuration file. If local mode was started here, this is the file that `npm start` would use. */
+/**
+ * Loads the configuration file. If local mode was started in this DATA_DIR, this is the file that `npm start` would
+ * use.
+ */
 async function loadConfig() {
   const [{ readOperatingEnvironment }, { readEnvironment }, { openConfigFile }, { adapters }, vendorChecks] =
     await Promise.all([

@@ -12,7 +12,8 @@ export interface Spender {
 }
 
 /**
- * @param request - The request as the caller sent it, because planning drops the fields that the model does not accept.
+ * @param request - Must be the request as the caller sent it, because planning drops fields that the model does not
+ * accept.
  */
 export function spenderOf(
   { key, caps }: Caller,

@@ -196,7 +196,7 @@ function createListeners() {
   return {
     add: (listener: () => Promise<void>): void => void all.push(listener),
     owe: (): void => all.forEach((listener) => owed.add(listener)),
-    /** Calls the pending listeners. Rejects if any of them does. The next call includes the ones that rejected. */
+    /** Calls the pending listeners. Rejects if any of them rejects, and calls those again next time. */
     async notify(): Promise<void> {
       const notified = await Promise.allSettled(
         [...owed].map(async (listener) => {

@@ -40,7 +40,7 @@ const turns = new WeakMap<Socket, ConnectionTurns>();
 
 /**
  * A server's budget for bytes that its connections hold back. When it is exhausted, the connection with the most held
- * bytes is cut, among those that cannot be parsed further now.
+ * bytes is cut, among the connections that currently cannot be parsed further.
  */
 interface HeldBytes {
   left: number;

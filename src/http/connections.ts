@@ -164,8 +164,8 @@ function cutSlowReaders(server: Server, open: ReadonlySet<Socket>, bytesPerSecon
 const connectionsMaxDefault = 8_192;
 
 /**
- * Returns half the number of files that the process may open, up to the default. Databases, upstreams and uploads need
- * the rest.
+ * Returns the default limit, or half the number of files that the process may open if that is lower. Databases,
+ * upstreams and uploads need the rest.
  */
 export function connectionsMaxOf(openFilesMax: number | undefined): number {
   if (openFilesMax === undefined) return connectionsMaxDefault;

@@ -2,7 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterRunning } from '../process/running-time.ts';
 
-/** If a peer closes a connection with an unread response, the reset arrives within this many milliseconds. */
+/**
+ * How long to watch a response that has been sent, in milliseconds. If a peer closes the connection without reading the
+ * response, the reset arrives within this time.
+ */
 const resetWindowMs = 3_000;
 
 export interface LostAnswers {

@@ -251,9 +251,7 @@ interface Noting {
 
 interface Operated {
   readonly access: Access;
-  /**
-   * Set if the response contains only configured prices or the caller's own text, so that no amounts must be hidden.
-   */
+  /** Set if the response contains only configured prices or the caller's own text, so no amounts need to be hidden. */
   readonly isShownWhole?: true;
   /**
    * Marks an action that any operator may perform, so that it is recorded even though its `access` only requires

@@ -6,14 +6,14 @@ import type { ImageRole } from '../models/request.ts';
  */
 export interface Names {
   readonly places: ReadonlyMap<string, Place>;
-  /** The prefix of every field name except those in `outer`, such as `input.`. */
+  /** The prefix of all field names, such as `input.`, except those in `outer`. */
   readonly prefix: string;
   /**
-   * Where to put fields with unknown names below the prefix, as parameters of the model. Undefined if nothing reads
-   * them.
+   * The destination of unknown fields below the prefix, which become parameters of the model. Undefined if nothing
+   * reads such fields.
    */
   readonly others?: 'metadata' | 'body';
-  /** The role of a single image that has no role of its own. */
+  /** The default role of a single image. */
   readonly alone?: ImageRole;
 }
 

@@ -15,8 +15,8 @@ import { createEventPosts } from './post-event.ts';
 import type { PostEventDeps } from './post-event.ts';
 
 /**
- * Posts events to the address that an account has set for its alerts. Multiple processes may run this, but each event
- * is created only once.
+ * Posts events to the address that is set for an account's alerts. Multiple processes may run this, but each event is
+ * created only once.
  */
 export interface AccountAlerts extends Rounds {
   /** Notes an account's remaining balance, in memory and for at most 10,000 accounts. */

@@ -38,9 +38,9 @@ const pageEntries = 200;
 const dueOfAccountMax = 20;
 
 /**
- * Creates one event for each percentage of a cap that spending reaches in a window. Checks every ledger entry and
- * stores the position reached for all processes, so even a cap that was reached only briefly is noticed, also if the
- * process that wrote the entry has died.
+ * Creates one event for each percentage of a cap that spending reaches in a window. Checks every ledger entry, from a
+ * position that all processes share, so it also notices a cap that was reached only briefly, or through an entry whose
+ * process has since died.
  */
 export function createCapAlerts(deps: CapAlertsDeps) {
   const { store, events, newEventId, log, now } = deps;

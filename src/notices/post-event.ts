@@ -16,7 +16,7 @@ export interface OwedEvent {
   readonly at: number;
   readonly data: object;
   /**
-   * Records when the event is due next, or with an undefined `left` that it is finished. Resolves with false if another
+   * Records the next delivery, or that the event is finished if `left` is undefined. Resolves with false if another
    * process has started a delivery since `seenTries` was read.
    */
   readonly change: (seenTries: number, left: EventTries | undefined) => Promise<boolean>;
@@ -41,8 +41,7 @@ export interface PostEventDeps {
 /** How long a round waits for its receivers, in milliseconds. Most of them respond within this time. */
 const roundWaitMs = 2_000;
 /**
- * How long after the start of a delivery the event becomes due again if the process dies, in milliseconds. The repeated
- * event has the same id.
+ * How long until an event whose process died during the delivery is due again, in milliseconds. The event keeps its id.
  */
 const unansweredMs = 60_000;
 const unreported = 'an event could not be delivered to its account';

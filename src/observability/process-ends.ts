@@ -3,9 +3,9 @@ import type { Logger } from './log.ts';
 const parentCheckMs = 250;
 
 /**
- * Resolves at the first SIGINT or SIGTERM. After this call, neither signal terminates the process. This matters because
- * a Ctrl-C can arrive twice: the terminal sends it to all processes, and npm forwards its own. Call this early, because
- * the first process in a container ignores signals that have no listener.
+ * Resolves at the first SIGINT or SIGTERM. After this call, neither signal terminates the process. Ctrl-C can arrive
+ * twice, because the terminal signals all processes and npm forwards the signal that it received. Call this early,
+ * because the first process in a container ignores signals that have no listener.
  */
 export function endSignalled(): Promise<void> {
   return new Promise((resolve) => {

@@ -75,7 +75,7 @@ function readAll(request: IncomingMessage, options: Consumption): Promise<void> 
       // The sender is not to blame while we write a chunk to a file or hold back bytes.
       if (paused === undefined && !isHeldBack() && bytes < bytesPerSecondMin * seconds) settle(tooSlow());
     };
-    // Check one event loop turn later, because bytes that arrived while this process was suspended are read first.
+    // Check one event loop turn later, after reading the bytes that arrived while this process was suspended.
     let look: NodeJS.Immediate | undefined;
     const timer = setInterval(() => (look = setImmediate(cutIfSlow)), rateGraceMs);
 

@@ -260,7 +260,6 @@ function waitOf(meta: RequestMeta): number {
   return Math.min(seconds, waitSecondsMax) * 1000;
 }
 
-/** Returns undefined if the task does not finish in time. */
 async function waitForEnd(
   { id }: CreatedTask,
   { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal },

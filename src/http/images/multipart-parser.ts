@@ -87,7 +87,7 @@ export class MultipartParser {
     if (end === -1 && this.pending.length <= headBytesMax) return false;
     // Only padding may come between a delimiter and the end of its line.
     if (end === -1 || /[^ \t]/.test(this.pending.toString('latin1', 0, end))) throw malformed();
-    // Keep this line break: an empty head consists of it and one more.
+    // Keep this line break, because an empty head consists of this one and one more.
     this.pending = this.pending.subarray(end);
     this.state = 'head';
     return true;

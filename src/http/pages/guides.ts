@@ -73,7 +73,6 @@ export function guideMenu(current?: GuideName): string {
     .join('\n');
 }
 
-/** Renders Markdown for a page in the guides' folder. */
 export function renderGuide(text: string): string {
   return inGuides.parse(text, { async: false });
 }

@@ -103,7 +103,7 @@ const joinedFiles = {
   account: 'account/main.js',
   docs: 'docs/main.js',
 } as const;
-/** Imports packages, so it remains a separate file. */
+/** Remains a separate file, because it imports packages. */
 const kit = 'shared/preact.js';
 
 function joined(texts: ReadonlyMap<string, string>): Map<string, string> {

@@ -147,7 +147,7 @@ export const taskListSchemas = {
 
 export type PresentedTask = z.output<(typeof taskSchemas)[TaskKind]>;
 
-/** Presents a task's record, with links to our copies, as the body of GET and of the callback. */
+/** Presents a task's record, with links to our copies. Used as the response to GET and as the body of the callback. */
 export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
   const { status } = task;
   switch (status) {

@@ -66,7 +66,10 @@ function fieldItem({ name, schema, isRequired, description }: Field, place: Plac
   </li>`;
 }
 
-/** Renders a link to a named schema, with a fold that the page fills with the schema's fields when it is opened. */
+/**
+ * Renders a link to a named schema in a collapsed section. The page adds the schema's fields when the section is
+ * opened.
+ */
 export function unfoldable(name: string): Markup {
   return html`<details class="object" data-object="${name}">
     <summary>Fields of ${name}</summary>

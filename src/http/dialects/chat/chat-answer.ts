@@ -33,7 +33,7 @@ export const chatAnswerSchema = z
   })
   .meta({ id: 'ChatCompletion' });
 
-/** Source: the same client, `models/chatstreamchunk.ts`. For error detection: openai-node 7.55.0. */
+/** Source: the same client, `models/chatstreamchunk.ts`, and openai-node 7.55.0 for how errors are detected. */
 export const chatChunkSchema = z
   .object({
     id: z.string(),

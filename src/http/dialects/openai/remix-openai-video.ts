@@ -76,8 +76,8 @@ function resultOf(source: Task, deps: DialectDeps): string {
 }
 
 /**
- * Maps fields to `task_id` in errors if the caller cannot have sent them: the address specifies the source video, and
- * we set the edit mode.
+ * Makes errors about these fields name `task_id` instead, because the address determines the source video and we set
+ * the edit mode.
  */
 function remixName(ours: string): string {
   return /^(?:videos|input_type|metadata\.video_task)/.test(ours) ? 'task_id' : ours;
