@@ -209,10 +209,7 @@ function shellUser(): string {
   }
 }
 
-/**
- * Loads the configuration file. If local mode was started in this DATA_DIR, this is the file that `npm start` would
- * use.
- */
+/** Loads the configuration file: the one that `npm start` would use if local mode was started in this DATA_DIR. */
 async function loadConfig() {
   const [{ readOperatingEnvironment }, { readEnvironment }, { openConfigFile }, { adapters }, vendorChecks] =
     await Promise.all([

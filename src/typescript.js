@@ -17,8 +17,7 @@ if (typeof keepCompiled === 'function') {
 }
 const isCompiled = !existsSync(new URL('cli.ts', import.meta.url));
 if (!isCompiled && (!('typescript' in process.features) || process.features.typescript === false)) {
-  // Limit the heap of the hooks' thread, which would otherwise keep the 10 MB for young objects that it needs only at
-  // startup.
+  // Limit the heap of the hooks' thread, which would otherwise keep 10 MB that it needs only at startup.
   setFlagsFromString('--max-semi-space-size=1');
   module.register('./typescript-loader.js', import.meta.url);
   // Restore V8's default, which is 0. The heap of the hooks' thread keeps its size.

@@ -157,10 +157,7 @@ function slotsOf(queue: string): Omit<WorkerOptions, 'taskQueue'> {
 
 const shutdownMarginMs = 15_000;
 
-/**
- * Returns limits with which a shutdown waits for the longest submission or callback, even if the worker started without
- * channels.
- */
+/** Lets a shutdown wait for the longest submission or callback, even if the worker started without channels. */
 export function shutdownTimes(
   channels: readonly Pick<ChannelConfig, 'timeouts'>[],
 ): Required<Pick<WorkerOptions, 'shutdownGraceTime' | 'shutdownForceTime'>> {
@@ -176,11 +173,9 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     dataConverter: dataConverter(core.temporal),
     ...shutdownTimes(core.config().channels),
     activityTaskPollerBehavior: taskPollers,
-    // Send a submission's heartbeats soon, because they contain its results. Waiting activities send few heartbeats
-    // anyway.
+    // Send a submission's heartbeats soon, because they contain its results. Waiting activities send few.
     maxHeartbeatThrottleInterval: '5s',
-    // The default is a hash of the code, which would add 85 bytes to every workflow task. Deployments are not versioned
-    // by it.
+    // The default, a hash of the code, adds 85 bytes to every workflow task, and no deployment uses it as a version.
     buildId: 'mediary',
     ...workflowCallOptions,
     interceptors: {

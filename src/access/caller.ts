@@ -12,10 +12,7 @@ export interface KeyHolder extends Caller {
 
 export interface Caller {
   readonly account: string;
-  /**
-   * The public id under which all limits are counted. For a key that replaced another, this is the id of the first key
-   * in the chain.
-   */
+  /** The public id under which limits are counted. For a replacement, this is the id of the first key in the chain. */
   readonly key: string;
   readonly seesAccount?: boolean;
   /** The longest video that the key may request, in seconds. */

@@ -2,10 +2,7 @@ import { periods } from '../base/periods.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { LastUses } from '../store/last-uses.ts';
 
-/**
- * Records when keys and tokens were last used. Times are kept in memory and written once a minute, never while a
- * request waits.
- */
+/** Records in memory when keys and tokens were last used. Writes the times once a minute, so no request waits. */
 export interface LastUsed {
   note(id: string): void;
   /**

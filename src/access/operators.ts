@@ -12,10 +12,7 @@ import type { LastUsed } from './last-used.ts';
 export interface OperatorAuth {
   readonly newToken: Issuer;
   authenticate(authorization: string | undefined): Promise<OperatorIdentity | undefined>;
-  /**
-   * Returns undefined unless the header contains ADMIN_TOKEN or an operator's own token. A session token cannot open
-   * another session.
-   */
+  /** Returns undefined unless the header contains ADMIN_TOKEN or an operator's own token, not a session's. */
   openSession(authorization: string | undefined, from: SessionOrigin): Promise<OpenedSession | undefined>;
   /** Drops the operator from this node's cache after a revocation. Other nodes notice within 5 s. */
   forget(name: string): void;
@@ -57,10 +54,7 @@ export function createOperatorAuth(deps: OperatorAuthDeps): OperatorAuth {
     sameText(bearerToken(authorization) ?? '', adminToken);
   const adminHmac = tokenHmac(adminToken, deps.secret);
 
-  /**
-   * Returns undefined if ADMIN_TOKEN has been replaced, or if the operator token that opened the session has been
-   * replaced or revoked.
-   */
+  /** Returns undefined if the token that opened the session has since been replaced or revoked. */
   async function holderOf({ openedBy, operator }: OperatorSession): Promise<OperatorIdentity | undefined> {
     if (operator === adminName)
       return sameText(openedBy, adminHmac) ? { name: adminName, roles: 'admin' } : undefined;

@@ -3,10 +3,7 @@ import type { RootKeyStore } from '../store/root-key.ts';
 import { createSealer, keyRing } from './sealer.ts';
 import type { Sealer } from './sealer.ts';
 
-/**
- * The purpose of a derived key. Purposes never share key material, so an HMAC or ciphertext made for one purpose is
- * invalid for all others.
- */
+/** The purpose of a derived key. An HMAC or ciphertext made for one purpose is invalid for all others. */
 export type DerivedPurpose =
   | 'api-key-hmac'
   | 'operator-token-hmac'

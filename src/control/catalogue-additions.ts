@@ -138,10 +138,7 @@ function draftOf(text: string) {
   );
 }
 
-/**
- * Omits fields that refer to environment variables, because nobody sets those variables for a channel that is added in
- * a draft.
- */
+/** Omits fields that refer to environment variables, because nobody sets these for a channel added in a draft. */
 function withoutVariables(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => !JSON.stringify(value).includes('${')),

@@ -3,9 +3,7 @@ import { canonicalJson } from '../base/canonical-json.ts';
 import type { ConfigChange } from '../base/config-change.ts';
 
 const shownCharactersMax = 200;
-/**
- * Paths whose text values may be displayed. At any other path, a text may be a key, or an address that contains one.
- */
+/** Paths whose text values may be displayed. Any other text value may be a key, or an address that contains one. */
 const shownTexts =
   /^(?:currency$|results\.(?:storage|directory)$|models\.|channels\.[^.]+\.(?:provider$|private_(?:link_)?networks$|models\.))/;
 

@@ -227,10 +227,7 @@ async function loadDraft(
 
 const changesKept = 50;
 const endingCharacters = 4;
-/**
- * The minimum length of a secret whose last four characters may be displayed. In a shorter secret, they would reveal
- * too much.
- */
+/** From this length, a secret's last four characters may be displayed. In a shorter one, they would reveal too much. */
 const shownFrom = 16;
 const exportOnly =
   'Drafts cannot be published here, because only files change the configuration (CONFIG_DRAFTS=export). Export the draft as YAML, and reload the file.';

@@ -139,9 +139,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     await listeners.notify();
   }
 
-  /**
-   * Refreshes never overlap, because two of them could finish in the wrong order and leave the older version running.
-   */
+  /** Refreshes never overlap, because they could finish in the wrong order and leave the older version running. */
   async function refresh(): Promise<void> {
     await busy?.catch(() => undefined);
     busy ??= look().finally(() => (busy = undefined));
@@ -252,10 +250,7 @@ function textOf({ text, config: { hash, currency } }: ConfigFile['own']) {
   return { text, hash, currency };
 }
 
-/**
- * Refuses a configuration with vendor files that this process cannot run, so that the process keeps its current
- * configuration.
- */
+/** Refuses a configuration if this process cannot run its vendor files. The current configuration then remains. */
 async function tried<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
   { checkVendors }: Pick<RunningConfigDeps, 'checkVendors'>,
@@ -269,10 +264,7 @@ async function checkFile(config: GatewayConfig, deps: RunningConfigDeps): Promis
   return [...(await checkCurrency(config, deps)), ...(await deps.checkVendors(config))];
 }
 
-/**
- * Refuses a different currency if accounts have money. Ledger amounts have no currency, so the meaning of every balance
- * would change.
- */
+/** Refuses a new currency if accounts have money: ledger amounts have no currency, so balances would change meaning. */
 async function checkCurrency(
   { currency }: GatewayConfig,
   { store, hasMoney }: Pick<RunningConfigDeps, 'store' | 'hasMoney'>,

@@ -68,10 +68,7 @@ export interface ExchangeOptions {
   /** If the body is a stream, `headers` must contain its length. */
   readonly body?: string | Readable;
   readonly signal: AbortSignal;
-  /**
-   * The longest pause between two chunks of the response body, in milliseconds. 0 means no limit. Defaults to the
-   * agent's limit.
-   */
+  /** The longest pause in the response body, in milliseconds. 0 means no limit. Defaults to the agent's limit. */
   readonly bodyTimeoutMs?: number;
   readonly onSend?: () => void;
 }

@@ -57,9 +57,7 @@ export interface OpenedMedia {
   readonly bytes: number | undefined;
   /** The size of the whole file in bytes. Set only if the server honoured the requested range. */
   readonly partOf?: number;
-  /**
-   * Read the body to the end or break out of the loop, or else the connection stays open. Throws GuardedRequestError.
-   */
+  /** Read the body to the end or break out of the loop to close the connection. Throws GuardedRequestError. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 

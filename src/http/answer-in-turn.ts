@@ -13,8 +13,7 @@ export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault)
   const budget = { left: heldBytesMax, leftForTurns: heldBytesMax / 3, holders: new Set<ConnectionTurns>() };
   const slice = new TimeSlice();
   server.on('connection', (socket: Socket) => {
-    // Node accepts one connection per event loop turn. Without this, each pending connection would delay the ones
-    // behind it by a slice.
+    // Node accepts one connection per turn. Without this, each would delay the pending ones behind it by a slice.
     slice.putOff();
     if (!socket.destroyed) turns.set(socket, new ConnectionTurns(socket, budget, slice));
   });
@@ -59,10 +58,7 @@ interface Exchange {
 const heldBytesMaxDefault = 48 * 1024 * 1024;
 const lineEnd = '\r\n';
 const headersEnd = '\r\n\r\n';
-/**
- * How many lines of a chunked body are parsed per event loop turn. Each chunk takes two lines, so even tiny chunks do
- * not block the loop.
- */
+/** How many lines of a chunked body are parsed per turn, so that tiny chunks (two lines each) cannot block the loop. */
 const chunkLinesMax = 64;
 /**
  * How long a caller that is still sending after the last response may continue, in milliseconds. Closing immediately

@@ -93,8 +93,7 @@ export function createApp(deps: AppDeps): GatewayApp {
     callback: () => (request, response) => {
       inFlight += 1;
       lostAnswers.begin(request);
-      // Node warns of more than ten listeners. A streamed response has eleven for `close`: ours, Koa's and the
-      // pipeline's.
+      // Node warns of more than ten listeners, but a streamed response has eleven for `close`.
       response.setMaxListeners(20);
       response.once('close', () => (inFlight -= 1));
       void handle(request, response);
@@ -111,10 +110,7 @@ export function createApp(deps: AppDeps): GatewayApp {
   };
 }
 
-/**
- * The limit for identifying the caller and counting the request, in milliseconds. MongoDB's own timeouts take 20 s or
- * more.
- */
+/** The time limit for identifying the caller and counting the request. MongoDB's own timeouts take 20 s or more. */
 const admissionMs = 5_000;
 
 function createRouter(

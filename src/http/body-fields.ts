@@ -43,10 +43,7 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
 
 export const anyFields = z.record(z.string(), z.unknown());
 
-/**
- * Treats `null` in an optional field as missing, because many clients send it. `names` restricts this to certain
- * fields.
- */
+/** Treats `null` in optional fields as missing, because many clients send it. `names` limits this to some fields. */
 export function withoutNulls(
   fields: Readonly<Record<string, unknown>>,
   names?: ReadonlySet<string>,

@@ -16,9 +16,7 @@ export interface Connections {
 
 export interface ConnectionLimits {
   readonly connectionsMax: number;
-  /**
-   * The minimum average rate at which callers must read responses. Slower callers are disconnected. 0 means no minimum.
-   */
+  /** The minimum average rate at which callers must read. Slower ones are disconnected. 0 means no minimum. */
   readonly answerBytesPerSecondMin: number;
 }
 

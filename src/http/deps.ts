@@ -175,10 +175,7 @@ export interface AppDeps extends AddressChecks {
     channel: string,
     credential: string,
   ) => Promise<CredentialAnswer>;
-  /**
-   * Publishes this process's gateway.yaml to all processes. A file with errors changes nothing. `by` is the operator's
-   * name.
-   */
+  /** Publishes this process's gateway.yaml to all processes, unless it has errors. `by` is the operator's name. */
   readonly publishConfig: (by: string, reason: string) => Promise<PublishResult>;
   readonly previewConfig: () => Promise<PreviewResult>;
 

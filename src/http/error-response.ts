@@ -33,10 +33,7 @@ export function presentError(error: GatewayError): z.infer<typeof errorSchema> {
   };
 }
 
-/**
- * Errors with these class names, or subclasses of them, mean that MongoDB is not responding. The same request may
- * succeed later.
- */
+/** Error classes which mean that MongoDB is not responding, so that the same request may succeed later. */
 const outageNames = new Set([
   'LedgerUnavailableError',
   'MongoClientClosedError',
@@ -61,8 +58,7 @@ const outageCodes = new Set([
 const outageRetrySeconds = 5;
 
 /**
- * Converts a thrown value into what the caller sees. Our own errors are unchanged, an outage becomes a 503, and
- * everything else is concealed.
+ * Converts a thrown value for the caller. Our own errors are unchanged, outages become 503, all others are concealed.
  */
 export function translateError(thrown: unknown): GatewayError {
   const error = noRoomOr(thrown);

@@ -31,8 +31,7 @@ export function createIdentify(deps: IdentifyDeps): Identify {
   const exactAddressOf = createExactAddress(deps.trustedProxies);
   const lookups = createPlaces(lookupsMax);
   /**
-   * Checks the credential before the address limit, so that other senders at the same address cannot get a valid
-   * credential refused.
+   * Checks the credential before the address limit, so that other senders at the address cannot use up the limit first.
    */
   const look = async <Found>(
     { req: { headers }, state: { address } }: ParameterizedContext<RequestState>,

@@ -12,10 +12,7 @@ export const linkValidSeconds = z
   .max(linkSecondsMax)
   .meta({ description: `How long the link can be used. ${linkSecondsDefault} is three days.` });
 
-/**
- * Returns the address of the page that accepts an invitation. The token follows `#`, because browsers do not send that
- * part.
- */
+/** Returns the page that accepts an invitation. The token follows `#`, because browsers do not send that part. */
 export function linkOf(page: 'console' | 'account', token: string): string {
   return `${page}#/invitation/${token}`;
 }

@@ -9,14 +9,9 @@ import { afterRunning } from '../process/running-time.ts';
 const resetWindowMs = 3_000;
 
 export interface LostAnswers {
-  /**
-   * Call when a request begins. Stops watching the connection's previous response, because a later reset does not
-   * concern it.
-   */
+  /** Call when a request begins, to stop watching the previous response: a later reset does not concern it. */
   begin(request: IncomingMessage): void;
-  /**
-   * Runs the work, at most once, if the connection ends before the response is written or is reset shortly afterwards.
-   */
+  /** Runs the work, once, if the connection ends before the response is written or is reset shortly afterwards. */
   watch(response: ServerResponse, work: () => void): void;
 }
 

@@ -87,10 +87,7 @@ export interface Report {
   readonly rows: AsyncIterable<readonly Cell[]>;
 }
 
-/**
- * Writes any number of rows as they are read. Calls `onEnd` exactly once. Throws GatewayError if there are too many
- * groups.
- */
+/** Writes any number of rows as they are read. Calls `onEnd` once. Throws GatewayError if there are too many groups. */
 export async function reportReply(
   report: Report,
   { format, onEnd }: { readonly format: 'json' | 'csv'; readonly onEnd: () => void },
@@ -111,10 +108,7 @@ export async function reportReply(
   });
 }
 
-/**
- * Reads the first part ahead, so that an early failure still becomes an error response. `end` may be called at any
- * time.
- */
+/** Reads the first part ahead, so that an early failure becomes an error response. `end` may be called at any time. */
 async function begin(parts: AsyncIterator<string, undefined>) {
   const first = await parts.next();
   async function* all(): AsyncIterable<string> {

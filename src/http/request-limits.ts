@@ -5,10 +5,7 @@ import type { Environment } from '../config/environment.ts';
  * (docs/configuration.md). The defaults suit a 640 MB heap.
  */
 export interface RequestLimits {
-  /**
-   * The memory for request bodies in bytes, from their first byte until the response has been sent. See
-   * `createBodyBudgets`.
-   */
+  /** The memory for request bodies in bytes, until the response has been sent. See `createBodyBudgets`. */
   readonly bodiesBytesMax: number;
   /** The disk space for uploaded files, in bytes. */
   readonly uploadsBytesMax: number;

@@ -25,9 +25,7 @@ import type { RawInput } from './validation.ts';
  */
 export type Route = Runnable & Permission;
 
-/**
- * What a caller needs to use a route. The OpenAPI document, the lists of routes and all refusals are derived from this.
- */
+/** What a caller needs to use a route. The OpenAPI document, route lists and refusals are derived from this. */
 export type Permission =
   | { readonly authentication: 'key'; readonly scope: NeededScope }
   | { readonly authentication: 'admin'; readonly access: Access; readonly act: ActKind }
@@ -65,10 +63,7 @@ interface Operation {
   readonly only?: RegExp;
   /** If undefined, the route has no body and does not read one that is sent. */
   readonly readBody?: BodyReader;
-  /**
-   * The documented body, if it differs from `input`. It describes what clients should send. The route may tolerate
-   * more.
-   */
+  /** The documented body, if it differs from `input`: what clients should send. The route may tolerate more. */
   readonly documentedBody?: z.ZodType;
   /**
    * Whether the route reads one document or many. At most 16 requests read many documents at the same time
@@ -78,10 +73,7 @@ interface Operation {
   readonly isSigned?: (request: RawRequest) => boolean;
   /** The headers to document. The handler reads them from `meta`. */
   readonly headers?: z.ZodObject;
-  /**
-   * Called before the process listens, for work that would block the event loop during the first request. Long work
-   * must run in small steps.
-   */
+  /** Called before the process listens, for work that would block the event loop later. Long work must run in steps. */
   readonly prepare?: () => void;
   readonly success: Success;
   /** Responses with other statuses that are not errors in the common form. */
@@ -129,10 +121,7 @@ export interface RequestMeta {
   clientTry(): ClientTry;
   /** Aborts when the caller disconnects. Created on first use. */
   closed(): AbortSignal;
-  /**
-   * Reserves memory until the response is sent, for what the request derives from its body. Throws like
-   * `BodyAllowance.reserve`.
-   */
+  /** Reserves memory, until the response is sent, for what the request derives from its body. Throws GatewayError. */
   reserve(bytes: number): void;
   requireRoom(bytes: number): void;
 }
@@ -151,8 +140,7 @@ interface Operating {
 export type KeepAct = (act: ActFacts, run: (note: NoteChanges) => Promise<Reply>) => Promise<Reply>;
 
 /**
- * Whether this is the name or path of an operation that monitoring calls every few seconds. Such requests are never
- * refused.
+ * Whether this is the name or path of a health check, which monitoring calls often. Such requests are never refused.
  */
 export function isProbe(name: string): boolean {
   return /^\/?(?:healthz|readyz)$/.test(name);
@@ -253,10 +241,7 @@ interface Operated {
   readonly access: Access;
   /** Set if the response contains only configured prices or the caller's own text, so no amounts need to be hidden. */
   readonly isShownWhole?: true;
-  /**
-   * Marks an action that any operator may perform, so that it is recorded even though its `access` only requires
-   * reading.
-   */
+  /** Marks an action that any operator may perform, so that it is recorded although its `access` is `read`. */
   readonly isAct?: true;
   /** Body fields that the audit log must not record. `all` is for routes that change nothing. */
   readonly unrecorded?: 'all' | readonly string[];
@@ -276,10 +261,7 @@ export interface Changed {
   readonly changes: readonly ConfigChange[];
 }
 
-/**
- * Declares an operator's action that replaces stored values. The audit log records the changes that its handler
- * returns.
- */
+/** Declares an operator's action that replaces stored values. Its handler returns the changes for the audit log. */
 export function settingRoute<Input extends InputSchema>(
   declaration: AdminOperation & {
     readonly input: Input;
@@ -355,10 +337,7 @@ export function openRoute<Input extends InputSchema>(
   };
 }
 
-/**
- * Declares a route whose address is a secret. `admit` determines its owner before the body is read. Throws
- * GatewayError.
- */
+/** Declares a route whose address is a secret. `admit` finds the owner before the body is read. Throws GatewayError. */
 export function secretRoute<Input extends InputSchema, Guest extends { readonly account: string }>(
   declaration: Declaration<Input, { readonly guest: Guest }> & {
     readonly admit: (params: z.output<Input>['params']) => Promise<Guest>;

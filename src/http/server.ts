@@ -34,9 +34,7 @@ const headersTimeoutMsDefault = 15_000;
 const timeoutCheckMs = 1_000;
 /** The limit for headers and body together: enough for 64 MiB of images over a slow line. */
 const requestTimeoutMs = 120_000;
-/**
- * Longer than the idle timeouts of common load balancers, which could otherwise send requests on a closing connection.
- */
+/** Longer than the idle timeouts of common load balancers, so that none sends a request on a closing connection. */
 const keepAliveTimeoutMs = 75_000;
 const idleSweepMs = 100;
 /**

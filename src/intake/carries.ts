@@ -60,10 +60,7 @@ const magics: readonly (readonly [start: string, type: string])[] = [
 ];
 const base64CharactersMin = 40;
 
-/**
- * Returns the media type of bare base64, which some clients send instead of a data URL, or undefined for any other
- * text.
- */
+/** Returns the media type of bare base64, which some clients send instead of a data URL. Undefined for other text. */
 export function mediaTypeOfBase64(text: string): string | undefined {
   const found = magics.find(([start]) => text.startsWith(start));
   const isData = text.length >= base64CharactersMin && /^[\w+/=-]+$/.test(text.slice(0, 128));

@@ -1,17 +1,12 @@
 import { commonParameters } from '../models/facts-of-request.ts';
 import type { ImageRole } from '../models/request.ts';
 
-/**
- * Maps the field names of an interface to ours. Nothing else reads a create body, so this table defines the interface.
- */
+/** Maps an interface's field names to ours. Nothing else reads a create body, so this table defines the interface. */
 export interface Names {
   readonly places: ReadonlyMap<string, Place>;
   /** The prefix of all field names, such as `input.`, except those in `outer`. */
   readonly prefix: string;
-  /**
-   * The destination of unknown fields below the prefix, which become parameters of the model. Undefined if nothing
-   * reads such fields.
-   */
+  /** Where unknown fields below the prefix go, as parameters of the model. Undefined if they are not read. */
   readonly others?: 'metadata' | 'body';
   /** The default role of a single image. */
   readonly alone?: ImageRole;
@@ -35,10 +30,7 @@ interface About extends Omit<Names, 'places'> {
   readonly outer?: Table;
 }
 
-/**
- * Merges name tables. If multiple tables contain the same name, the first one wins. A plain string is the name of one
- * of our fields.
- */
+/** Merges name tables. The first table that contains a name wins. A plain string is the name of one of our fields. */
 export function namesOf({ outer = {}, ...about }: About, ...tables: readonly Table[]): Names {
   const places = new Map<string, Place>();
   const add = (table: Table, prefix: string): void => {
@@ -174,10 +166,7 @@ export const videoNames = namesOf({ prefix: '' }, ...videoFields);
 const imageMedia: Place = { media: 'image' };
 const mask: Place = { media: 'mask' };
 
-/**
- * The field names of our own image interface, which every other image interface also accepts. All other names become
- * parameters of the model.
- */
+/** The field names that all image interfaces accept. All other names become parameters of the model. */
 export const imageFields: Table = {
   image: imageMedia,
   images: imageMedia,

@@ -14,10 +14,7 @@ import type { BalanceAfter, NotedBalances, SeenBalances } from './noted-balances
 import { createEventPosts } from './post-event.ts';
 import type { PostEventDeps } from './post-event.ts';
 
-/**
- * Posts events to the address that is set for an account's alerts. Multiple processes may run this, but each event is
- * created only once.
- */
+/** Posts events to an account's alert address. Multiple processes may run this, but each event is created only once. */
 export interface AccountAlerts extends Rounds {
   /** Notes an account's remaining balance, in memory and for at most 10,000 accounts. */
   readonly note: (account: string, after: BalanceAfter) => void;

@@ -11,10 +11,7 @@ import { ledgerViolation } from './conditions.ts';
 import type { Source } from './conditions.ts';
 import type { SendNotice, Target } from './send.ts';
 
-/**
- * Notifies operators of conditions. Only one process does so at a time. If that process is silent for a minute, another
- * one takes over.
- */
+/** Notifies operators of conditions, in one process at a time. After a minute of silence, another takes over. */
 export interface NoticeWatch extends Rounds {
   /** Waits at most 10 s for notices in flight. Each target has at most one. */
   readonly stop: () => Promise<void>;
@@ -164,8 +161,7 @@ function createNotifier({ store, targets, send, duty, isStopping, log, now }: No
       return pause(target.id, error);
     }
     failing.delete(target.id);
-    // Record the notice only after the target has accepted it. If the process dies in between, the notice is sent twice
-    // under the same id.
+    // Record only accepted notices. If the process dies before this, the notice is sent twice with the same id.
     await store.recordNotified(notice.id, target.id, notice.revision);
   }
 

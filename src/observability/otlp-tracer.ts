@@ -112,10 +112,7 @@ function isRecorded({ traceFlags }: SpanContext): boolean {
   return (traceFlags & TraceFlags.SAMPLED) !== 0;
 }
 
-/**
- * Wraps the exporter, so that an unavailable receiver does not affect the process. Logs once when an outage begins and
- * once when it ends.
- */
+/** Swallows the errors of an unavailable receiver. Logs once when an outage begins and once when it ends. */
 function quiet(exporter: SpanExporter, log: OtlpTracerOptions['log']): SpanExporter {
   let isFailing = false;
   const note = (error: Error | undefined): void => {

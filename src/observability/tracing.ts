@@ -2,10 +2,7 @@ import type { OtlpTracerOptions } from './otlp-tracer.ts';
 import { createTaskSpans } from './task-spans.ts';
 import type { TaskSpans } from './task-spans.ts';
 
-/**
- * Attributes of a span, named by OpenTelemetry's conventions or `mediary.…`. They must not contain a key, a prompt, or
- * the query of a URL.
- */
+/** Span attributes, named by OpenTelemetry's conventions or `mediary.…`. Never a key, a prompt, or a URL's query. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface NewSpan {
@@ -31,8 +28,7 @@ export interface Span {
 }
 
 /**
- * Creates spans, which callers pass on explicitly, so that no promise hooks are needed. `enter` and `start` neither
- * throw nor wait.
+ * Creates spans, which callers pass on explicitly instead of through promise hooks. `enter` and `start` never throw.
  */
 export interface Tracer {
   /**
@@ -41,10 +37,7 @@ export interface Tracer {
    * to pass on.
    */
   enter(header: string | undefined, span: NewSpan): Span | undefined;
-  /**
-   * Starts a child of one of our spans. Returns undefined if the parent is not recorded, because then its children are
-   * not recorded either.
-   */
+  /** Starts a child of one of our spans. Returns undefined if the parent, and therefore the child, is not recorded. */
   start(parent: string | undefined, span: NewSpan): Span | undefined;
   close(): Promise<void>;
 }

@@ -2,10 +2,7 @@ import { createPlaces } from '../../base/places.ts';
 import type { Refusal, SharedPlaces } from '../../base/places.ts';
 import { GatewayError } from '../../errors/errors.ts';
 
-/**
- * Limits how many bytes the request bodies of one kind occupy in this process, in memory or on disk, in total and per
- * account.
- */
+/** Limits the bytes that request bodies of one kind occupy in memory or on disk, in total and per account. */
 export interface BodyBudget {
   open(account: string): BodyAllowance;
   readonly reservedBytes: number;

@@ -15,10 +15,7 @@ export interface BodyReader {
 export interface BodyScope {
   readonly memory: BodyAllowance;
   readonly disk: BodyAllowance;
-  /**
-   * The minimum average rate since the body began, in bytes per second. Slower bodies are cut off. Long bodies have a
-   * higher minimum.
-   */
+  /** The minimum average rate since the body began, in bytes per second. Long bodies have a higher minimum. */
   readonly bytesPerSecondMin: number;
   readonly isHeldBack: () => boolean;
 }

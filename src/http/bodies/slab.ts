@@ -1,9 +1,6 @@
 import type { BodyAllowance } from './body-budget.ts';
 
-/**
- * How many times its own size a text occupies until the response has been sent: as bytes, as a string and as the parsed
- * value.
- */
+/** How many times its own size a text occupies until the response is sent: bytes, string and parsed value. */
 export const textCostFactor = 4;
 const firstBytes = 1024;
 

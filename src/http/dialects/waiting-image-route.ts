@@ -17,10 +17,7 @@ export const refusedWithoutTasks: Table = {
   async: { refused: 'requests a task, which this interface does not support: use /v1/images/generations' },
 };
 
-/**
- * Refuses partial images in interfaces whose streams cannot contain them, because they would be billed without being
- * shown.
- */
+/** Refuses partial images where a stream cannot contain them: they would be billed without being shown. */
 export const refusedWithoutPartials: Table = {
   partial_images: { refused: 'is not supported in streams of this interface: use /v1/images/generations' },
 };

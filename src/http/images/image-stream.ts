@@ -125,9 +125,7 @@ async function* endOf(
   if (end !== '') yield end;
 }
 
-/**
- * Returns undefined if the result cannot be opened now. The caller then gets a link, because the result is paid for.
- */
+/** Returns undefined if the result cannot be opened now. The caller, who has paid for it, then gets a link. */
 async function openData(task: Task, item: ResultItem, { images, log }: ImageCreateDeps) {
   try {
     return await images.streamData(task, item);

@@ -23,8 +23,7 @@ export class MultipartParser {
   private readonly delimiter: Buffer;
   private readonly onPart: (head: PartHead) => PartSink;
   /**
-   * Bytes that have not been parsed yet. Begins with a line break, because `delimiter` includes one but the body may
-   * begin without it.
+   * Bytes that have not been parsed yet. They begin with a line break, which `delimiter` includes but a body may lack.
    */
   private pending: Buffer = lineEnd;
   private state: 'preamble' | 'after delimiter' | 'head' | 'body' | 'done' = 'preamble';

@@ -115,10 +115,7 @@ export interface ReceiptSources {
 type Subject = Pick<Task, 'id' | 'account' | 'kind' | 'model' | 'status' | 'createdAt'> &
   Partial<Pick<Task, 'error' | 'completedAt' | 'outcome'>>;
 
-/**
- * Derives a receipt's subject from ledger entries, for synchronous images, which have no task record. Returns undefined
- * if there are none.
- */
+/** Derives the subject from ledger entries, for synchronous images, which have no task record. */
 export function subjectOfEntries(entries: readonly LedgerEntry[]): Subject | undefined {
   const hold = entries.find(({ kind }) => kind === 'hold');
   if (hold === undefined) return undefined;

@@ -86,10 +86,7 @@ export function presentReckoning(
   };
 }
 
-/**
- * Explains the calculation recorded in a ledger entry, using the prices frozen with its hold. Returns null if the entry
- * records none.
- */
+/** Explains the calculation in a ledger entry, if any, using the prices frozen with its hold. */
 export function presentWritten(
   how: Reckoning | undefined,
   { holdBasis, currency }: { readonly holdBasis: string | undefined; readonly currency: string },

@@ -66,10 +66,7 @@ function fieldItem({ name, schema, isRequired, description }: Field, place: Plac
   </li>`;
 }
 
-/**
- * Renders a link to a named schema in a collapsed section. The page adds the schema's fields when the section is
- * opened.
- */
+/** Renders a link to a schema and a collapsed section, which the page fills with the schema's fields when opened. */
 export function unfoldable(name: string): Markup {
   return html`<details class="object" data-object="${name}">
     <summary>Fields of ${name}</summary>

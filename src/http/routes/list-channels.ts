@@ -117,9 +117,7 @@ async function count({ catalogue, tasks, log, now }: Deps) {
 
 type Earned = ReadonlyMap<string, MarginRow>;
 
-/**
- * Returns each channel's sums for today. If the query takes longer than a second, returns those of the previous query.
- */
+/** Returns each channel's sums for today, or the previous result if the query takes longer than a second. */
 function createEarned(deps: Deps): () => Promise<Earned> {
   const { log, now } = deps;
   let last: { readonly day: string; readonly rows: Earned } | undefined;

@@ -198,10 +198,7 @@ interface CallbackReads extends Pick<Deps, 'tasks'> {
   readonly read: (limit: number, after?: string) => Promise<readonly string[]>;
 }
 
-/**
- * Finds tasks by the state of their callback. Few callbacks fail, so the other filters are applied to batches of these
- * tasks.
- */
+/** Finds tasks by callback state. Few callbacks fail, so other filters are applied to batches of these tasks. */
 async function findByCallback(
   filter: TaskFilter,
   { limit, after }: CursorPage,

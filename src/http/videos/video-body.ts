@@ -113,10 +113,7 @@ const metadataShape = { ...consumedFields, ...commonFields };
 const metadataFields = z.object(metadataShape).catchall(anyJson);
 const metadataNames: ReadonlySet<string> = new Set(Object.keys(metadataFields.shape));
 
-/**
- * The `metadata` fields that the gateway reads. All others are sent to the upstream, where common concepts have that
- * upstream's own names.
- */
+/** The `metadata` fields that the gateway reads. All others go to the upstream, common ones under its own names. */
 export const consumedMetadataNames: ReadonlySet<string> = new Set(Object.keys(consumedFields));
 
 const metadata = z.preprocess((value, context) => {
