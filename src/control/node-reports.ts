@@ -5,10 +5,7 @@ import type { NodeReport, NodeStore } from '../store/nodes.ts';
 export interface NodeReports {
   report(): Promise<void>;
   start(): Promise<void>;
-  /**
-   * Announces that this process accepts no more work. Never rejects: if the announcement fails, other processes notice
-   * that this one has gone silent.
-   */
+  /** Announces that this process accepts no more work. Never rejects: without it, others notice the silence. */
   leave(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -38,8 +38,8 @@ export function hasMore(socket: Socket): boolean {
 const turns = new WeakMap<Socket, ConnectionTurns>();
 
 /**
- * A server's budget for bytes that its connections hold back. When it is exhausted, the connection with the most held
- * bytes is cut, among the connections that currently cannot be parsed further.
+ * A server's budget for bytes that its connections hold back. If it is exhausted, the connection with the most bytes is
+ * cut, among those that cannot be parsed at the moment.
  */
 interface HeldBytes {
   left: number;

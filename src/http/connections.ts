@@ -161,10 +161,7 @@ function cutSlowReaders(server: Server, open: ReadonlySet<Socket>, bytesPerSecon
 
 const connectionsMaxDefault = 8_192;
 
-/**
- * Returns the default limit, or half the number of files that the process may open if that is lower. Databases,
- * upstreams and uploads need the rest.
- */
+/** Returns half the number of files that the process may open, or a default if lower. Other work needs the rest. */
 export function connectionsMaxOf(openFilesMax: number | undefined): number {
   if (openFilesMax === undefined) return connectionsMaxDefault;
   return Math.min(connectionsMaxDefault, Math.max(1, Math.floor(openFilesMax / 2)));

@@ -8,10 +8,7 @@ export const jsonDepthMax = 64;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/**
- * Counts the values, keys and levels of a JSON text chunk by chunk, before anything is built from it. Does not check
- * the grammar: JSON.parse does that later.
- */
+/** Counts the values, keys and levels of a JSON text before it is parsed. Does not check the grammar. */
 export class JsonScanner {
   private nodes = 1;
   private keys = 0;

@@ -1,8 +1,7 @@
 import { GatewayError } from '../errors/errors.ts';
 
 /**
- * Formats a warning, such as `size: overruled by resolution and ratio`. Every warning begins with the name of a field
- * that has no effect. A reason may follow.
+ * Formats a warning, which begins with the name of a field without effect: `size: overruled by resolution and ratio`.
  */
 export function overruled(field: string, winners: readonly string[]): string {
   return `${field}: overruled by ${winners.join(' and ')}`;

@@ -15,8 +15,8 @@ export function endSignalled(): Promise<void> {
 }
 
 /**
- * Resolves when `parent` is no longer this process's parent. This detects that npm was stopped: npm sends SIGTERM only
- * to the shell that runs the script, and the shell exits without forwarding the signal.
+ * Resolves when this process has a new parent, because npm was stopped: npm sends SIGTERM only to the shell that runs
+ * the script, and the shell exits without forwarding the signal.
  */
 export function parentEnded(parent: number): Promise<void> {
   return new Promise((resolve) => {
@@ -29,10 +29,7 @@ export function parentEnded(parent: number): Promise<void> {
   });
 }
 
-/**
- * Resolves when the reader of an output has closed it, as `| head` does. Later output is discarded. Any other output
- * error is thrown as usual.
- */
+/** Resolves when the reader of an output has closed it, as `| head` does. Throws any other output error. */
 export function readerLeft(outputs: readonly NodeJS.WritableStream[]): Promise<void> {
   return new Promise((resolve) => {
     for (const output of outputs) {

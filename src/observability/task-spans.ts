@@ -57,8 +57,7 @@ export function createTaskSpans(tracer: Pick<Tracer, 'start'>): TaskSpans {
 }
 
 /**
- * Ends the span. Marks it as failed, unless Temporal treats the error as benign, which means that the step is only
- * waiting for its next attempt.
+ * Ends the span, as failed unless Temporal treats the error as benign: the step then only waits for its next attempt.
  */
 function endOf(span: Span, error: unknown): void {
   const code = codeOf(error);
