@@ -161,7 +161,9 @@ function cutSlowReaders(server: Server, open: ReadonlySet<Socket>, bytesPerSecon
 
 const connectionsMaxDefault = 8_192;
 
-/** Returns half the number of files that the process may open, or a default if lower. Other work needs the rest. */
+/**
+ * Returns half the number of files that the process may open, up to a maximum. Upstreams and databases need the rest.
+ */
 export function connectionsMaxOf(openFilesMax: number | undefined): number {
   if (openFilesMax === undefined) return connectionsMaxDefault;
   return Math.min(connectionsMaxDefault, Math.max(1, Math.floor(openFilesMax / 2)));
