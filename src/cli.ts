@@ -40,14 +40,14 @@ interface Service {
   readonly listensOn: readonly ('PORT' | 'METRICS_PORT')[];
   /** Must not begin any work before it resolves, because the process may be stopped at any moment until then. */
   readonly start: (core: Core) => Promise<Running>;
-  /** Starts before the process's work and is closed after it. */
+  /** Starts before the process's work. The returned watch is closed after that work. */
   readonly watch: (core: Core) => Promise<Watch | undefined>;
   readonly signalled: Promise<void>;
 }
 
 /**
- * Runs until SIGINT or SIGTERM, or until the npm that started it ends. Then accepts no new work, finishes the work in
- * flight, and closes connections.
+ * Runs until SIGINT or SIGTERM, or until the npm process that started this one exits. Then accepts no new work,
+ * finishes the work in flight, and closes connections.
  */
 async function serve({ name, listensOn, start, watch, signalled }: Service): Promise<void> {
   const { isStartedByNpm, readEnvironment } = await import('./config/environment.ts');
@@ -82,8 +82,8 @@ async function serve({ name, listensOn, start, watch, signalled }: Service): Pro
 }
 
 /**
- * Serves metrics until the process ends, so that they also cover the shutdown. `more` is the address of further metrics
- * of this process.
+ * Serves metrics until the process exits, so that they also cover the shutdown. `more` is the address at which this
+ * process serves further metrics.
  */
 async function serveMetrics({ environment, metrics }: Core, more?: string): Promise<Watch | undefined> {
   const { HOST: host, METRICS_PORT: port } = environment;
@@ -146,7 +146,7 @@ async function rotateSecrets({ reason, onProgress }: RotateOptions) {
   }
 }
 
-/** Accepts the database's current time. Every process adopts it at its next check of the clock. */
+/** Accepts the database's current time. Every process adopts it at its next clock check. */
 async function acceptClock(reason: string): Promise<AcceptedClock> {
   const [{ connectMongo }, { createClockMarks }, { readDatabaseTime }] = await Promise.all([
     import('./store/mongo.ts'),
@@ -183,7 +183,7 @@ async function readShellEnvironment() {
   return { MONGODB_URI, SECRETS_KEY };
 }
 
-/** Records an action in the audit log that was performed here instead of in a gateway process. */
+/** Runs an operator's action in this process instead of a gateway process, and records it in the audit log. */
 async function keepShellAct<Answer>(
   { db }: Mongo,
   act: Pick<OperatorAct, 'action' | 'target' | 'reason'>,
@@ -209,7 +209,7 @@ function shellUser(): string {
   }
 }
 
-/** Loads the configuration file. If local mode was started here, this is the file that `npm start` would use. */
+/** Loads the configuration file: the one that `npm start` would use if local mode was started in this DATA_DIR. */
 async function loadConfig() {
   const [{ readOperatingEnvironment }, { readEnvironment }, { openConfigFile }, { adapters }, vendorChecks] =
     await Promise.all([

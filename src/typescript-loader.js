@@ -9,7 +9,7 @@ import { keep, keptPath, readKept } from './process/kept-files.js';
  * only if a file has changed.
  */
 
-/** Increase this with the version of SWC or the options below. Files cached in another format are compiled again. */
+/** Increase this when the SWC version or the options below change, so that cached files are compiled again. */
 const format = 2;
 
 /** @type {import('node:module').LoadHook} */

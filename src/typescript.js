@@ -17,9 +17,9 @@ if (typeof keepCompiled === 'function') {
 }
 const isCompiled = !existsSync(new URL('cli.ts', import.meta.url));
 if (!isCompiled && (!('typescript' in process.features) || process.features.typescript === false)) {
-  // The hooks run in a thread of their own, which would otherwise keep the 10 MB of young objects that its start needs.
+  // Limit the heap of the hooks' thread, which would otherwise keep 10 MB that it needs only at startup.
   setFlagsFromString('--max-semi-space-size=1');
   module.register('./typescript-loader.js', import.meta.url);
-  // 0 is V8's default. The heap of the hooks' thread already has its size.
+  // Restore V8's default, which is 0. The heap of the hooks' thread keeps its size.
   setFlagsFromString('--max-semi-space-size=0');
 }

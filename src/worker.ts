@@ -48,13 +48,13 @@ const cachedWorkflowsMax = 500;
 const channelActivitiesMax = 1000;
 const callbackActivitiesMax = 500;
 /**
- * The limit for one call into workflow code, an option that the SDK's type does not list. Its default of 5 s would
- * abort the start of a worker that is suspended for that long.
+ * Raises the time limit for one call into workflow code, with an option that is missing from the SDK's types. The
+ * default of 5 s would abort the start of a worker that is suspended for that long.
  */
 const workflowCallOptions = { isolateExecutionTimeout: '30s' };
 /**
- * The maximum number of concurrent activities per channel after submission. Polls wait inside the worker while a render
- * is about to end.
+ * The maximum number of concurrent activities per channel after submission. This includes polls that wait inside the
+ * worker because a render is about to finish.
  */
 const pollActivitiesMax = 3000;
 const stayingPollsMax = (queue: string): number => (isPollsQueue(queue) ? 2500 : 500);
@@ -98,7 +98,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
     await reports.report();
   });
   await createChannelWorkers();
-  // Run the workers only now, so that a start that fails or is interrupted cuts off no submission.
+  // Run the workers only now, so that a failed or interrupted startup does not cut off a submission.
   runCreated();
   stayWakes.start();
   await reports.start();
@@ -113,13 +113,13 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
       const runsEnded = endRuns(workers, runs, (err) =>
         core.log.error({ err }, 'a worker did not shut down cleanly'),
       );
-      // End the waits only after the workers have stopped asking for activities. Earlier, the next attempts could reach
-      // this worker and be lost.
+      // Close the waiting polls only after the workers have stopped asking for activities. Otherwise the next attempts
+      // could reach this worker and be lost.
       stays.close();
       await Promise.all([runsEnded, left, verified]);
       await callbacks.promptHosts.idle();
       await Promise.all([connection.close(), results.close(), core.recorder.close(), reports.stop()]);
-      // Last, because until here work was in flight, whose rejections must not end the process.
+      // Do this last: work was in flight until here, and its rejections must not crash the process.
       endRejections();
     },
   };
@@ -157,7 +157,7 @@ function slotsOf(queue: string): Omit<WorkerOptions, 'taskQueue'> {
 
 const shutdownMarginMs = 15_000;
 
-/** A shutdown waits for the longest submission or callback, even if the worker started without channels. */
+/** Lets a shutdown wait for the longest submission or callback, even if the worker started without channels. */
 export function shutdownTimes(
   channels: readonly Pick<ChannelConfig, 'timeouts'>[],
 ): Required<Pick<WorkerOptions, 'shutdownGraceTime' | 'shutdownForceTime'>> {
@@ -173,11 +173,9 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     dataConverter: dataConverter(core.temporal),
     ...shutdownTimes(core.config().channels),
     activityTaskPollerBehavior: taskPollers,
-    // Send the heartbeats of a submission soon, because they contain its results. Activities that wait send few
-    // heartbeats anyway.
+    // Send a submission's heartbeats soon, because they contain its results. Waiting activities send few.
     maxHeartbeatThrottleInterval: '5s',
-    // The default is a hash of the code, which adds 85 bytes to every workflow task, and deployments are not versioned
-    // by it.
+    // The default, a hash of the code, adds 85 bytes to every workflow task, and no deployment uses it as a version.
     buildId: 'mediary',
     ...workflowCallOptions,
     interceptors: {

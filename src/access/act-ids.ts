@@ -4,13 +4,14 @@ import { sameText } from './tokens.ts';
 interface Act {
   readonly task: string;
   readonly action: string;
-  /** The operator's name as sent in the update. Anyone can send any name, so trust it only if the id is valid. */
+  /** The operator's name as stated in the update. Anyone can state any name, so trust it only if the id is valid. */
   readonly by: string;
 }
 
 /**
- * Generates and verifies the ids of updates that the API sends to a workflow. Temporal accepts any update id and does
- * not record the sender. An id that only the API can generate therefore proves that the API's operator acted.
+ * Generates and verifies the ids of the updates that the API sends to workflows. Temporal accepts any update id and
+ * does not record who sent the update. An id that only the API can generate therefore proves that an operator acted
+ * through the API.
  */
 export interface ActIds {
   readonly newId: (act: Act) => string;

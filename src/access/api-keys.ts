@@ -10,8 +10,7 @@ import type { Tokens } from './tokens.ts';
 export interface KeyAuth {
   readonly newKey: Tokens<never>['newToken'];
   /**
-   * Returns undefined unless the header contains a valid key, and never says why, so that callers cannot distinguish an
-   * unknown key from an expired one.
+   * Returns undefined for any invalid key, without a reason, so callers cannot distinguish unknown from expired keys.
    */
   authenticate(authorization: string | undefined): Promise<KeyHolder | undefined>;
   /** Drops the key from this node's cache after a change. Other nodes notice within 5 s. */

@@ -12,9 +12,7 @@ export interface KeyHolder extends Caller {
 
 export interface Caller {
   readonly account: string;
-  /**
-   * The key's public id, or that of the first key in its chain of replacements. All limits are counted under this id.
-   */
+  /** The public id under which limits are counted. For a replacement, this is the id of the first key in the chain. */
   readonly key: string;
   readonly seesAccount?: boolean;
   /** The longest video that the key may request, in seconds. */

@@ -5,12 +5,12 @@ import type { Invitation } from '../base/invitation.ts';
 import { createTokens } from './tokens.ts';
 import type { NewToken, Tokens } from './tokens.ts';
 
-/** Links that their recipients exchange, once each, for a token or a key. */
+/** Issues single-use links that recipients exchange for a token or a key. */
 export interface Invitations {
   invite(validSeconds: number): { readonly token: string; readonly invitation: Invitation };
   /**
    * Returns the token for the link, or undefined if this gateway did not issue the link. The same `repeatKey` yields
-   * the same token, so that a client can repeat a request whose response was lost.
+   * the same token, so a client can repeat a request whose response was lost.
    */
   redeem(link: string, repeatKey: string | undefined, issuer: Issuer): Redeemed | undefined;
 }

@@ -2,15 +2,12 @@ import { periods } from '../base/periods.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { LastUses } from '../store/last-uses.ts';
 
-/**
- * Records when keys and tokens were last used. Times are kept in memory and written once a minute, never while a
- * request waits.
- */
+/** Records in memory when keys and tokens were last used. Writes the times once a minute, so no request waits. */
 export interface LastUsed {
   note(id: string): void;
   /**
-   * Called every minute between `start` and `stop`. Never rejects: the next flush includes times that could not be
-   * written.
+   * Writes the recorded times. Called every minute between `start` and `stop`. Never rejects: the next flush includes
+   * times that could not be written.
    */
   flush(): Promise<void>;
   start(): void;
@@ -18,7 +15,7 @@ export interface LastUsed {
 }
 
 export interface LastUsedDeps {
-  /** Receives each id's time in Unix milliseconds. Must keep a stored time that is later. */
+  /** Stores each id's time, in Unix milliseconds. Must not replace a later time. */
   readonly write: (uses: LastUses) => Promise<void>;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;

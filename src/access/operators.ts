@@ -12,10 +12,7 @@ import type { LastUsed } from './last-used.ts';
 export interface OperatorAuth {
   readonly newToken: Issuer;
   authenticate(authorization: string | undefined): Promise<OperatorIdentity | undefined>;
-  /**
-   * Returns undefined unless the header contains an operator's own token. A session's token cannot open another
-   * session.
-   */
+  /** Returns undefined unless the header contains ADMIN_TOKEN or an operator's own token, not a session's. */
   openSession(authorization: string | undefined, from: SessionOrigin): Promise<OpenedSession | undefined>;
   /** Drops the operator from this node's cache after a revocation. Other nodes notice within 5 s. */
   forget(name: string): void;
@@ -39,7 +36,7 @@ export interface OperatorAuthDeps {
   readonly randomBytes: RandomBytes;
 }
 
-/** How long a console session lasts, in milliseconds. Using it does not extend it. */
+/** How long a console session lasts, in milliseconds. Activity does not extend a session. */
 const sessionMs = 12 * 60 * 60 * 1000;
 const agentCharactersMax = 256;
 const idCharacters = 16;
@@ -57,7 +54,7 @@ export function createOperatorAuth(deps: OperatorAuthDeps): OperatorAuth {
     sameText(bearerToken(authorization) ?? '', adminToken);
   const adminHmac = tokenHmac(adminToken, deps.secret);
 
-  /** Returns undefined if ADMIN_TOKEN, or the operator token that opened the session, has been replaced since. */
+  /** Returns undefined if the token that opened the session has since been replaced or revoked. */
   async function holderOf({ openedBy, operator }: OperatorSession): Promise<OperatorIdentity | undefined> {
     if (operator === adminName)
       return sameText(openedBy, adminHmac) ? { name: adminName, roles: 'admin' } : undefined;

@@ -13,8 +13,8 @@ export interface PublicReceiptKey {
 }
 
 /**
- * The keys that sign receipts. Key n is derived from n and the database's root secret, so every process has the same
- * keys and none is stored. Increasing n rotates the key. Earlier keys remain published for the receipts that they
+ * The keys that sign receipts. Key n is derived from n and the database's root secret, so every process derives the
+ * same keys, and none is stored. Increasing n rotates the key. Earlier keys remain published for the receipts that they
  * signed.
  */
 export interface ReceiptKeys {

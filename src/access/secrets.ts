@@ -3,10 +3,7 @@ import type { RootKeyStore } from '../store/root-key.ts';
 import { createSealer, keyRing } from './sealer.ts';
 import type { Sealer } from './sealer.ts';
 
-/**
- * The purpose of a derived key. Purposes never share key material, so an HMAC or ciphertext made for one purpose is
- * invalid for all others.
- */
+/** The purpose of a derived key. An HMAC or ciphertext made for one purpose is invalid for all others. */
 export type DerivedPurpose =
   | 'api-key-hmac'
   | 'operator-token-hmac'
@@ -20,7 +17,7 @@ export type DerivedPurpose =
   | 'receipt-keys';
 
 export interface Secrets extends Sealer {
-  /** Returns 32 bytes derived from the database's root and the purpose. They do not depend on SECRETS_KEY. */
+  /** Returns 32 bytes derived from the database's root and the purpose. The result does not depend on SECRETS_KEY. */
   deriveKey(purpose: DerivedPurpose): Buffer;
 }
 
@@ -40,7 +37,7 @@ export async function openSecrets(keys: readonly Uint8Array[], stored: RootKeySt
   const at = { purpose: 'root-key', id: stored.id } as const;
   let sealed = await stored.find();
   while (sealed === undefined) {
-    // If several processes start at once, all of them use the root that was stored first.
+    // If multiple processes start at once, all of them use the root that was stored first.
     await stored.insert(sealer.seal(at, randomBytes(rootBytes).toString('base64')));
     sealed = await stored.find();
   }

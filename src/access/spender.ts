@@ -12,8 +12,8 @@ export interface Spender {
 }
 
 /**
- * @param request - The request as the caller sent it. The planned request no longer has the fields that its model does
- * not accept.
+ * @param request - Must be the request as the caller sent it, because planning drops fields that the model does not
+ * accept.
  */
 export function spenderOf(
   { key, caps }: Caller,

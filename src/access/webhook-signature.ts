@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 export interface SignedMessage {
-  /** Every retry sends the same message id, by which receivers recognise duplicates. */
+  /** All deliveries of a message share this id, so receivers can recognise duplicates. */
   readonly id: string;
   readonly at: number;
   readonly body: string;

@@ -7,7 +7,7 @@ import { GatewayError, invalidParameter } from '../errors/errors.ts';
 
 export interface CatalogueAddition {
   readonly model: string;
-  /** A channel of the draft, or a channel of the catalogue, which is then added with `apiKey`. */
+  /** The id of a channel in the draft, or of one in the catalogue, which is then added to the draft with `apiKey`. */
   readonly channel: string;
   readonly apiKey?: string | undefined;
   readonly baseUrl?: string | undefined;
@@ -138,7 +138,7 @@ function accessTo(
     : { ...address, [pointerTo(...main)]: { api_key: apiKey } };
 }
 
-/** Returns the channels and models of a draft that are complete. `value` is the draft as parsed YAML. */
+/** Returns the complete channels and models of a draft. `value` is the draft as parsed YAML. */
 export function contentsOf(value: unknown): DraftContents {
   const { channels, models } = listsSchema.parse(value);
   return {

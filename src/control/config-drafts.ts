@@ -29,7 +29,7 @@ import type { RunningConfig, TextToPublish } from './running-config.ts';
 export interface ConfigDrafts {
   show(): Promise<ShownDraft>;
   entry(pointer: string): Promise<ShownEntry>;
-  /** `revision` is the one that the operator has read. The change is refused if there is a newer one. */
+  /** `revision` is the one that the operator last read. Refuses the change if the draft has a newer one. */
   edit(change: DraftChange, revision: number, by: string): Promise<ShownDraft>;
   discard(revision: number): Promise<void>;
   publish(order: PublishOrder, by: string): Promise<Publication>;
@@ -96,7 +96,7 @@ interface Opened {
 export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
   const { configDrafts: drafts, configurations, running, isExportOnly, now } = deps;
 
-  /** If there is no draft, returns the running version as an unedited one. */
+  /** If there is no draft, returns the running version as a draft without edits. */
   async function open(): Promise<Opened> {
     const [published, { revision, draft }] = await Promise.all([configurations.read(), drafts.read()]);
     if (published === undefined) throw serviceUnavailable('no configuration was published');
@@ -228,10 +228,7 @@ async function loadDraft(
 
 const changesKept = 50;
 const endingCharacters = 4;
-/**
- * The minimum length of a secret whose last four characters are displayed. In a shorter one, they would reveal too
- * much.
- */
+/** From this length, a secret's last four characters may be displayed. In a shorter one, they would reveal too much. */
 const shownFrom = 16;
 const exportOnly =
   'Drafts cannot be published here, because only files change the configuration (CONFIG_DRAFTS=export). Export the draft as YAML, and reload the file.';

@@ -5,7 +5,7 @@ import type { NodeReport, NodeStore } from '../store/nodes.ts';
 export interface NodeReports {
   report(): Promise<void>;
   start(): Promise<void>;
-  /** Announces that this process accepts no more work. Never rejects: if it fails, others notice the silence. */
+  /** Announces that this process accepts no more work. If this fails, others notice the silence. Never rejects. */
   leave(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -24,8 +24,8 @@ export interface RunningConfig {
   preview(): Promise<PreviewResult>;
   refresh(): Promise<void>;
   /**
-   * Adds a listener that is called and awaited after each published version is loaded or refused. If it rejects, it is
-   * called again until it succeeds.
+   * Adds a listener that is called and awaited after each published version is loaded or refused. A listener that
+   * rejects is called again until it succeeds.
    */
   onChange(listener: () => Promise<void>): void;
   start(pace: Pace): void;
@@ -57,8 +57,8 @@ export interface RunningConfigDeps extends ConfigFile {
   readonly store: ConfigurationStore;
   readonly openSecrets: (text: string) => Promise<ReadonlyMap<string, string>>;
   /**
-   * Whether a start may republish an older file. The most recently published file is never republished, so drafts
-   * published after it remain in use.
+   * Whether a start may republish a file that was published before. The most recently published file is never
+   * republished, so drafts published after it remain in use.
    */
   readonly bringsBack: boolean;
   readonly hasMoney: () => Promise<boolean>;
@@ -66,8 +66,8 @@ export interface RunningConfigDeps extends ConfigFile {
   readonly node: string;
   readonly now: () => number;
   /**
-   * Wraps the publication of the process's own file at startup, so that it is audited. No operator requested it, but it
-   * changes what all processes run.
+   * Wraps the publication of this process's own file at startup, so that the publication is audited: no operator
+   * requested it, but it changes what all processes run.
    */
   readonly keepStart: (publish: () => Promise<ConfigurationHead>) => Promise<ConfigurationHead>;
   readonly onRefused: (version: number, reasons: readonly string[]) => void;
@@ -78,8 +78,9 @@ export interface RunningConfigDeps extends ConfigFile {
 }
 
 /**
- * Opens the running configuration. A file that has never been published is published. Otherwise it is either current or
- * an old copy, and the published configuration applies (docs/decisions/0018-one-configuration.md).
+ * Opens the running configuration. Publishes this process's file if it has never been published or, with `bringsBack`,
+ * if another file was published after it. Otherwise the published configuration applies, even if it differs from the
+ * file (docs/decisions/0018-one-configuration.md).
  */
 export async function openRunningConfig(deps: RunningConfigDeps): Promise<RunningConfig> {
   const { store, own, now, node } = deps;
@@ -138,7 +139,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     await listeners.notify();
   }
 
-  /** Runs never overlap, because they could end with the older version. */
+  /** Refreshes never overlap, because they could finish in the wrong order and leave the older version running. */
   async function refresh(): Promise<void> {
     await busy?.catch(() => undefined);
     busy ??= look().finally(() => (busy = undefined));
@@ -193,7 +194,7 @@ function createListeners() {
   return {
     add: (listener: () => Promise<void>): void => void all.push(listener),
     owe: (): void => all.forEach((listener) => owed.add(listener)),
-    /** Calls the pending listeners. Rejects if any of them did. Those are called again next time. */
+    /** Calls the pending listeners. Rejects if any of them rejects, and calls those again next time. */
     async notify(): Promise<void> {
       const notified = await Promise.allSettled(
         [...owed].map(async (listener) => {
@@ -227,8 +228,8 @@ async function checked<Loaded extends { readonly config: GatewayConfig }>(
 }
 
 /**
- * Refuses changes to `results`, which a process opens only once. `opened` is the configuration with the open results,
- * or undefined if none are open yet.
+ * Refuses changes to `results`, which a process opens only once. `opened` is the configuration for which the results
+ * were opened, or undefined if that has not happened yet.
  */
 function withoutNewResults<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
@@ -249,7 +250,7 @@ function textOf({ text, config: { hash, currency } }: ConfigFile['own']) {
   return { text, hash, currency };
 }
 
-/** A process that cannot run one of the new vendor files keeps its current configuration. */
+/** Refuses a configuration if this process cannot run its vendor files. The current configuration then remains. */
 async function tried<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
   { checkVendors }: Pick<RunningConfigDeps, 'checkVendors'>,
@@ -263,10 +264,7 @@ async function checkFile(config: GatewayConfig, deps: RunningConfigDeps): Promis
   return [...(await checkCurrency(config, deps)), ...(await deps.checkVendors(config))];
 }
 
-/**
- * Refuses a different currency if accounts have money. Ledger amounts have no currency, so every balance would change
- * its meaning.
- */
+/** Refuses a new currency if accounts have money: ledger amounts have no currency, so balances would change meaning. */
 async function checkCurrency(
   { currency }: GatewayConfig,
   { store, hasMoney }: Pick<RunningConfigDeps, 'store' | 'hasMoney'>,

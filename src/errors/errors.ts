@@ -66,9 +66,9 @@ export interface GatewayErrorOptions {
   readonly failure?: Failure;
   /** The path of the field at fault, as in the request: `metadata.seed`, `images[1]`. */
   readonly param?: string;
-  /** For our log only. */
+  /** Logged, but never sent to the caller. */
   readonly detail?: string;
-  /** The upstream's message, scrubbed. Callers see it after our own message. It must never be logged. */
+  /** The upstream's message, scrubbed. Callers see it after our own message. Never log it. */
   readonly words?: string;
   readonly cap?: CapState;
   readonly retryAfterSeconds?: number;
@@ -76,7 +76,7 @@ export interface GatewayErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The only error that our code throws to callers. They see `message`, and only our log contains `detail`. */
+/** The only kind of error whose message reaches callers. `detail` goes only to our log. */
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly param: string;
@@ -105,7 +105,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** Whether official clients should repeat the request. They learn it from the `x-should-retry` header. */
+/** Whether official clients should retry the request. They read this from the `x-should-retry` header. */
 export function mayBeRepeated({ code, headers }: GatewayError): boolean {
   return errorTable[code].retryable && headers['x-should-retry'] !== 'false';
 }

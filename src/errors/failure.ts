@@ -3,7 +3,7 @@ import type { UpstreamOutcome } from './upstream-outcome.ts';
 
 /**
  * The failure classes, which have the same meaning for every vendor.
- * - `moderation_input`, `moderation_output`: the content of the request or the result was refused.
+ * - `moderation_input`, `moderation_output`: the content of the request, or of the result, was refused.
  * - `invalid_input`: the request itself is wrong.
  * - `quota`: the operator's vendor account has a problem with its key, balance, quota or permissions.
  * - `capacity`: the vendor was overloaded or unreachable.
@@ -32,8 +32,8 @@ export type ModeratedInput = (typeof moderatedInputs)[number];
 export interface Failure {
   readonly class: FailureClass;
   /**
-   * Set for `invalid_input` if the vendor names a field. Contains the vendor's name unless the adapter knows the
-   * caller's.
+   * The field at fault, set for `invalid_input` if the vendor names one. This is the vendor's field name, unless the
+   * adapter knows the caller's.
    */
   readonly field?: string;
   readonly input?: ModeratedInput;

@@ -3,7 +3,7 @@ import { GatewayError } from './errors.ts';
 
 const retryAfterSeconds = 60;
 
-/** A disk, or the storage of results and files, currently accepts no files. The caller can retry later. */
+/** Thrown when a disk, or the storage for results and files, cannot accept files. The caller can retry later. */
 export class NotStoredError extends GatewayError {
   constructor(why: string, detail: string, cause?: unknown) {
     super('service_unavailable', `${why} Nothing was stored or charged. Try again later.`, {

@@ -1,19 +1,18 @@
 import type { Failure } from './failure.ts';
 import { isToken, plainText } from '../base/plain-text.ts';
 
-/**
- * Splits an upstream's failure message into the parts that may be logged and those that may not. A message may contain
- * anything, including the caller's own text.
- */
-
 const codeCharactersMax = 100;
 const wordsCharactersMax = 2_000;
 const fieldPattern = /^[\w.:/[\]$-]{1,128}$/;
 
+/**
+ * An upstream's failure message, split into a part that may be logged and a part that may not. The message may contain
+ * anything, including the caller's own text.
+ */
 export interface UpstreamWords {
   /** Our own code, or one from the vendor's table. Safe for logs, histories and terminals. */
   readonly code: string;
-  /** One line that explains the failure to a person. It must never be logged or enter a workflow history. */
+  /** A one-line explanation of the failure. Never log it or write it to a workflow history. */
   readonly words: string;
 }
 

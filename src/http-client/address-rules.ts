@@ -8,9 +8,7 @@ import { isPlain } from '../base/plain-text.ts';
  * `checkUrl` when it arrives, without I/O, and by `permits` for every resolved address and for the connected peer.
  */
 export interface AddressRules {
-  /**
-   * Returns a sentence that explains why the URL is refused, or undefined if nothing in the URL itself is forbidden.
-   */
+  /** Returns a sentence about why the URL is refused, or undefined if nothing in the URL itself is forbidden. */
   checkUrl(url: string): string | undefined;
   /** Whether a URL with this host may lead to this IP address (IPv4, or IPv6 without brackets). */
   permits(address: string, hostname: string): boolean;
@@ -44,7 +42,7 @@ const globalIpv6 = range('2000::/3');
  * The others are reserved.
  */
 const specialIpv6 = ['2002::/16', '2001::/23', '2001:db8::/32', '2620:4f:8000::/48', '3fff::/20'].map(range);
-/** Public addresses that belong to the cloud's own infrastructure on its hosts (wire server, metadata). */
+/** Public addresses that clouds use for their own infrastructure on customers' hosts (wire server, metadata). */
 const specialIpv4 = ['168.63.129.16/32', '192.0.0.0/24'].map(range);
 
 /** `networks` lists the permitted private networks in the form described in src/base/networks.ts. */
@@ -118,12 +116,12 @@ function isInside(address: Address, ranges: readonly Range[]): boolean {
 }
 
 /**
- * Converts an IPv4-mapped address (`::ffff:127.0.0.1`) to the IPv4 address that the kernel would connect to. They occur
- * in URLs and as peer addresses of dual-stack sockets.
+ * Converts an IPv4-mapped address (`::ffff:127.0.0.1`) to the IPv4 address that the kernel would connect to. Such
+ * addresses occur in URLs and as peer addresses of dual-stack sockets.
  */
 function parseAddress(text: string): Address | undefined {
   const withoutZone = text.split('%')[0] ?? '';
-  // Check first, because ipaddr's parser creates an Error with a stack for every text that is not an address.
+  // Check first: ipaddr's parser creates an Error with a stack for every text that is not an address.
   if (isIPv4(withoutZone)) return ipaddr.IPv4.parse(withoutZone);
   if (!ipaddr.IPv6.isValid(withoutZone)) return undefined;
   const address = ipaddr.IPv6.parse(withoutZone);

@@ -37,7 +37,7 @@ const nextAddressAfterMs = 1_000;
 /**
  * Opens connections only to addresses that the rules permit. Resolves names itself and connects to exactly the
  * addresses that were checked, because a rebinding name server could answer a second lookup differently. Checks the
- * peer again before it writes the first byte, TLS included.
+ * peer again before writing the first byte, TLS included.
  */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const upgrade = buildConnector({ ...options.tls, timeout: options.connectTimeoutMs, allowH2: false });
@@ -99,7 +99,7 @@ async function permittedAddresses(
   if (literal !== undefined) addresses = [literal];
   else if (isLocalhost(hostname)) addresses = rules.loopbackOf(hostname);
   else addresses = await beforeDeadline(lookup(hostname), deadline);
-  // One refused address rules out the whole name, which is either hostile or not meant for the public.
+  // One refused address rules out the whole host name, which is then either hostile or not meant for the public.
   if (addresses.length === 0 || !addresses.every((address) => rules.permits(address, hostname))) {
     throw new ConnectError(
       'address_refused',
@@ -131,7 +131,10 @@ async function beforeDeadline(
   }
 }
 
-/** Runs happy eyeballs over addresses that have already been checked. Its `lookup` only hands them over. */
+/**
+ * Connects with happy eyeballs to addresses that have already been checked. The `lookup` function only hands these
+ * addresses to Node and does no DNS.
+ */
 function openTcp(addresses: readonly string[], port: number, deadline: AbortSignal): Promise<Socket> {
   const answers = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   const handOver: LookupFunction = (_hostname, _options, callback) => callback(null, answers);

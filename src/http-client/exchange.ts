@@ -68,7 +68,7 @@ export interface ExchangeOptions {
   /** If the body is a stream, `headers` must contain its length. */
   readonly body?: string | Readable;
   readonly signal: AbortSignal;
-  /** The limit between two chunks of the response body, in milliseconds. 0 means no limit. Defaults to the agent's. */
+  /** The longest pause in the response body, in milliseconds. 0 means no limit. Defaults to the agent's limit. */
   readonly bodyTimeoutMs?: number;
   readonly onSend?: () => void;
 }
@@ -77,8 +77,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
-   * Yields the body without decoding its content-encoding. Throws GuardedRequestError, also for more than `maxBytes`.
-   * Breaking out of the loop closes the connection.
+   * Yields the body without decoding its content-encoding. Throws GuardedRequestError, also if the body exceeds
+   * `maxBytes`. Breaking out of the loop closes the connection.
    */
   read(maxBytes: number): AsyncGenerator<Uint8Array, void, undefined>;
   discard(): void;
@@ -112,9 +112,9 @@ export function requireReadable(answer: Answer, maxBytes: number): void {
   throw new GuardedRequestError('encoded_answer', message, { sent: true, status });
 }
 
-/** How many bytes of a body may wait in memory for their reader. Beyond that, the upstream is paused. */
+/** How many bytes of a body may wait in memory for the reader before the upstream is paused. */
 const waitingBytesMax = 64 * 1024;
-/** An unwanted body of at most this many bytes is read to its end, so that the connection can be reused. */
+/** Up to this size, an unwanted body is read to the end, so that the connection can be reused. */
 const drainedBytesMax = 64 * 1024;
 
 /**
@@ -143,7 +143,7 @@ class Conversation implements Dispatcher.DispatchHandler {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // Nobody awaits this promise if the request could not be dispatched.
+    // Mark a rejection as handled, because nobody awaits this promise if the request could not be dispatched.
     this.answer.catch(() => undefined);
     signal.addEventListener('abort', this.#abort, { once: true });
   }

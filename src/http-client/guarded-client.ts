@@ -10,7 +10,7 @@ import type { Agent } from 'undici';
 export interface GuardedClientOptions {
   readonly networks: readonly string[];
   readonly connectTimeoutMs?: number;
-  /** The limit between two chunks of a body, in milliseconds. */
+  /** The longest pause between two chunks of a body, in milliseconds. */
   readonly bodyTimeoutMs?: number;
   readonly lookup?: Lookup;
 }
@@ -53,11 +53,11 @@ export interface MediaFetch {
 
 export interface OpenedMedia {
   readonly mediaType: string;
-  /** The announced length. The actual body may be shorter or break off. */
+  /** The declared length. The body may turn out to be shorter. */
   readonly bytes: number | undefined;
   /** The size of the whole file in bytes. Set only if the server honoured the requested range. */
   readonly partOf?: number;
-  /** Throws GuardedRequestError. Read it to the end or break out of the loop, or else the connection stays open. */
+  /** Read the body to the end or break out of the loop to close the connection. Throws GuardedRequestError. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 

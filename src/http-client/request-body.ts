@@ -17,7 +17,7 @@ interface Piece {
 /** Divisible by three, so that the base64 of the chunks can be concatenated. */
 const fileChunkBytes = 48 * 1024;
 
-/** Rejects if a file in the value no longer has the size that the value states. */
+/** Rejects if a file in the value no longer has its stated size. */
 export async function encodeJson(value: OutgoingObject): Promise<RequestBody> {
   const mark = randomUUID();
   const files: FileDataUrl[] = [];

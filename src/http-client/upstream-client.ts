@@ -27,8 +27,8 @@ export type UpstreamClient = HttpRequest & { close(): Promise<void> };
 const bodyBytesMaxDefault = 1024 * 1024;
 
 /**
- * Keeps connections per origin. Never decodes, redirects or retries. Throws only UpstreamError: `not_sent` before the
- * first byte has left, `ambiguous` afterwards.
+ * Keeps connections to each origin open. Never decodes content encodings, follows redirects or retries. Throws only
+ * UpstreamError: `not_sent` before the first byte has left, `ambiguous` afterwards.
  */
 export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
   const agent = createAgent({
@@ -84,7 +84,7 @@ async function readAnswer(
   return lazyResponse(status, headers, Buffer.concat(chunks));
 }
 
-/** Decodes the body only on demand, because with 20 MB of base64 one copy is enough. */
+/** Decodes the body only on demand, because a body with 20 MB of base64 should not be in memory twice. */
 function lazyResponse(status: number, headers: HttpResponse['headers'], body: Buffer): HttpResponse {
   let parsed: { readonly value: unknown } | undefined;
   return {

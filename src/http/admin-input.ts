@@ -19,10 +19,7 @@ const reasonCharactersMax = 500;
 const bulkCharactersMax = 64;
 export const keyIdCharacters = 16;
 
-/**
- * Text that operators write and people read. Invalid text is refused rather than cleaned up, so that what is stored is
- * exactly what was written.
- */
+/** A text that operators write. Invalid text is refused rather than cleaned up, so it is stored as written. */
 export function plainWords(charactersMax: number) {
   return z.string().max(charactersMax).refine(isPlain, mustBePlain);
 }
@@ -88,9 +85,7 @@ export const isDryRun = z.boolean().optional().meta({
   description: 'If true, nothing is changed. The response says what would happen and contains a `plan`.',
 });
 
-/**
- * Adds an issue if the action requires a plan but has none. Actions that move money or may be billed twice require one.
- */
+/** Adds an issue if a plan is missing. Actions that move money or risk double billing require one. */
 export function requirePlan(
   action: OperatorActionName,
   { plan, dry_run: dryRun }: { readonly plan?: string | undefined; readonly dry_run?: boolean | undefined },

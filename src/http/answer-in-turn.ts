@@ -7,13 +7,13 @@ import { TimeSlice } from './time-slice.ts';
  * Processes one request at a time per connection. Node's parser would turn everything that has arrived into requests or
  * body chunks at once, and a single packet can contain 2,000 requests or 10,000 chunks. Therefore the bytes after a
  * request are parsed only when its response has been flushed, and a body only while it is being read. All connections
- * together get one slice of each event loop turn, which their holders share fairly.
+ * share one time slice per event loop turn, divided fairly between their holders.
  */
 export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault): void {
   const budget = { left: heldBytesMax, leftForTurns: heldBytesMax / 3, holders: new Set<ConnectionTurns>() };
   const slice = new TimeSlice();
   server.on('connection', (socket: Socket) => {
-    // Node accepts one connection per turn. Otherwise each pending connection would delay those behind it by a slice.
+    // Node accepts one connection per turn. Without this, each would delay the pending ones behind it by a slice.
     slice.putOff();
     if (!socket.destroyed) turns.set(socket, new ConnectionTurns(socket, budget, slice));
   });
@@ -38,12 +38,12 @@ export function hasMore(socket: Socket): boolean {
 const turns = new WeakMap<Socket, ConnectionTurns>();
 
 /**
- * The bytes that a server's connections hold back. If there are too many, one connection is cut: the one with the most
- * bytes among those that cannot be parsed further now.
+ * A server's budget for bytes that its connections hold back. If it is exhausted, the connection with the most bytes is
+ * cut, among those that cannot be parsed at the moment.
  */
 interface HeldBytes {
   left: number;
-  /** As long as more than this is left, bytes may wait for their event loop turn. */
+  /** While more than this is left, bytes may wait for a later event loop turn. */
   readonly leftForTurns: number;
   readonly holders: Set<ConnectionTurns>;
 }
@@ -58,10 +58,7 @@ interface Exchange {
 const heldBytesMaxDefault = 48 * 1024 * 1024;
 const lineEnd = '\r\n';
 const headersEnd = '\r\n\r\n';
-/**
- * How many lines of a chunked body are parsed per event loop turn. Each chunk takes two lines, so even tiny chunks do
- * not block the loop.
- */
+/** How many lines of a chunked body are parsed per turn, so that tiny chunks (two lines each) cannot block the loop. */
 const chunkLinesMax = 64;
 /**
  * How long a caller that is still sending after the last response may continue, in milliseconds. Closing immediately
@@ -97,8 +94,8 @@ class ConnectionTurns {
   }
 
   begin(request: IncomingMessage, response: ServerResponse): void {
-    // Only the parser can find the end of a chunked body, so this request has arrived behind it before the response was
-    // sent. Clients that wait for responses never do this.
+    // A second request before the response can only have followed a chunked body, whose end only the parser can find.
+    // Clients that wait for responses never send one.
     if (this.exchange !== undefined) {
       this.socket.destroy();
       return;
@@ -152,7 +149,7 @@ class ConnectionTurns {
     else this.held.shift();
     if (exchange?.bytesLeft !== undefined) exchange.bytesLeft -= end;
     const parsed = bytes.subarray(0, end);
-    // Some clients send a line break after a body.
+    // Ignore line breaks, which some clients send after a body.
     if (exchange === undefined) this.isInHeaders ||= parsed.some((byte) => byte !== 13 && byte !== 10);
     this.parse(parsed);
     return exchange !== undefined && exchange.bytesLeft === undefined;

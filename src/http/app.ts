@@ -41,7 +41,7 @@ export interface GatewayApp {
   readonly inFlight: () => number;
   /** Reports "not ready" from now on, and closes each connection after its response. New requests are still served. */
   leave(): void;
-  /** Releases all requests that wait for a change, which get their responses immediately. */
+  /** Responds immediately to all requests that are waiting for a change. */
   drain(): void;
 }
 
@@ -93,7 +93,7 @@ export function createApp(deps: AppDeps): GatewayApp {
     callback: () => (request, response) => {
       inFlight += 1;
       lostAnswers.begin(request);
-      // A streamed response already has eleven `close` listeners: ours, Koa's and the pipeline's.
+      // Node warns of more than ten listeners, but a streamed response has eleven for `close`.
       response.setMaxListeners(20);
       response.once('close', () => (inFlight -= 1));
       void handle(request, response);
@@ -110,10 +110,7 @@ export function createApp(deps: AppDeps): GatewayApp {
   };
 }
 
-/**
- * The limit for identifying the caller and counting the request, in milliseconds. MongoDB's own timeouts take 20 s or
- * more.
- */
+/** The time limit for identifying the caller and counting the request. MongoDB's own timeouts take 20 s or more. */
 const admissionMs = 5_000;
 
 function createRouter(
@@ -252,7 +249,7 @@ async function runRoute(route: Route, request: RawRequest, { identity, context }
   }
 }
 
-/** A class rather than closures, of which every request would create four. */
+/** A class, because closures would cost every request four more objects. */
 class ContextMeta implements RequestMeta {
   readonly #context: AppContext;
   readonly #memory: BodyAllowance | undefined;

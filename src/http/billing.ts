@@ -76,7 +76,7 @@ export function createBilling({ tasks, catalogue, readUpstreamCosts }: BillingDe
   };
 }
 
-/** Reads the same records for a comparison with a bill. Stops and throws GatewayError when the signal aborts. */
+/** Reads our own attempts for a comparison with a bill. Stops and throws GatewayError when the signal aborts. */
 export function ownAttempts(deps: BillingDeps, signal: AbortSignal): OwnAttempts {
   const billing = createBilling(deps);
   const requireCaller = () => {

@@ -33,13 +33,13 @@ export const jsonBody: BodyReader = {
   },
 };
 
-/** Loaded lazily: it is 21 MB of code that a process without operators does not need. */
+/** Loads the parser lazily: it is 21 MB of code that a process without operators does not need. */
 const loadParser = once(async () => {
   const { koaBody } = await import('koa-body');
   return koaBody({ jsonLimit: adminBodyBytesMax, text: false, urlencoded: false, multipart: false });
 });
 
-/** Reads operators' small bodies. Their senders have a token, so no limits apply while a body arrives. */
+/** Reads small bodies from operators. They have already presented a token, so no limits apply while a body arrives. */
 export const adminBody: BodyReader = {
   mediaTypes: ['application/json'],
   kind: 'json',
@@ -99,8 +99,9 @@ export class JsonText {
   }
 
   /**
-   * Treats null fields as missing. Throws invalid_json for anything but an object in UTF-8, or if it contains
-   * `__proto__`. Pass `isWhole` if the text is exactly what the caller sent, so that errors can give positions in it.
+   * Treats null fields as missing. Throws invalid_json for anything but an object in UTF-8, or for an object that
+   * contains `__proto__`. Pass `isWhole` if the text is exactly what the caller sent, so that errors can give positions
+   * in it.
    */
   parse(isWhole = true): Record<string, unknown> {
     return jsonObject(parseJson(readUtf8(this.bytes.read()), isWhole));
@@ -142,7 +143,7 @@ function parseJson(text: string, isWhole: boolean): unknown {
   }
 }
 
-/** Whether the value contains a key that would change the prototype of an object to which it is copied. */
+/** Whether the value contains a `__proto__` key, which would change the prototype of an object that it is copied to. */
 function hasPrototypeKey(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Object.hasOwn(value, '__proto__')) return true;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
-/** Determines the address that a request is attributed to. All addresses of one household or machine have one name. */
+/** Attributes requests to addresses. The IPv6 addresses of one household or machine count as one. */
 export interface ClientAddress {
   of(request: IncomingMessage): string;
   /** Whether a request with x-forwarded-for arrived recently although no proxy is trusted. */

@@ -8,15 +8,15 @@ export interface Connections {
   /** Whether a response to unreadable bytes could be mistaken for the response to another request. */
   isAnswered(socket: Socket): boolean;
   /**
-   * Closes connections that neither receive a request nor send a response. Those on which a request may be arriving
-   * stay open for a while. `hasMore` returns whether part of a request has arrived.
+   * Closes connections that neither receive a request nor send a response. A connection on which a request may be
+   * arriving stays open for a while. `hasMore` returns whether part of a request has arrived.
    */
   closeIdle(hasMore: (socket: Socket) => boolean): void;
 }
 
 export interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** Callers must read responses at this average rate, or else are disconnected. 0 means no minimum. */
+  /** The minimum average rate at which callers must read. Slower ones are disconnected. 0 means no minimum. */
   readonly answerBytesPerSecondMin: number;
 }
 
@@ -80,8 +80,9 @@ class Connection {
   private place: Place;
   holder: string | undefined;
   private exchange: Exchange | undefined;
-  /** How many bytes the caller had read when the exchange began. `blockedMs` is how long it has blocked us since. */
+  /** How many bytes the caller had read when the exchange began. */
   private takenBytes = 0;
+  /** How long bytes have waited for the caller to read them, in milliseconds, since the exchange began. */
   private blockedMs = 0;
   private spared = 0;
 
@@ -140,11 +141,11 @@ class Connection {
 }
 
 /**
- * How many times an idle connection is left open because a request may be arriving: none has arrived yet, or only part
- * of one. During a shutdown, Node no longer limits how long a request's headers may take.
+ * How many sweeps an idle connection survives because a request may be arriving: either none has ever arrived, or only
+ * part of one. During a shutdown, Node no longer limits how long a request's headers may take.
  */
 const sparedMax = 10;
-/** The caller may have read this many bytes that still count as unsent: one piece of a response. */
+/** How many bytes the caller may have read that still count as unsent: one piece of a response. */
 const windowBytes = 64 * 1024;
 const lookEveryMs = 5_000;
 
@@ -160,7 +161,9 @@ function cutSlowReaders(server: Server, open: ReadonlySet<Socket>, bytesPerSecon
 
 const connectionsMaxDefault = 8_192;
 
-/** Returns half the number of files that the process may open. Databases, upstreams and uploads need the rest. */
+/**
+ * Returns half the number of files that the process may open, up to a maximum. Upstreams and databases need the rest.
+ */
 export function connectionsMaxOf(openFilesMax: number | undefined): number {
   if (openFilesMax === undefined) return connectionsMaxDefault;
   return Math.min(connectionsMaxDefault, Math.max(1, Math.floor(openFilesMax / 2)));

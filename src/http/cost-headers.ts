@@ -7,8 +7,8 @@ const litellmCurrency = 'USD';
 
 /**
  * Returns headers with the charge as a decimal in the gateway's currency. LiteLLM adds the value of its own header to a
- * request's cost in US dollars (docs.litellm.ai/docs/proxy/pass_through_cost_tracking), so other currencies omit that
- * one.
+ * request's cost in US dollars (docs.litellm.ai/docs/proxy/pass_through_cost_tracking), so that header is omitted for
+ * other currencies.
  */
 export function costHeaders(charge: Micros | undefined, currency: string): Readonly<Record<string, string>> {
   if (charge === undefined) return {};
@@ -21,7 +21,7 @@ export function costHeaders(charge: Micros | undefined, currency: string): Reado
 
 export const replayedHeader = { 'idempotency-replayed': 'true' } as const;
 
-/** Returns the hold and the tightest cap. The hold is not a cost, so clients must not add it up. */
+/** Returns headers with the hold and the tightest cap. The hold is not a cost, so clients must not add up holds. */
 export function createdHeaders({
   hold,
   cap,

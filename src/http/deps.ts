@@ -91,7 +91,7 @@ export interface AppDeps extends AddressChecks {
   readonly repeats: Pick<Repeats, 'noteRefused'>;
   /** Created by `createActOnTask(…)` in src/commands/act-on-task.ts. */
   readonly actOnTask: (action: TaskAction) => Promise<ActionResult>;
-  /** `refundImages` in src/commands/refund-task.ts. Resolves with undefined if no images have this id. */
+  /** `refundImages` in src/commands/refund-task.ts. Resolves with undefined if there are no images with this id. */
   readonly refundImages: (id: string, input: ActionInput) => Promise<ActionResult | undefined>;
   readonly port: TaskPort;
   readonly auditLog: AuditLog;
@@ -175,10 +175,7 @@ export interface AppDeps extends AddressChecks {
     channel: string,
     credential: string,
   ) => Promise<CredentialAnswer>;
-  /**
-   * Publishes this process's gateway.yaml to all processes. A file with errors changes nothing. `by` is the operator's
-   * name.
-   */
+  /** Publishes this process's gateway.yaml to all processes, unless it has errors. `by` is the operator's name. */
   readonly publishConfig: (by: string, reason: string) => Promise<PublishResult>;
   readonly previewConfig: () => Promise<PreviewResult>;
 

@@ -4,9 +4,7 @@ import type { AppDeps } from './deps.ts';
 import type { RequestState } from './request-scope.ts';
 import type { Route } from './route.ts';
 
-/**
- * Opens a span for the request, within the caller's own trace if there is one. Call it only for authenticated callers.
- */
+/** Opens a span for the request, within the caller's trace if there is one. Only for authenticated callers. */
 export function enterTrace(
   { method, operationId, paths: [path] }: Route,
   { req, state: { requestId } }: ParameterizedContext<RequestState>,

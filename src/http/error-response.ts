@@ -33,10 +33,7 @@ export function presentError(error: GatewayError): z.infer<typeof errorSchema> {
   };
 }
 
-/**
- * Errors with these class names, or subclasses of them, mean that MongoDB does not respond. The same request may
- * succeed later.
- */
+/** Error classes which mean that MongoDB is not responding, so that the same request may succeed later. */
 const outageNames = new Set([
   'LedgerUnavailableError',
   'MongoClientClosedError',
@@ -51,8 +48,8 @@ const outageNames = new Set([
   'MongoWriteConcernError',
 ]);
 /**
- * MongoDB's codes for a server that is not the primary (any more), shuts down, is overloaded, or did not reach a
- * majority in time.
+ * MongoDB's error codes for a server that is not (or no longer) the primary, is shutting down, is overloaded, or did
+ * not reach a majority in time.
  */
 const outageCodes = new Set([
   6, 7, 24, 50, 64, 89, 91, 112, 133, 134, 189, 262, 365, 9001, 10_107, 11_600, 11_601, 11_602, 13_435,
@@ -61,8 +58,7 @@ const outageCodes = new Set([
 const outageRetrySeconds = 5;
 
 /**
- * Converts a thrown value into what the caller sees. Our own errors are unchanged, an outage becomes a 503, and
- * everything else is concealed.
+ * Converts a thrown value for the caller. Our own errors are unchanged, outages become 503, all others are concealed.
  */
 export function translateError(thrown: unknown): GatewayError {
   const error = noRoomOr(thrown);

@@ -17,7 +17,7 @@ export interface IdentifyDeps extends Pick<AppDeps, 'auth' | 'operatorAuth' | 'a
   readonly addresses: AddressLimit;
 }
 
-/** Limits concurrent reads of credentials. Guesses from one address cannot use up the reads for all others. */
+/** Limits concurrent credential lookups, so that guesses from one address cannot use them all up. */
 const lookupsMax = { name: 'credentials looked up', placesMax: 64, shareMax: 16 } as const;
 
 type Identify = (route: Route, context: ParameterizedContext<RequestState>) => Promise<Identity>;
@@ -31,8 +31,7 @@ export function createIdentify(deps: IdentifyDeps): Identify {
   const exactAddressOf = createExactAddress(deps.trustedProxies);
   const lookups = createPlaces(lookupsMax);
   /**
-   * Checks the credential before the address limit, so that other senders at the same address cannot get a valid
-   * credential refused.
+   * Checks the credential before the address limit, so that other senders at the address cannot use up the limit first.
    */
   const look = async <Found>(
     { req: { headers }, state: { address } }: ParameterizedContext<RequestState>,
@@ -83,8 +82,8 @@ function requireKeyMay(
 }
 
 /**
- * Identifies the caller again once the body has been read. That may have taken minutes, in which the key may have been
- * revoked or its limits changed. Throws the same 401.
+ * Identifies the caller again once the body has been read, because in the meantime the key may have been revoked or its
+ * limits changed. Throws the same 401 as the first check.
  */
 export async function identifyAgain(
   identity: Identity,

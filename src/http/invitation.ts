@@ -12,10 +12,7 @@ export const linkValidSeconds = z
   .max(linkSecondsMax)
   .meta({ description: `How long the link can be used. ${linkSecondsDefault} is three days.` });
 
-/**
- * Returns the address of the page that accepts an invitation. The token follows `#`, because browsers do not send that
- * part.
- */
+/** Returns the page that accepts an invitation. The token follows `#`, because browsers do not send that part. */
 export function linkOf(page: 'console' | 'account', token: string): string {
   return `${page}#/invitation/${token}`;
 }
@@ -36,7 +33,6 @@ export const acceptBody = z.object({
     .meta({ description: 'If true, the response only says what the link is for.' }),
 });
 
-/** Throws invitation_not_found if the link cannot be redeemed. */
 export async function redeemOrThrow<Found extends Invited>(
   redeemed: Redeemed | undefined,
   redeem: (redeemed: Redeemed) => Promise<Found | undefined>,
@@ -46,7 +42,6 @@ export async function redeemOrThrow<Found extends Invited>(
   return found;
 }
 
-/** Throws invitation_not_found if the link can no longer be used. */
 export function openOrThrow<Found extends Invited>(invited: Found | undefined, now: number): Found {
   if (invited === undefined || !isOpen(invited, now)) throw invitationNotFound();
   return invited;

@@ -2,18 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterRunning } from '../process/running-time.ts';
 
-/** If a peer closes a connection with an unread response, the reset arrives within this many milliseconds. */
+/**
+ * How long to watch a response that has been sent, in milliseconds. If a peer closes the connection without reading the
+ * response, the reset arrives within this time.
+ */
 const resetWindowMs = 3_000;
 
 export interface LostAnswers {
-  /**
-   * Call when a request begins. From then on, the connection's previous response is not watched any more, because a
-   * later reset does not concern it.
-   */
+  /** Call when a request begins, to stop watching the previous response: a later reset does not concern it. */
   begin(request: IncomingMessage): void;
-  /**
-   * Runs the work, at most once, if the connection ends before the response is written or is reset shortly afterwards.
-   */
+  /** Runs the work, once, if the connection ends before the response is written or is reset shortly afterwards. */
   watch(response: ServerResponse, work: () => void): void;
 }
 

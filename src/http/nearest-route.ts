@@ -52,7 +52,7 @@ function segmentsOf(path: string): string[] {
     .filter((segment) => segment !== '');
 }
 
-/** A route parameter matches any segment. A result of at least `bound` means that the route is too different. */
+/** Counts the mistakes in a path. Returns `bound` or more if the route is too different. */
 function mistakesIn(asked: readonly string[], route: readonly string[], bound: number): number {
   if (asked.length !== route.length) return bound;
   let mistakes = 0;

@@ -40,7 +40,7 @@ export function operatorNotFound(): GatewayError {
   });
 }
 
-/** Throws operator_exists if the name is taken, also by the holder of ADMIN_TOKEN. */
+/** Throws operator_exists if another operator, or the holder of ADMIN_TOKEN, has this name. */
 export async function insertOrThrow(
   operator: Operator,
   operators: Pick<OperatorStore, 'insert'>,

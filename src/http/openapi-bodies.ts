@@ -2,7 +2,7 @@ import { nameOf, resolve, schemaPlace } from './openapi-schemas.ts';
 import type { AnySchema, OpenApiDocument, Schema } from './openapi-schemas.ts';
 
 /**
- * Completes the descriptions of the bodies that routes accept. Modifies the document.
+ * Modifies the document to complete its descriptions of request bodies.
  * - A body that can be JSON or a form has one schema for each, because only a form has files.
  * - `metadata` is an object or its JSON text.
  * - `null` in an optional field of JSON counts as missing (`withoutNulls` in body-fields.ts).

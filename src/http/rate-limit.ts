@@ -9,9 +9,9 @@ const windowMs = 60_000;
 type RateLimit = (caller: Caller, context: ParameterizedContext) => Promise<void>;
 
 /**
- * Limits a key's requests per calendar minute. A key's own limit is counted in MongoDB, across all processes. For all
- * other keys, each process counts separately up to `fallback` (0 for no limit), at no cost. Every response has three
- * headers about the limit, and a request over it gets a 429.
+ * Limits a key's requests per calendar minute. For a key with its own limit, MongoDB counts the requests of all
+ * processes. For all other keys, each process counts separately in memory, up to `fallback` (0 means no limit). Every
+ * response has three headers about the limit, and a request above the limit gets a 429.
  */
 export function createRateLimit(
   { rateLimits, now }: Pick<AppDeps, 'rateLimits' | 'now'>,
@@ -75,7 +75,7 @@ function createLocalCounter(): (key: string, startedAt: number) => number {
 
 /**
  * Returns the same three headers for a 429 about unfinished tasks. The reset is only a suggestion, because nobody knows
- * when a task will end.
+ * when a task will finish.
  */
 export function concurrencyHeaders(caller: Caller, error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof GatewayError) || error.code !== 'concurrency_limit_exceeded') return {};

@@ -3,13 +3,13 @@ import type { Places } from '../base/places.ts';
 import { isMade } from './route.ts';
 import type { Identity, Made, RawRequest, Reply, Route } from './route.ts';
 
-/** Limits concurrent reads of many documents in this process, which has 50 connections to MongoDB. */
+/** Limits how many requests may read many documents at once. The process has 50 connections to MongoDB. */
 export const listsReadMax = { name: 'lists read', placesMax: 16, shareMax: 4 } as const;
 
 /**
- * Makes routes that read many documents wait for a place, which accounts and operators share. A reply that is made
- * while it is sent occupies a place only while a part is made, so that slow readers keep no place. Other routes are
- * returned unchanged.
+ * Makes a route that reads many documents wait for a slot. Accounts and operators share the slots fairly. A streamed
+ * reply occupies a slot only while a part is being read, so slow clients do not block others. Returns all other routes
+ * unchanged.
  */
 export function createReadInTurn(): (route: Route) => Route {
   const places = createPlaces(listsReadMax);
@@ -28,10 +28,10 @@ export function readsMany({ reads, method, authentication }: Route): boolean {
   return authentication !== 'none' && (reads ?? (method === 'get' ? 'many' : 'one')) === 'many';
 }
 
-/** Reads in a place. Resolves with undefined if the caller disconnects before one is free. */
+/** Runs a read in a slot. Resolves with undefined if the caller disconnects before a slot is free. */
 type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result | undefined>;
 
-/** Written to a connection that is already closed. */
+/** A placeholder for a connection that is already closed. */
 const unreadReply: Reply = { status: 204, headers: {}, mediaType: '' };
 
 interface Called {

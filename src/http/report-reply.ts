@@ -59,8 +59,8 @@ export function periodOf(
 const retrySeconds = 2;
 
 /**
- * Call the returned function when the report has been written. Throws concurrency_limit_exceeded if too many reports
- * are being computed.
+ * Reserves a slot for a report. Call the returned function when the report has been written. Throws
+ * concurrency_limit_exceeded if too many reports are being computed.
  */
 export function beginReport(reports: Places, holder: string): () => void {
   const place = reports.take(holder);
@@ -87,10 +87,7 @@ export interface Report {
   readonly rows: AsyncIterable<readonly Cell[]>;
 }
 
-/**
- * Writes any number of rows as they are read. Calls `onEnd` exactly once. Throws GatewayError if there are too many
- * groups.
- */
+/** Writes any number of rows as they are read. Calls `onEnd` once. Throws GatewayError if there are too many groups. */
 export async function reportReply(
   report: Report,
   { format, onEnd }: { readonly format: 'json' | 'csv'; readonly onEnd: () => void },
@@ -111,10 +108,7 @@ export async function reportReply(
   });
 }
 
-/**
- * Reads the first part ahead, so that an early failure still becomes an error response. `end` may be called at any
- * time.
- */
+/** Reads the first part ahead, so that an early failure becomes an error response. `end` may be called at any time. */
 async function begin(parts: AsyncIterator<string, undefined>) {
   const first = await parts.next();
   async function* all(): AsyncIterable<string> {
@@ -145,7 +139,7 @@ async function* csvOf({ columns, rows }: Report): AsyncIterable<string> {
 
 const partCharacters = 16 * 1024;
 
-/** Combines texts, because each part is written separately. */
+/** Combines short texts into longer parts, because each part is written separately. */
 async function* gathered(texts: AsyncIterable<string>): AsyncGenerator<string, undefined> {
   let part = '';
   for await (const text of texts) {

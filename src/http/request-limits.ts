@@ -1,14 +1,11 @@
 import type { Environment } from '../config/environment.ts';
 
 /**
- * Limits how much of a process's resources its callers can use at a time. Every number has an environment variable
+ * Limits how much of a process's resources its callers can use at a time. Every limit has an environment variable
  * (docs/configuration.md). The defaults suit a 640 MB heap.
  */
 export interface RequestLimits {
-  /**
-   * The memory for request bodies in bytes, from their first byte until the response has been sent. See
-   * `createBodyBudgets`.
-   */
+  /** The memory for request bodies in bytes, until the response has been sent. See `createBodyBudgets`. */
   readonly bodiesBytesMax: number;
   /** The disk space for uploaded files, in bytes. */
   readonly uploadsBytesMax: number;

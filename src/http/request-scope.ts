@@ -25,9 +25,9 @@ export interface RequestState {
   account?: string | undefined;
   key?: string | undefined;
   task?: string | undefined;
-  /** Whether the request was recorded as a try that may be repeated, or that repeats another. */
+  /** Set once the route itself handles the recognition of client retries. */
   isTry?: boolean | undefined;
-  /** Set if the route returns an error with another status than its code usually has. */
+  /** Set if the route returns the error with a status other than the code's usual one. */
   errorStatus?: number | undefined;
   dialect?: Dialect | undefined;
   span?: Span | undefined;
@@ -43,8 +43,8 @@ export interface RequestScopeDeps extends Pick<AppDeps, 'log' | 'metrics'> {
 const requestIdPattern = /^[\x20-\x7e]{1,128}$/;
 
 /**
- * The outermost step. Assigns the request's id, refuses unreadable addresses and encoded bodies, turns errors into
- * responses, and measures the duration.
+ * The outermost middleware. Assigns the request's id, refuses unreadable addresses and encoded bodies, turns errors
+ * into responses, and measures the duration.
  */
 export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestState> {
   return async (context, next) => {

@@ -20,18 +20,18 @@ import { parseInput } from './validation.ts';
 import type { RawInput } from './validation.ts';
 
 /**
- * One operation of the service. Validation, types and the OpenAPI document derive from it. Created by `keyRoute`,
+ * One operation of the service. Validation, types and the OpenAPI document are derived from it. Created by `keyRoute`,
  * `adminRoute`, `settingRoute`, `openRoute` or `secretRoute`, which differ in what the handler learns about the caller.
  */
 export type Route = Runnable & Permission;
 
-/** What a caller needs in order to use a route. The document, the lists of routes and every refusal derive from it. */
+/** What a caller needs to use a route. The OpenAPI document, route lists and refusals are derived from this. */
 export type Permission =
   | { readonly authentication: 'key'; readonly scope: NeededScope }
   | { readonly authentication: 'admin'; readonly access: Access; readonly act: ActKind }
   | { readonly authentication: 'none' };
 
-/** `setting` replaces stored values and records the changes. `none` only reads or tries something. */
+/** `setting` replaces stored values and records the changes. `none` only reads or tests something. */
 type ActKind = 'setting' | 'other' | 'none';
 
 /** A list admits an operator with any of these roles. The handler then checks for the role that the request needs. */
@@ -63,10 +63,7 @@ interface Operation {
   readonly only?: RegExp;
   /** If undefined, the route has no body and does not read one that is sent. */
   readonly readBody?: BodyReader;
-  /**
-   * The documented body, if it differs from `input`. It describes what clients should send. The route may tolerate
-   * more.
-   */
+  /** The documented body, if it differs from `input`: what clients should send. The route may tolerate more. */
   readonly documentedBody?: z.ZodType;
   /**
    * Whether the route reads one document or many. At most 16 requests read many documents at the same time
@@ -76,15 +73,12 @@ interface Operation {
   readonly isSigned?: (request: RawRequest) => boolean;
   /** The headers to document. The handler reads them from `meta`. */
   readonly headers?: z.ZodObject;
-  /**
-   * Called before the process listens, for work that would block the event loop during the first request. Long work
-   * must run in small steps.
-   */
+  /** Called before the process listens, for work that would block the event loop later. Long work must run in steps. */
   readonly prepare?: () => void;
   readonly success: Success;
   /** Responses with other statuses that are not errors in the common form. */
   readonly otherAnswers?: Readonly<Record<number, Success>>;
-  /** Error codes beyond those that every route has, and those that authentication and body imply. */
+  /** Error codes beyond those of every route, and those that authentication and body imply. */
   readonly errors?: readonly ErrorCode[];
   /** Codes that this route returns with a status other than the usual one. */
   readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
@@ -127,10 +121,7 @@ export interface RequestMeta {
   clientTry(): ClientTry;
   /** Aborts when the caller disconnects. Created on first use. */
   closed(): AbortSignal;
-  /**
-   * Reserves memory until the response is sent, for what the request derives from its body. Throws like
-   * `BodyAllowance.reserve`.
-   */
+  /** Reserves memory, until the response is sent, for what the request derives from its body. Throws GatewayError. */
   reserve(bytes: number): void;
   requireRoom(bytes: number): void;
 }
@@ -149,8 +140,7 @@ interface Operating {
 export type KeepAct = (act: ActFacts, run: (note: NoteChanges) => Promise<Reply>) => Promise<Reply>;
 
 /**
- * Whether this is the name or path of an operation that monitoring calls every few seconds. Such requests are never
- * refused.
+ * Whether this is the name or path of a health check, which monitoring calls often. Such requests are never refused.
  */
 export function isProbe(name: string): boolean {
   return /^\/?(?:healthz|readyz)$/.test(name);
@@ -174,7 +164,7 @@ export interface Reply {
 
 export type BodyPart = string | Uint8Array;
 
-/** A body that is made while it is sent, no faster than the caller reads. */
+/** A body that is produced while it is sent, no faster than the caller reads. */
 export interface Made {
   [Symbol.asyncIterator](): AsyncIterator<string>;
 }
@@ -249,11 +239,9 @@ interface Noting {
 
 interface Operated {
   readonly access: Access;
-  /**
-   * Set if the response contains only configured prices or the caller's own text, so that no amounts must be hidden.
-   */
+  /** Set if the response contains only configured prices or the caller's own text, so no amounts need to be hidden. */
   readonly isShownWhole?: true;
-  /** Set for an action that any operator may perform. */
+  /** Marks an action that any operator may perform, so that it is recorded although its `access` is `read`. */
   readonly isAct?: true;
   /** Body fields that the audit log must not record. `all` is for routes that change nothing. */
   readonly unrecorded?: 'all' | readonly string[];
@@ -273,10 +261,7 @@ export interface Changed {
   readonly changes: readonly ConfigChange[];
 }
 
-/**
- * Declares an operator's action that replaces stored values. The audit log records the changes that its handler
- * returns.
- */
+/** Declares an operator's action that replaces stored values. Its handler returns the changes for the audit log. */
 export function settingRoute<Input extends InputSchema>(
   declaration: AdminOperation & {
     readonly input: Input;
@@ -352,10 +337,7 @@ export function openRoute<Input extends InputSchema>(
   };
 }
 
-/**
- * Declares a route whose address is a secret. `admit` determines its owner before the body is read. Throws
- * GatewayError.
- */
+/** Declares a route whose address is a secret. `admit` finds the owner before the body is read. Throws GatewayError. */
 export function secretRoute<Input extends InputSchema, Guest extends { readonly account: string }>(
   declaration: Declaration<Input, { readonly guest: Guest }> & {
     readonly admit: (params: z.output<Input>['params']) => Promise<Guest>;

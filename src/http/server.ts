@@ -30,16 +30,16 @@ export interface RunningHttpServer {
 }
 
 const headersTimeoutMsDefault = 15_000;
-/** How often slow connections are looked for, in milliseconds, and thus the longest delay before they are cut. */
+/** How often to look for slow connections, in milliseconds. This is also the longest delay before one is cut. */
 const timeoutCheckMs = 1_000;
 /** The limit for headers and body together: enough for 64 MiB of images over a slow line. */
 const requestTimeoutMs = 120_000;
-/** Longer than the idle time of common load balancers, which could otherwise send requests on a closing connection. */
+/** Longer than the idle timeouts of common load balancers, so that none sends a request on a closing connection. */
 const keepAliveTimeoutMs = 75_000;
 const idleSweepMs = 100;
 /**
- * How many connections the system queues while the event loop is busy. Clients retry any further ones after 1, 3 and 7
- * s. Node's default is 511. The system's own limit (`net.core.somaxconn`) applies too.
+ * How many connections the system queues while the event loop is busy. Clients retry further connections after 1, 3 and
+ * 7 s. Node's default is 511. The system's own limit (`net.core.somaxconn`) applies too.
  */
 const backlog = 8_192;
 
@@ -51,7 +51,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     connectionsCheckingInterval: Math.min(timeoutCheckMs, headersTimeout),
-    // Our own check reports this in the common error body.
+    // Our own check reports a missing Host header in the common error body.
     requireHostHeader: false,
   });
   const connectionsMax = options.connectionsMax ?? connectionsMaxOf(openFilesMax());
@@ -88,7 +88,7 @@ function receive(server: Server, handle: RequestListener, limits: ConnectionLimi
 }
 
 function openFilesMax(): number | undefined {
-  // Without this, the report would look up the names of all peers and wait for them.
+  // Otherwise the report would look up the host names of all peers and wait for them.
   Reflect.set(process.report, 'excludeNetwork', true);
   return openFilesSchema.safeParse(process.report.getReport()).data?.userLimits.open_files.soft;
 }

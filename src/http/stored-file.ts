@@ -33,23 +33,17 @@ export interface FileAsked {
   readonly mediaType: string;
   /** How long the caller may cache the file, in seconds. */
   readonly maxAge: number;
-  /**
-   * How long a redirect to the storage itself may be valid, in seconds. Undefined means the usual limit, and 0 means no
-   * redirect.
-   */
+  /** How long a redirect to the storage itself may be valid, in seconds. 0 means no redirect. */
   readonly directSeconds?: number;
 }
 
-/**
- * How long a direct address may be valid, in seconds. It is long because a player requests a whole film, in parts, from
- * one address.
- */
+/** How long a direct address may be valid, in seconds. A player requests a whole film, in parts, from one address. */
 const directSecondsMax = 3_600;
 
 type ReadableStorage = Pick<ResultStorage, 'stat' | 'read' | 'directAddress'>;
 
 /**
- * Sends one of our files or the requested part, or redirects if the storage can serve the file directly. Returns
+ * Sends a stored file or the requested part of it, or redirects if the storage can serve the file directly. Returns
  * undefined if the file no longer exists.
  */
 export async function replyWithFile(

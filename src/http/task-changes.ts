@@ -5,7 +5,7 @@ import type { RouteDeps } from './deps.ts';
 
 export type TaskChangesDeps = Pick<RouteDeps, 'tasks' | 'watcher' | 'isDraining' | 'now'>;
 
-/** The pause after a wait that ended immediately, in milliseconds. */
+/** How long to pause after a wait that returned immediately, in milliseconds. */
 const pauseMs = 1_000;
 
 interface Reading {
@@ -14,8 +14,8 @@ interface Reading {
 }
 
 /**
- * Yields a task in its current state and at each later status until it has ended. Yields undefined whenever `everyMs`
- * pass without a change. Stops early if the reader has left or the process is shutting down.
+ * Yields a task in its current state, and again at each new status until the task is finished. Yields undefined
+ * whenever `everyMs` passes without a change. Stops early if the reader disconnects or the process is shutting down.
  */
 export async function* changesOf(
   first: Task,

@@ -2,7 +2,7 @@ import { periods } from '../base/periods.ts';
 import { createPlaces } from '../base/places.ts';
 import type { Task } from '../task/record.ts';
 
-/** Lets requests wait for a task's next status. A single query at a time serves them all. */
+/** Lets requests wait for a task's next status. One query at a time serves all of them. */
 export interface TaskWatcher {
   /**
    * Resolves with the task as soon as its status differs from `status`. Resolves with undefined if time runs out, the

@@ -16,7 +16,7 @@ export class TimeSlice {
   private beganAt: number | undefined;
   private isPutOff = false;
   private putOffTurns = 0;
-  /** In turn order. Every holder in the map has at least one job. */
+  /** The jobs by holder, in the order in which holders take turns. Every holder in the map has at least one job. */
   private readonly waiting = new Map<string, Set<Work>>();
   private readonly holders = new Map<Work, string>();
 
@@ -31,10 +31,10 @@ export class TimeSlice {
     this.isOver();
   }
 
-  /** Makes the jobs wait for the next event loop turn, which shortens this one. */
+  /** Defers all jobs to the next event loop turn, which shortens the current one. */
   putOff(): void {
-    // Unless jobs are deferred, the slice begins with the first job.
     if (this.isPutOff || this.putOffTurns === putOffTurnsMax) return;
+    // Begin a slice if none has begun. Usually the first job does.
     this.isOver();
     this.isPutOff = true;
     this.putOffTurns += 1;

@@ -16,7 +16,7 @@ const unreadable: EarlyAnswer = {
   code: '',
 };
 
-/** Node's limit. The parser responds before the route is known. */
+/** The message for Node's own limit. The parser responds before the route is known. */
 export const headersTooLarge = 'The address and the headers together exceed 16 KiB.';
 
 const refusals: Readonly<Record<string, EarlyAnswer>> = {
@@ -45,10 +45,7 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, a
   else endWith(socket, refusals[error.code ?? ''] ?? unreadable);
 }
 
-/**
- * Sends the response and then destroys the connection, because a caller that leaves its side open would keep the
- * descriptor open.
- */
+/** Sends the response and destroys the connection, because the caller might never close its side. */
 function endWith(socket: Socket, refusal: EarlyAnswer): void {
   const body = bodyOf(refusal);
   const cut = setTimeout(() => socket.destroy(), lingerMs);
@@ -67,8 +64,7 @@ function endWith(socket: Socket, refusal: EarlyAnswer): void {
 }
 
 /**
- * Returns undefined if there is at most one Authorization header and exactly one Host header, as HTTP/1.1 requires.
- * HTTP/1.0 may omit Host.
+ * Returns undefined for at most one Authorization header and, as HTTP/1.1 requires, one Host header (optional in 1.0).
  */
 export function headerProblem({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   let hosts = 0;

@@ -71,7 +71,6 @@ const numberNames = ['tasks', 'settled', 'released', 'open', 'charged', 'refunde
 
 type Deps = Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports' | 'now'>;
 
-/** Throws GatewayError if the period is invalid or too many such reports are being computed. */
 export async function usageReply({ format, account, key, ...query }: Query, deps: Deps): Promise<Reply> {
   const by = usageDimensions.filter((dimension) => namesIn(query.by).includes(dimension));
   const asked = { ...periodOf(query, deps.now()), by, ...defined({ account, key }) };

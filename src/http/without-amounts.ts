@@ -21,8 +21,8 @@ export async function hideAmounts(run: () => Promise<Reply>): Promise<Reply> {
 }
 
 /**
- * Replaces amounts by null in fields and by an ellipsis in sentences. Throws operator_not_allowed for a report that is
- * written while it is sent.
+ * Replaces amounts with null in fields and with an ellipsis in sentences. Throws operator_not_allowed for a report that
+ * is written while it is sent.
  */
 function withoutAmounts(reply: Reply): Reply {
   const { body, mediaType } = reply;

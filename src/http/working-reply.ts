@@ -22,7 +22,7 @@ export interface Work {
 /**
  * Reports on long-running work in lines of JSON. While the work runs, `{"progress":…}` keeps proxies from closing the
  * connection. The last line is `{"result":…}`, or an error with the common body. The work begins immediately, even if
- * its reader leaves before reading anything.
+ * the reader disconnects before reading anything.
  */
 export function workingReply({ run, signal, onError, everyMs = 1000 }: Work): Reply {
   let progress: object = {};

@@ -4,7 +4,7 @@ import type { ParameterizedContext } from 'koa';
 import { isMade } from './route.ts';
 import type { BodyPart, Reply } from './route.ts';
 
-/** A caller that reads nothing of its response for this long is disconnected. */
+/** How long a caller may leave its response unread before it is disconnected, in milliseconds. */
 const unreadAnswerMs = 60_000;
 /** Up to this size in bytes, one copy and one write are cheaper than a stream. */
 const joinedBytesMax = 64 * 1024;

@@ -27,7 +27,7 @@ const mediaName =
 
 const destinationName = /(?:^|_)(?:buckets?|destinations?|upload_to|save_to)$/;
 
-/** The last word decides: `first_frame_image`, `imageUrl` and `image_2` are media names, but `image_size` is not. */
+/** Whether a name refers to media. The last word decides: `imageUrl` and `image_2` do, but `image_size` does not. */
 export function hasMediaName(name: string): boolean {
   return mediaName.test(plainName(name));
 }
@@ -57,10 +57,7 @@ const magics: readonly (readonly [start: string, type: string])[] = [
 ];
 const base64CharactersMin = 40;
 
-/**
- * Returns the media type of bare base64, which some clients send instead of a data URL, or undefined for any other
- * text.
- */
+/** Returns the media type of bare base64, which some clients send instead of a data URL. Undefined for other text. */
 export function mediaTypeOfBase64(text: string): string | undefined {
   const found = magics.find(([start]) => text.startsWith(start));
   const isData = text.length >= base64CharactersMin && /^[\w+/=-]+$/.test(text.slice(0, 128));

@@ -55,10 +55,7 @@ function assemble(name: string, inner: readonly Inner[]): unknown {
 
 const position = (key: string): number => Number(key.replace('#', ''));
 
-/**
- * Converts text that looks like a number or boolean, because our schemas do not know the types of the models' own
- * parameters.
- */
+/** Converts text that looks like a number or boolean, because our schemas do not cover the models' own parameters. */
 function readText(text: unknown): unknown {
   const isWord = typeof text === 'string' && /^(?:-?\d{1,15}(?:\.\d{1,6})?|true|false)$/.test(text);
   return isWord ? parseJsonText(text) : text;

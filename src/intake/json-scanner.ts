@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors/errors.ts';
 
-/** With these limits, code that walks a parsed value cannot block the event loop. */
+/** These limits keep code that walks a parsed value from blocking the event loop. */
 export const jsonNodesMax = 4_000;
 export const jsonKeysMax = 1_000;
 export const jsonDepthMax = 64;
@@ -8,10 +8,7 @@ export const jsonDepthMax = 64;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/**
- * Counts the values, keys and levels of a JSON text chunk by chunk, before anything is built from it. Does not check
- * the grammar, which JSON.parse does later.
- */
+/** Counts the values, keys and levels of a JSON text before it is parsed. Does not check the grammar. */
 export class JsonScanner {
   private nodes = 1;
   private keys = 0;
@@ -79,7 +76,7 @@ function tooMuch(): GatewayError {
 export function parseJsonText(text: string): unknown {
   try {
     new JsonScanner().scan(Buffer.from(text));
-    // The parser of the body refuses __proto__, so text inside the body must not reintroduce it.
+    // The body parser refuses __proto__, so JSON text inside the body must not reintroduce it.
     return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
   } catch {
     return undefined;

@@ -21,7 +21,7 @@ export interface MediaField {
 }
 
 /**
- * Reads media in every form: a URL, a data URL, base64, a file, `{url}`, `{image_url}`, `{image_url: {url}}` or
+ * Reads media in any of these forms: a URL, a data URL, base64, a file, `{url}`, `{image_url}`, `{image_url: {url}}` or
  * `{file_id}`, each with an optional role, and lists of these. Throws GatewayError.
  */
 export function readMedia(value: unknown, field: MediaField): readonly Medium[] {

@@ -1,16 +1,14 @@
 import { commonParameters } from '../models/facts-of-request.ts';
 import type { ImageRole } from '../models/request.ts';
 
-/**
- * Maps the field names of an interface to ours. Nothing else reads a create body, so this table defines the interface.
- */
+/** Maps an interface's field names to ours. Nothing else reads a create body, so this table defines the interface. */
 export interface Names {
   readonly places: ReadonlyMap<string, Place>;
-  /** The prefix of every field name except those in `outer`, such as `input.`. */
+  /** The prefix of all field names, such as `input.`, except those in `outer`. */
   readonly prefix: string;
-  /** Where unknown names below the prefix go, as parameters of the model. Undefined if nothing reads them. */
+  /** Where unknown fields below the prefix go, as parameters of the model. Undefined if they are not read. */
   readonly others?: 'metadata' | 'body';
-  /** The role of a single image that has no role of its own. */
+  /** The default role of a single image. */
   readonly alone?: ImageRole;
 }
 
@@ -32,10 +30,7 @@ interface About extends Omit<Names, 'places'> {
   readonly outer?: Table;
 }
 
-/**
- * Merges name tables. If several contain the same name, the first one wins. A plain string is the name of one of our
- * fields.
- */
+/** Merges name tables. The first table that contains a name wins. A plain string is the name of one of our fields. */
 export function namesOf({ outer = {}, ...about }: About, ...tables: readonly Table[]): Names {
   const places = new Map<string, Place>();
   const add = (table: Table, prefix: string): void => {
@@ -94,7 +89,7 @@ const own: Table = {
   strict: 'strict',
 };
 
-/** Other services' names for our fields, from the sources of their SDKs. docs/contract.md describes them. */
+/** Other services' names for our fields, from the source code of their SDKs. docs/contract.md describes them. */
 const neighbours: Table = {
   aspect_ratio: 'ratio',
   aspectRatio: 'ratio',
@@ -171,10 +166,7 @@ export const videoNames = namesOf({ prefix: '' }, ...videoFields);
 const imageMedia: Place = { media: 'image' };
 const mask: Place = { media: 'mask' };
 
-/**
- * The names of our own image interface, which every other one also accepts. All other names become parameters of the
- * model.
- */
+/** The field names that all image interfaces accept. All other names become parameters of the model. */
 export const imageFields: Table = {
   image: imageMedia,
   images: imageMedia,

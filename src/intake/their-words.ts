@@ -4,7 +4,7 @@ import { GatewayError } from '../errors/errors.ts';
 /** Maps one of our field names, such as `images[0]`, to the caller's name for it. Returns all other names unchanged. */
 export type TheirName = (ours: string) => string;
 
-/** Runs code whose errors use our field names, and replaces these with the caller's. */
+/** Runs code whose errors use our field names, and replaces those names with the caller's. */
 export async function inTheirWords<Result>(nameOf: TheirName, run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();

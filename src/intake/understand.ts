@@ -42,7 +42,7 @@ export function understand(fields: Fields, { names, types }: Interface, fixed: F
   return draft.finish(fixed);
 }
 
-/** Sorts our own names before aliases, so that ours win. Drops empty fields. */
+/** Sorts our own names before aliases, so that ours win. Drops empty fields, unless they are required. */
 function inOrder(fields: Fields, names: Names): readonly (readonly [string, unknown])[] {
   const rank = (name: string): number => (isOwn(name, names) ? 0 : 1);
   return Object.entries(fields)

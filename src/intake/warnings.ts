@@ -1,10 +1,8 @@
 import { GatewayError } from '../errors/errors.ts';
 
 /**
- * A warning is the name of a field without effect, sometimes followed by the reason: `size: overruled by resolution and
- * ratio`.
+ * Formats a warning, which begins with the name of a field without effect: `size: overruled by resolution and ratio`.
  */
-
 export function overruled(field: string, winners: readonly string[]): string {
   return `${field}: overruled by ${winners.join(' and ')}`;
 }

@@ -14,13 +14,13 @@ import type { BalanceAfter, NotedBalances, SeenBalances } from './noted-balances
 import { createEventPosts } from './post-event.ts';
 import type { PostEventDeps } from './post-event.ts';
 
-/** Posts events to an account's own address. Several processes may run this, but each event is created only once. */
+/** Posts events to an account's alert address. Multiple processes may run this, but each event is created only once. */
 export interface AccountAlerts extends Rounds {
   /** Notes an account's remaining balance, in memory and for at most 10,000 accounts. */
   readonly note: (account: string, after: BalanceAfter) => void;
   /**
-   * Posts what other processes had recorded but not posted when they died. Checks all accounts with alerts, a few per
-   * call.
+   * Compares accounts with their limits again, in case a process died before it had compared its own changes. Covers
+   * all accounts with alerts, a few per call.
    */
   readonly repair: (isOver?: IsOver) => Promise<Walked>;
 }

@@ -13,7 +13,8 @@ export interface BalanceAlertsDeps {
 
 /**
  * Creates an event when an account's balance falls below its threshold. Another event follows only after the balance
- * has recovered. A guarded write lets only one process record each crossing, and keeps the event until it is delivered.
+ * has recovered. A conditional write lets only one process record each crossing, and stores the event until it is
+ * delivered.
  */
 export function createBalanceAlerts({ store, newEventId, currency, now }: BalanceAlertsDeps) {
   async function judge(alert: BalanceLimit, { available, seq }: BalanceAfter): Promise<boolean> {

@@ -38,9 +38,9 @@ const pageEntries = 200;
 const dueOfAccountMax = 20;
 
 /**
- * Creates one event for each percentage of a cap that is reached in a window. Compares every ledger entry, up to a
- * position that all processes share, so it notices a cap that was reached and released again, even if the process that
- * wrote the entry has died.
+ * Creates one event for each percentage of a cap that spending reaches in a window. Checks every ledger entry, from a
+ * position that all processes share, so it also notices a cap that was reached only briefly, or through an entry whose
+ * process has since died.
  */
 export function createCapAlerts(deps: CapAlertsDeps) {
   const { store, events, newEventId, log, now } = deps;
@@ -76,7 +76,7 @@ export function createCapAlerts(deps: CapAlertsDeps) {
     return events.add(reached.map((one) => ({ id: newEventId(), account, ...one, tries: 0, dueAt: now() })));
   }
 
-  /** Limits the events per account, so that a slow address does not delay other accounts. */
+  /** Returns the events that are due. Limits them per account, so that a slow address does not delay other accounts. */
   async function due(): Promise<OwedEvent[]> {
     const accounts = await events.dueAccounts(now());
     if (accounts.length === 0) return [];
@@ -121,7 +121,7 @@ async function owedEvent(
   return { id, account, address, tries, type: 'cap.reached', at, data, change };
 }
 
-/** Returns the projected total of the month for a monthly cap. End users' caps have no projection. */
+/** Returns the projected monthly total for a monthly cap. End users' caps have no projection. */
 async function projected(
   account: string,
   { cap, by }: Pick<CapEvent, 'cap' | 'by'>,

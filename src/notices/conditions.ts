@@ -149,7 +149,7 @@ function everyMs(ms: number, read: Source, now: () => number): Source {
   };
 }
 
-/** Covers yesterday and today (UTC), so that the first task of a day is not decisive. */
+/** Covers yesterday and today (UTC), so that the first task of a day does not decide the result alone. */
 async function readLosses({ margin, config, now }: SourceDeps): Promise<readonly Condition[]> {
   const { currency } = config();
   const losses: Condition[] = [];

@@ -13,9 +13,9 @@ export interface SeenBalances {
 
 export interface NotedBalances {
   readonly note: (account: string, after: BalanceAfter) => void;
-  /** Returns and clears all notes, by account, oldest first. */
+  /** Returns the noted balances by account, oldest first, and clears them. */
   readonly take: () => Map<string, SeenBalances>;
-  /** Restores notes that could not be evaluated. Newer ones take precedence. */
+  /** Restores balances that could not be evaluated. Newer notes take precedence. */
   readonly putBack: (balances: ReadonlyMap<string, SeenBalances>) => void;
 }
 

@@ -41,7 +41,7 @@ export interface NoticesDeps {
 export interface Notices extends NoticeWatch {
   readonly noteBalance: AccountAlerts['note'];
   readonly accountAlerts: Pick<AccountAlerts, 'run' | 'repair'>;
-  /** Accepts counts that were just made for the metrics, to avoid counting twice. */
+  /** Takes the counts of the latest census, so that the notices need not count again. */
   readonly noteAttention: (counts: readonly AttentionCount[]) => void;
 }
 

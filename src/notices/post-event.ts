@@ -16,8 +16,8 @@ export interface OwedEvent {
   readonly at: number;
   readonly data: object;
   /**
-   * Records what is left to do, or undefined if the event is finished. Resolves with false if another process has
-   * started a delivery since `seenTries`.
+   * Records the next delivery, or that the event is finished if `left` is undefined. Resolves with false if another
+   * process has started a delivery since `seenTries` was read.
    */
   readonly change: (seenTries: number, left: EventTries | undefined) => Promise<boolean>;
 }
@@ -38,16 +38,13 @@ export interface PostEventDeps {
   readonly random: () => number;
 }
 
-/** Most receivers respond within this time, so their events need no second round. */
+/** How long a round waits for its receivers, in milliseconds. Most of them respond within this time. */
 const roundWaitMs = 2_000;
-/** If a process dies during a delivery, it is repeated after this time, with the same id. */
+/** If a process dies during a delivery, the event is due again after this time, with the same id. */
 const unansweredMs = 60_000;
 const unreported = 'an event could not be delivered to its account';
 
-/**
- * Posts events in the background. `post` waits only briefly for the receivers, so that one that hangs does not delay
- * later rounds.
- */
+/** Posts events in the background. `post` waits only briefly, so a receiver that hangs does not delay later rounds. */
 export function createEventPosts(deps: PostEventDeps) {
   const postEvent = createPostEvent(deps);
   const inFlight = new Map<string, Promise<void>>();
@@ -84,7 +81,7 @@ function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
         await event.change(event.tries, { tries: event.tries, dueAt: now() + unansweredMs });
         throw error;
       });
-      // Wait for the host before counting the delivery, because waiting behind other requests is not a delivery.
+      // Wait for the host before counting the delivery: time spent behind other requests is not a delivery.
       const place = await deps.takePlace(new URL(means.url).origin, account);
       if (!place.isGranted)
         return void (await event.change(event.tries, { tries: event.tries, dueAt: now() + place.afterMs }));

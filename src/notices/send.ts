@@ -64,7 +64,7 @@ async function run([file = '', ...parts]: readonly string[], text: string, env: 
   return `the command ended with ${child.signalCode ?? `exit code ${child.exitCode}`}`;
 }
 
-/** Returns the body of an event. Its times are in Unix seconds. */
+/** Returns the body of an event. The times in `data` are in Unix seconds. */
 function noticeEvent({ id, kind, subject, state, count, text, since, endedAt, revisedAt }: Notice) {
   return {
     type: `notice.${state}`,

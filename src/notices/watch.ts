@@ -11,12 +11,9 @@ import { ledgerViolation } from './conditions.ts';
 import type { Source } from './conditions.ts';
 import type { SendNotice, Target } from './send.ts';
 
-/**
- * Notifies operators of conditions. Only one process does so at a time. If it is silent for a minute, another one takes
- * over.
- */
+/** Notifies operators of conditions, in one process at a time. After a minute of silence, another takes over. */
 export interface NoticeWatch extends Rounds {
-  /** Waits at most 10 s for notices in flight, of which each target has at most one. */
+  /** Waits at most 10 s for notices in flight. Each target has at most one. */
   readonly stop: () => Promise<void>;
   readonly noteVerification: (violations: number) => Promise<void>;
   /** Sends a test message to every target. `error` is undefined if the target accepted it. */
@@ -33,7 +30,7 @@ export interface NoticeWatchDeps {
   readonly duty: Duty;
 }
 
-/** How many ended notices are considered. The newest suffice, because each is sent within minutes. */
+/** How many finished notices are considered. The newest are enough, because each notice is sent within minutes. */
 const overMax = 200;
 const sentAtOnceMax = 20;
 const pauseMsMax = 30 * 60_000;
@@ -70,8 +67,8 @@ function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
   return { look, report };
 
   /**
-   * Returns false if another process was first. Nothing is lost then, because a process that checks at the same time
-   * sees the same conditions.
+   * Returns false if another process wrote the notice first. Nothing is lost then, because a process that checks at the
+   * same time sees the same conditions.
    */
   async function apply(id: string, change: Change, kept?: KeptNotice): Promise<boolean> {
     const before = kept ?? (await store.find(id));
@@ -108,8 +105,8 @@ function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
   }
 
   /**
-   * Reports whether a condition holds, for a source that knows. Its next report may be far off, so a write that lost to
-   * another process is repeated until it succeeds.
+   * Records whether a condition holds, for a source that reports on its own. The next report may be far off, so a write
+   * that loses to another process is repeated until it succeeds.
    */
   async function report(condition: Condition, isSo: boolean): Promise<void> {
     const change: Change = (notice) =>
@@ -133,8 +130,8 @@ function createNotifier({ store, targets, send, duty, isStopping, log, now }: No
   return { notifyAll, test };
 
   /**
-   * Sends each target one notice at a time. Renews the duty in between, because with slow targets a round can take
-   * longer than the silence after which another process takes over.
+   * Sends each target one notice at a time. Calls `duty` in between to remain in charge: with slow targets, a round can
+   * take longer than the silence after which another process takes over.
    */
   async function notifyAll(): Promise<void> {
     const queues = await owedNotices();
@@ -164,8 +161,7 @@ function createNotifier({ store, targets, send, duty, isStopping, log, now }: No
       return pause(target.id, error);
     }
     failing.delete(target.id);
-    // Record the notice only after the target has accepted it. If the process dies in between, the notice is sent twice
-    // under the same id.
+    // Record only accepted notices. If the process dies before this, the notice is sent twice with the same id.
     await store.recordNotified(notice.id, target.id, notice.revision);
   }
 

@@ -7,13 +7,13 @@ import type { CensusGauges } from './census-gauges.ts';
 export interface CensusTakerDeps extends CensusGauges {
   readonly duty: () => Promise<boolean>;
   readonly take: () => Promise<Census>;
-  /** Called if counting fails. The last counts remain, and their age reveals the failure. */
+  /** Called if counting fails. The previous counts remain, and their age reveals the failure. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * One worker counts the whole system and shows the result for as long as it lives. Does not use Temporal, because
- * operators must be able to see the census while Temporal is down.
+ * Lets one worker count the whole system and show the result for as long as the worker lives. Does not use Temporal,
+ * because operators must be able to see the census while Temporal is down.
  */
 export function createCensusTaker(deps: CensusTakerDeps): Rounds {
   const work = async () => deps.showCensus((await deps.duty()) ? await deps.take() : undefined);

@@ -9,7 +9,7 @@ export interface LogOptions {
   readonly destination?: DestinationStream;
 }
 
-/** Logs a sentence and facts with listed names. An unlisted name does not compile. */
+/** Logs a message with named facts. A name that is missing from `factNames` does not compile. */
 export interface Logger {
   readonly debug: WriteLog;
   readonly info: WriteLog;
@@ -147,10 +147,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w+/=])(?=[A-Za-z0-9+/_-]*\d)(?=[A-Za-z0-9+/_-]*[A-Z])[A-Za-z0-9+/_-]{60,}={0,2}/g, '[data]'],
 ];
 
-/**
- * Scrubs text for internal use: removes keys, signed queries, base64 and terminal control characters, and truncates to
- * 2,000 characters.
- */
+/** Scrubs keys, signed queries, base64 and terminal control characters. Truncates to 2,000 characters. */
 export function scrubForLog(text: string): string {
   const cut = text.length > textCharactersMax ? `${text.slice(0, textCharactersMax)}…` : text;
   const clean = patterns.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), cut);

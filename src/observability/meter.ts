@@ -1,7 +1,7 @@
 import type { UpstreamOutcome } from '../errors/upstream-outcome.ts';
 
 export interface UpstreamMeter {
-  /** Call when an adapter call starts. Call the returned function when it ends. */
+  /** Starts the measurement of an adapter call. Call the returned function when the adapter call is finished. */
   beginUpstream(channel: string, step: UpstreamStep): (result: UpstreamResult) => void;
 }
 
@@ -11,6 +11,6 @@ export type UpstreamResult = 'ok' | UpstreamOutcome | 'adapter_failed';
 
 export interface LedgerMeter {
   beginAppend(): () => void;
-  /** Counts an append that another process beat to the same account. */
+  /** Counts an append that failed because another process appended to the same account first. */
   countCollision(): void;
 }

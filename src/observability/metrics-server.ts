@@ -14,10 +14,7 @@ export interface MetricsServerOptions {
   readonly port: number;
 }
 
-/**
- * Serves Prometheus metrics on a port of their own (METRICS_PORT), so that they need not be public. Rejects if the port
- * is taken.
- */
+/** Serves Prometheus metrics on a separate port (METRICS_PORT), so that they need not be public. */
 export async function startMetricsServer({
   metrics,
   more,

@@ -17,7 +17,7 @@ export interface Metrics extends CensusGauges, UpstreamMeter, LedgerMeter {
   /** @param outcome - `created`, `replayed`, or the error code. */
   countCreate(outcome: string): void;
   countImageFailure(failure: FailureClass): void;
-  /** @param channel - The job's channel. Undefined if no upstream had the job. */
+  /** @param channel - The job's channel. Undefined if no upstream ever had the job. */
   countEnded(channel: string | undefined, outcome: 'succeeded' | FailureClass): void;
   /** Counts the charge and the cost of a task, in micro-units, under the channel that caused the cost. */
   countMargin(charge: Micros, upstream: Omit<UpstreamCost, 'model'>): void;
@@ -34,7 +34,7 @@ export interface MetricsOptions {
   readonly configVersion: () => string;
 }
 
-/** Uses a registry of its own, so that several gateways in one process do not share metrics. */
+/** Uses a registry of its own, so that multiple gateways in one process do not share metrics. */
 export function createMetrics({ configVersion }: MetricsOptions): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -19,8 +19,8 @@ export interface OtlpTracerOptions {
 const flushMs = 3_000;
 
 /**
- * Sends spans in batches, as OTLP protobuf over HTTP, to the address in OTEL_EXPORTER_OTLP_… (variables that the
- * exporter itself reads). Drops spans beyond a queue of 2,048. Sets no OpenTelemetry global, so nothing else in the
+ * Sends spans in batches, as OTLP protobuf over HTTP, to the address in the OTEL_EXPORTER_OTLP_… variables, which the
+ * exporter reads itself. Drops spans beyond a queue of 2,048. Sets no OpenTelemetry global, so nothing else in the
  * process is traced.
  */
 export function createOtlpTracer({ node, ratio, log, random }: OtlpTracerOptions): Tracer {
@@ -97,7 +97,7 @@ function spanOf(span: SdkSpan): Span {
   };
 }
 
-/** Returns a span in a trace that others record. Its flags state that we do not record it. */
+/** Returns a span that only continues the caller's trace. Its flags state that this process does not record it. */
 function unrecorded(caller: SpanContext): Span {
   const nothing = (): void => undefined;
   const traceparent = traceparentOf({ ...caller, traceFlags: TraceFlags.NONE });
@@ -112,10 +112,7 @@ function isRecorded({ traceFlags }: SpanContext): boolean {
   return (traceFlags & TraceFlags.SAMPLED) !== 0;
 }
 
-/**
- * Wraps the exporter, so that an unavailable receiver does not affect the process. Logs once when an outage begins and
- * once when it ends.
- */
+/** Swallows the errors of an unavailable receiver. Logs once when an outage begins and once when it ends. */
 function quiet(exporter: SpanExporter, log: OtlpTracerOptions['log']): SpanExporter {
   let isFailing = false;
   const note = (error: Error | undefined): void => {

@@ -3,9 +3,9 @@ import type { Logger } from './log.ts';
 const parentCheckMs = 250;
 
 /**
- * Resolves at the first SIGINT or SIGTERM. From this call on, neither signal ends the process directly, because a
- * second one must not: npm forwards the Ctrl-C that the terminal has already sent to all its processes. Call it early,
- * because the first process in a container ignores signals without a listener.
+ * Resolves at the first SIGINT or SIGTERM. After this call, neither signal terminates the process. Ctrl-C can arrive
+ * twice, because the terminal signals all processes and npm forwards the signal that it received. Call this early,
+ * because the first process in a container ignores signals that have no listener.
  */
 export function endSignalled(): Promise<void> {
   return new Promise((resolve) => {
@@ -15,8 +15,8 @@ export function endSignalled(): Promise<void> {
 }
 
 /**
- * Resolves when `parent` is no longer this process's parent. Detects the end of npm, which sends SIGTERM only to the
- * shell that runs the script. The shell then ends without forwarding the signal.
+ * Resolves when this process has a new parent, because npm was stopped: npm sends SIGTERM only to the shell that runs
+ * the script, and the shell exits without forwarding the signal.
  */
 export function parentEnded(parent: number): Promise<void> {
   return new Promise((resolve) => {
@@ -29,10 +29,7 @@ export function parentEnded(parent: number): Promise<void> {
   });
 }
 
-/**
- * Resolves when nothing reads an output any more, as with `| head`. Later output is discarded. Any other output error
- * is thrown as usual.
- */
+/** Resolves when the reader of an output has closed it, as `| head` does. Throws any other output error. */
 export function readerLeft(outputs: readonly NodeJS.WritableStream[]): Promise<void> {
   return new Promise((resolve) => {
     for (const output of outputs) {
@@ -45,7 +42,7 @@ export function readerLeft(outputs: readonly NodeJS.WritableStream[]): Promise<v
 }
 
 /**
- * Logs unhandled rejections, so that a forgotten promise does not end the process. Each one is a bug. Returns a
+ * Logs unhandled rejections, so that a forgotten promise does not crash the process. Each one is a bug. Returns a
  * function that stops the logging.
  */
 export function logRejections(log: Logger): () => void {

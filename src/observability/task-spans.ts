@@ -1,8 +1,8 @@
 import type { Attributes, NewSpan, Span, Tracer } from './tracing.ts';
 
 /**
- * Spans for work on a task, by task id. Work on the task becomes a child of its current step in this process, so no
- * span needs to be passed along.
+ * Records spans for work on tasks. Each span becomes a child of the task's current step in this process, so callers
+ * need not pass spans along.
  */
 export interface TaskSpans {
   /**
@@ -57,8 +57,7 @@ export function createTaskSpans(tracer: Pick<Tracer, 'start'>): TaskSpans {
 }
 
 /**
- * Marks the span as failed, unless Temporal treats the failure as benign, which means that the step only waits for its
- * next attempt.
+ * Ends the span, as failed unless Temporal treats the error as benign: the step then only waits for its next attempt.
  */
 function endOf(span: Span, error: unknown): void {
   const code = codeOf(error);

@@ -2,10 +2,7 @@ import type { OtlpTracerOptions } from './otlp-tracer.ts';
 import { createTaskSpans } from './task-spans.ts';
 import type { TaskSpans } from './task-spans.ts';
 
-/**
- * Names from OpenTelemetry's conventions, and `mediary.…`. Must not contain a key, a prompt, or an address with its
- * query.
- */
+/** Span attributes, named by OpenTelemetry's conventions or `mediary.…`. Never a key, a prompt, or a URL's query. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface NewSpan {
@@ -30,7 +27,9 @@ export interface Span {
   end(end?: SpanEnd): void;
 }
 
-/** Passes spans explicitly, which needs no promise hooks. Its methods neither throw nor wait. */
+/**
+ * Creates spans, which callers pass on explicitly instead of through promise hooks. `enter` and `start` never throw.
+ */
 export interface Tracer {
   /**
    * Starts the first span of a request. `header` is the request's `traceparent`, and an invalid one is ignored. The
@@ -38,10 +37,7 @@ export interface Tracer {
    * to pass on.
    */
   enter(header: string | undefined, span: NewSpan): Span | undefined;
-  /**
-   * Starts a child of one of our spans. Returns undefined if the parent is not recorded, because then its children are
-   * not recorded either.
-   */
+  /** Starts a child of one of our spans. Returns undefined if the parent, and therefore the child, is not recorded. */
   start(parent: string | undefined, span: NewSpan): Span | undefined;
   close(): Promise<void>;
 }
@@ -60,7 +56,7 @@ export interface Tracing {
   readonly tasks: TaskSpans;
 }
 
-/** Returns undefined if the environment does not enable tracing. In that case, nothing from OpenTelemetry is loaded. */
+/** Returns undefined if the environment does not enable tracing. OpenTelemetry is then not loaded at all. */
 export async function openTracing(
   settings: TracingSettings,
   process: Pick<OtlpTracerOptions, 'node' | 'log'>,

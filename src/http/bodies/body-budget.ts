@@ -2,10 +2,7 @@ import { createPlaces } from '../../base/places.ts';
 import type { Refusal, SharedPlaces } from '../../base/places.ts';
 import { GatewayError } from '../../errors/errors.ts';
 
-/**
- * Limits how many bytes the request bodies of one kind occupy in this process, in memory or on disk, in total and per
- * account.
- */
+/** Limits the bytes that request bodies of one kind occupy in memory or on disk, in total and per account. */
 export interface BodyBudget {
   open(account: string): BodyAllowance;
   readonly reservedBytes: number;
@@ -13,9 +10,9 @@ export interface BodyBudget {
 
 export interface BodyAllowance {
   /**
-   * Throws GatewayError: 429 if the account already holds too much, 503 if the budget is full and no other account
-   * holds more. Otherwise the account that holds the most makes room: its largest body that is still being read is cut
-   * off.
+   * Reserves memory or disk space. If the budget is full, the account that holds the most makes room: its largest body
+   * that is still being read is cut off. Throws GatewayError: 429 if this account already holds too much, 503 if the
+   * budget is full and no other account holds more.
    */
   reserve(bytes: number): void;
   /** Throws if `reserve` would, but reserves nothing. For bytes that may be needed later. */
@@ -58,7 +55,7 @@ export function createBodyBudgets(limits: {
   };
 }
 
-/** Memory is freed when a response has been sent, usually within a few seconds. */
+/** The retry delay for refused callers. Memory is freed when a response has been sent, usually within a few seconds. */
 const retrySeconds = 2;
 
 export function createBodyBudget({ name, bytesMax, accountBytesMax }: BodyBudgetLimits): BodyBudget {

@@ -15,10 +15,7 @@ export interface BodyReader {
 export interface BodyScope {
   readonly memory: BodyAllowance;
   readonly disk: BodyAllowance;
-  /**
-   * The minimum average rate since the body began, in bytes per second. Slower bodies are cut off. Long bodies have a
-   * higher minimum.
-   */
+  /** The minimum average rate since the body began, in bytes per second. Long bodies have a higher minimum. */
   readonly bytesPerSecondMin: number;
   readonly isHeldBack: () => boolean;
 }
@@ -35,8 +32,8 @@ const rateGraceMs = 5_000;
 const wholeSeconds = 100;
 const windowBytes = 64 * 1024;
 /**
- * Each chunk costs more than its bytes. After `freePieces` chunks, a body is refused if its chunks are smaller than
- * this on average.
+ * The minimum average size of chunks, in bytes, because each chunk costs more than its bytes. Bodies with smaller
+ * chunks are refused after `freePieces` chunks.
  */
 const pieceBytesMin = 128;
 const freePieces = 256;
@@ -44,8 +41,8 @@ const freePieces = 256;
 /**
  * Reads a request's body chunk by chunk. Reserves memory only for a small window, so callers that keep the bytes must
  * reserve memory for them. Throws request_too_large (also for too many chunks), invalid_json (if the body breaks off),
- * request_timeout (if it is slow), the reason if it was cut off to make room, and whatever `onChunk` and the allowances
- * throw. Nothing that `onChunk` has started is still running afterwards.
+ * request_timeout (if the body is too slow), the reason if the body was cut off to make room, and whatever `onChunk`
+ * and the allowances throw. Once the promise settles, nothing that `onChunk` started is still running.
  */
 export async function consumeBody(request: IncomingMessage, options: Consumption): Promise<void> {
   const { memory, bytesMax, bytesPerSecondMin } = options;
@@ -75,7 +72,7 @@ function readAll(request: IncomingMessage, options: Consumption): Promise<void> 
       // The sender is not to blame while we write a chunk to a file or hold back bytes.
       if (paused === undefined && !isHeldBack() && bytes < bytesPerSecondMin * seconds) settle(tooSlow());
     };
-    // Bytes that arrived while this process was suspended are read within one event loop turn. Check only after it.
+    // Check one event loop turn later, after reading the bytes that arrived while this process was suspended.
     let look: NodeJS.Immediate | undefined;
     const timer = setInterval(() => (look = setImmediate(cutIfSlow)), rateGraceMs);
 

@@ -1,9 +1,6 @@
 import type { BodyAllowance } from './body-budget.ts';
 
-/**
- * A text occupies this multiple of its bytes until the response has been sent: the bytes, the string and the parsed
- * value.
- */
+/** How many times its own size a text occupies until the response is sent: bytes, string and parsed value. */
 export const textCostFactor = 4;
 const firstBytes = 1024;
 

@@ -11,7 +11,7 @@ import { findOwnTask } from '../videos/own-task.ts';
 import type { DialectDeps } from './dialect-deps.ts';
 
 export interface AnyCreate {
-  /** The operationId. With the account, it defines the scope of the idempotency key. */
+  /** The operationId. Together with the account, it defines the scope of the idempotency key. */
   readonly route: string;
   /** The full id, including an owner. */
   readonly model: string;

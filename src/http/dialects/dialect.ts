@@ -5,7 +5,7 @@ import type { GatewayError } from '../../errors/errors.ts';
 export interface Dialect {
   readonly tag: string;
   readonly description: string;
-  /** What errors call a task id, such as `video_id`. */
+  /** The name of a task id in errors, such as `video_id`. */
   readonly idName: string;
   readonly errors?: {
     readonly schema: z.ZodType;

@@ -17,7 +17,7 @@ export const refusedWithoutTasks: Table = {
   async: { refused: 'requests a task, which this interface does not support: use /v1/images/generations' },
 };
 
-/** The streams of these interfaces cannot contain partial images, which would be billed without being shown. */
+/** Refuses partial images where a stream cannot contain them: they would be billed without being shown. */
 export const refusedWithoutPartials: Table = {
   partial_images: { refused: 'is not supported in streams of this interface: use /v1/images/generations' },
 };
@@ -52,7 +52,7 @@ export function waitingImageRoute(
       const { asked, presenter: whole, stream } = read(body);
       const isStream = asked.body['stream'] === true;
       const presenter = isStream ? streamingPresenter(stream, whole.error) : whole;
-      // A stored response must be replayed in its original form.
+      // Treat streams as a separate route, because a stored response must be replayed in its original form.
       const route = isStream ? `${operationId}Stream` : operationId;
       return createImages({ operation: operationOf(asked), route, asked, caller, meta, presenter }, deps);
     },

@@ -22,7 +22,8 @@ export interface DataUrlFile {
 }
 
 /**
- * @param start - The header and everything received after it so far. Throws invalid_parameter if the header is invalid.
+ * Throws invalid_parameter if the header is invalid.
+ * @param start - The header and everything received after it so far.
  */
 export function openDataUrlFile(spool: Spool, param: string, start: string): DataUrlFile {
   const head = dataUrlHead.exec(start.slice(0, 512))?.[0];

@@ -33,7 +33,7 @@ const references = z
   })
   .meta({ description: 'Reference images: URLs, data URLs (`data:image/<type>;base64,<data>`) or files.' });
 
-/** The value was sent as JSON, so it is valid JSON. */
+/** Any JSON value. Only its depth is checked, because a value from a JSON body is always valid JSON. */
 const anyJson = z
   .custom<JsonValue>((value) => !isDeeperThan(value, extraDepthMax), {
     error: `may be nested at most ${extraDepthMax} levels deep`,
@@ -88,7 +88,7 @@ const fields = z.object({ ...shape, user }).catchall(anyJson);
 
 const anything = anyJson.optional();
 
-/** Additional fields that several upstreams support. Each model accepts some of them. */
+/** Additional fields that multiple upstreams support. Each model accepts some of them. */
 const passedOn = {
   style: word.optional(),
   background: word.optional(),

@@ -189,7 +189,7 @@ async function replyTo(
   const wantsData = body.response_format === 'b64_json';
   if (finished === undefined && presenter !== undefined) throw stillRendering(task);
   if (finished === undefined) {
-    // A caller that reads the task later will get links.
+    // `response_format` has no effect, because a caller that reads the task later gets links.
     const unread = wantsData ? ['response_format'] : [];
     const warnings = [...ignored, ...unread, ...task.warnings.map(nameOf)];
     return jsonReply(presentCreatedTask(task, 'image', warnings), createdHeaders(task));
@@ -260,7 +260,6 @@ function waitOf(meta: RequestMeta): number {
   return Math.min(seconds, waitSecondsMax) * 1000;
 }
 
-/** Returns undefined if the task does not end in time. */
 async function waitForEnd(
   { id }: CreatedTask,
   { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal },

@@ -19,7 +19,7 @@ const fieldsMax = 100;
 const textBytesMax = 1024 * 1024;
 
 /**
- * Parses multipart/form-data. Text fields become strings. Files and long data URLs become files, in the form's order.
+ * Parses multipart/form-data. Files and long data URLs become files, in the form's order. Other fields become strings.
  */
 export async function readForm(
   context: Context,

@@ -32,7 +32,7 @@ export interface ParsedImage {
 export interface ImageRules extends AddressChecks {
   readonly caller: Caller;
   readonly storedFiles?: Pick<FileRouteDeps, 'linkMedium'>;
-  /** Set for a create request, which looks for earlier tries before it requests links to files. */
+  /** Set for a create request, which looks for earlier attempts before it requests links to files. */
   readonly linksLater?: true;
   readonly operation: ImageRequest['operation'];
   readonly model: ModelConfig;

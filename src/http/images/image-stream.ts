@@ -68,7 +68,7 @@ async function* partsOf(stream: ImageStream, deps: ImageCreateDeps): AsyncGenera
   }
 }
 
-/** Yields partial images and comments until the task has ended. Returns undefined if the reader has left. */
+/** Yields partial images and comments until the task is finished. Returns undefined if the reader disconnects. */
 async function* waitFor(
   { task: { id }, body, presenter: { partial } }: ImageStream,
   signal: AbortSignal,
@@ -125,9 +125,7 @@ async function* endOf(
   if (end !== '') yield end;
 }
 
-/**
- * Returns undefined if the result cannot be opened now. The caller then gets a link, because the result is paid for.
- */
+/** Returns undefined if the result cannot be opened now. The caller, who has paid for it, then gets a link. */
 async function openData(task: Task, item: ResultItem, { images, log }: ImageCreateDeps) {
   try {
     return await images.streamData(task, item);

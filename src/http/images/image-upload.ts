@@ -73,7 +73,7 @@ async function readJson({ req }: Context, { scope, workspace, limits }: Reading)
   return Object.fromEntries(fields.map(([name, value]) => [name, withFiles(value, splitter)]));
 }
 
-/** Replaces placeholders with their files. The scanner limits the depth of the text, and thus of this recursion. */
+/** Replaces placeholders with their files. Recursion is safe, because the scanner limits the depth of the text. */
 function withFiles(value: unknown, splitter: MediaSplitter): unknown {
   if (splitter.isWhole) return value;
   if (Array.isArray(value)) return value.map((item: unknown) => withFiles(item, splitter));

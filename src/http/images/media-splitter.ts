@@ -9,10 +9,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 const quoteBytes = Buffer.from('"');
 const keyBytesMax = 48;
-/**
- * How many bytes are inspected one by one. Most strings end within them, and a native search pays off only for longer
- * ones.
- */
+/** How many bytes are inspected one by one. Most strings are shorter, and only longer ones merit a native search. */
 const walkedBytes = 64;
 const unfinishedEscape = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
 

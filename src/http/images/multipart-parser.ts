@@ -23,8 +23,7 @@ export class MultipartParser {
   private readonly delimiter: Buffer;
   private readonly onPart: (head: PartHead) => PartSink;
   /**
-   * Bytes that have not been parsed yet. Begins with a line break, because `delimiter` includes one but the body may
-   * begin without it.
+   * Bytes that have not been parsed yet. They begin with a line break, which `delimiter` includes but a body may lack.
    */
   private pending: Buffer = lineEnd;
   private state: 'preamble' | 'after delimiter' | 'head' | 'body' | 'done' = 'preamble';
@@ -87,7 +86,7 @@ export class MultipartParser {
     if (end === -1 && this.pending.length <= headBytesMax) return false;
     // Only padding may come between a delimiter and the end of its line.
     if (end === -1 || /[^ \t]/.test(this.pending.toString('latin1', 0, end))) throw malformed();
-    // Keep this line break: an empty head consists of it and one more.
+    // Keep this line break, because an empty head consists of this one and one more.
     this.pending = this.pending.subarray(end);
     this.state = 'head';
     return true;

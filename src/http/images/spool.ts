@@ -15,7 +15,7 @@ export interface SpoolFile {
 export interface Spool {
   newFile(param: string): SpoolFile;
   readonly pending: boolean;
-  /** Resolves when everything appended so far has been written, also by earlier flushes. */
+  /** Resolves when everything appended so far has been written, including by earlier flushes. */
   flush(): Promise<void>;
   /** Waits for the writes in progress. Nothing may be appended afterwards. */
   close(): Promise<void>;
@@ -54,7 +54,7 @@ export function openSpool(workspace: ImageWorkspace, { filesMax, disk }: SpoolLi
       return writing;
     },
     async close() {
-      // The caller of `flush` gets this error.
+      // `flush` reports this error to its caller.
       await writing.catch(() => undefined);
       for (const { handle } of files) await handle?.close();
     },

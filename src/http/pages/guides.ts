@@ -43,10 +43,7 @@ function textOf(name: GuideName): string {
   return readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
 }
 
-/**
- * Returns the guides as pages named `docs/<name>.html`. Fills in `{{title}}`, `{{guides}}` and `{{content}}` in
- * `frame`.
- */
+/** Returns the guides as pages named `docs/<name>.html`. Fills in `{{title}}`, `{{guides}}` and `{{content}}`. */
 export function readGuides(frame: string): [string, string][] {
   return guideNames.map((name) => {
     const page = fillIn(frame, {
@@ -73,7 +70,6 @@ export function guideMenu(current?: GuideName): string {
     .join('\n');
 }
 
-/** Renders Markdown for a page in the guides' folder. */
 export function renderGuide(text: string): string {
   return inGuides.parse(text, { async: false });
 }

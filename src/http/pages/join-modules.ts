@@ -1,10 +1,5 @@
 import { posix } from 'node:path';
 
-/**
- * Joins modules into fewer files, so that a browser sends one request per folder rather than per module, and
- * compression works better. This is not a bundler: it supports only the imports and exports that occur in src/pages,
- * and refuses all others.
- */
 export interface JoinOptions {
   readonly texts: ReadonlyMap<string, string>;
   readonly apart: ReadonlySet<string>;
@@ -16,8 +11,9 @@ const importForm = /^import \{([^}]*)\} from '([^']+)';\n/gm;
 const exportForm = /^export (?:async function|function|class|const) (\w+)/gm;
 
 /**
- * Returns a module that runs these modules, each in a scope of its own, and exports one object per module with its
- * exports. Throws TypeError for circular imports and for unsupported forms of import or export.
+ * Returns a module that runs these modules, each in its own scope, and exports one object per module with its exports.
+ * A browser then sends one request per folder instead of one per module, and compression works better. This is not a
+ * bundler: it throws TypeError for circular imports, and for forms of import or export that do not occur in src/pages.
  */
 export function joinModules(names: readonly string[], options: JoinOptions): string {
   const heads = new Set<string>();
@@ -67,7 +63,7 @@ function scopeOf(name: string): string {
   return name.replace(/\.js$/, '').replaceAll(/\W/g, '_');
 }
 
-/** Removes comments. Also removes indentation, because markup collapses it and no other string spans several lines. */
+/** Removes comments and indentation. Only markup spans multiple lines, and markup collapses indentation anyway. */
 function withoutComments(text: string): string {
   return text
     .replaceAll(/\/\*\*[^]*?\*\/\s*/g, '')

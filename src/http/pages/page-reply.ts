@@ -22,7 +22,7 @@ interface Concessions {
 }
 
 /**
- * Returns a content security policy under which a page runs and shows only what this origin serves, and calls only this
+ * Returns a content security policy that lets a page run and show only what this origin serves, and call only this
  * gateway.
  * @param mediaUrl - The address of results, if they have a different origin.
  */

@@ -244,7 +244,7 @@ function presentWithheld({ outcome }: Task, roles: Roles): string[] {
   return links.map((link) => presentLink(link, roles));
 }
 
-/** Shows only that a result exists to operators who may not see content. */
+/** For operators who may not see content, shows only that a result exists. */
 function presentResult(presented: PresentedTask, roles: Roles): PresentedTask {
   if (mayUse({ roles }, 'content')) return presented;
   const linkOf = (link: string | undefined) => (link === undefined ? undefined : presentLink(link, roles));

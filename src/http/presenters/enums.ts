@@ -3,9 +3,7 @@ import { taskErrorCodes } from '../../errors/errors.ts';
 import { failureClasses } from '../../errors/failure.ts';
 import { taskStatuses } from '../../task/task.ts';
 
-/**
- * Enumerations of several fields. Each has one schema in the document, so that generated clients have one type for it.
- */
+/** Enumerations that multiple fields share. Each is one schema in the document, and one type in generated clients. */
 
 export const failureClassSchema = z.enum(failureClasses).meta({
   id: 'FailureClass',

@@ -91,7 +91,6 @@ export function textEvent(type: string, fields: object): string {
   return before + after;
 }
 
-/** If `isData`, the event ends in `b64_json`, whose value is inserted between the two parts. */
 export function imageEvent(type: string, fields: object, isData: boolean): StreamEvent {
   const text = JSON.stringify({ type, ...fields });
   const start = `event: ${type}\ndata: `;

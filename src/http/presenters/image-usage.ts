@@ -2,9 +2,7 @@ import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
 import type { SettleFacts, Usage } from '../../money/settle-facts.ts';
 
-/**
- * Usage in the form that OpenAI's clients expect. Every count is present, and is 0 if the upstream did not report it.
- */
+/** Usage in the form that OpenAI's clients expect. Counts that the upstream did not report are 0. */
 export const imageUsageSchema = z
   .object({
     input_tokens: z.number(),

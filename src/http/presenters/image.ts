@@ -99,9 +99,7 @@ function presentImage({ base64, ...image }: GeneratedImage): BodyPart[] {
   return withData(presentLink(image), 'b64_json', { base64 });
 }
 
-/**
- * Writes an object that ends with the data, if any. `prefix` precedes the data, for example `data:image/png;base64,`.
- */
+/** Writes an object that ends with the data, if any, after a `prefix` such as `data:image/png;base64,`. */
 export function withData(
   fields: object,
   name: string,

@@ -65,11 +65,11 @@ export const reckoningSchema = z
 export interface ReckoningContext {
   readonly currency: string;
   readonly lines: Price['lines'];
-  /** The calculation of the hold, for a charge. It shows which facts came from the model's configuration. */
+  /** For a charge, the calculation of its hold, which shows what came from the model's configuration. */
   readonly hold?: Reckoning | undefined;
 }
 
-/** Explains to people how an amount was computed, but computes nothing itself. */
+/** Describes how an amount was computed, without computing anything itself. */
 export function presentReckoning(
   reckoning: Reckoning,
   { currency, lines, hold }: ReckoningContext,
@@ -86,10 +86,7 @@ export function presentReckoning(
   };
 }
 
-/**
- * Explains the calculation recorded in a ledger entry, using the prices frozen with its hold. Returns null if the entry
- * records none.
- */
+/** Explains the calculation in a ledger entry, if any, using the prices frozen with its hold. */
 export function presentWritten(
   how: Reckoning | undefined,
   { holdBasis, currency }: { readonly holdBasis: string | undefined; readonly currency: string },

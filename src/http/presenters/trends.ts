@@ -94,10 +94,7 @@ export function presentTrends(
   };
 }
 
-/**
- * Derives past counts of unfinished tasks from the current count: subtracts the tasks created since, and adds those
- * ended since.
- */
+/** Derives past counts of unfinished tasks from `now`: subtracts tasks created since, and adds those finished since. */
 function unfinishedAt(sums: readonly Flow[], now: number): number[] {
   let left = now;
   return sums

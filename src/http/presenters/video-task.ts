@@ -23,7 +23,7 @@ const resultSchema = z.object({
   expires_at: unixSeconds('The link works until then.').optional(),
 });
 
-/** The number of seconds until the render ends. */
+/** The estimated number of seconds until the render is finished. */
 export const etaSchema = z.object({
   p50: z.int().meta({ description: 'Half of similar tasks end within this time.' }),
   p90: z.int().meta({ description: 'Nine out of ten similar tasks end within this time.' }),
@@ -147,7 +147,7 @@ export const taskListSchemas = {
 
 export type PresentedTask = z.output<(typeof taskSchemas)[TaskKind]>;
 
-/** Presents a task's record, with links to our copies, as the body of GET and of the callback. */
+/** Presents a task's record, with links to our copies. Used as the response to GET and as the body of the callback. */
 export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
   const { status } = task;
   switch (status) {
@@ -165,7 +165,7 @@ export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
     case 'pending':
     case 'submitted':
     case 'running':
-      // The poll stores the outcome before the task is charged, so hide it until the status is final.
+      // Hide the outcome until the status is final, because the poll stores it before the task is charged.
       return {
         ...presentCommon(task),
         status,

@@ -38,10 +38,7 @@ export interface Group {
 
 const methods = ['post', 'get', 'put', 'delete', 'options'] as const;
 
-/**
- * Groups operations by tag, in the order of the tags. Create operations come first. Aliases are merged into their
- * operation.
- */
+/** Groups operations by tag, in the order of the tags. Create operations come first. Aliases are merged. */
 export function groupsOf({ paths = {}, webhooks = {}, tags = [] }: OpenApiDocument): readonly Group[] {
   const all = [...Object.entries(paths), ...Object.entries(webhooks)].flatMap(([path, item]) =>
     '$ref' in item

@@ -8,7 +8,7 @@ import { prose } from './prose.ts';
 export interface Place {
   readonly objects: Objects;
   readonly id: string;
-  /** Whether the fields are sent to the gateway. Null then counts as missing. */
+  /** Whether clients send these fields to the gateway. If so, null counts as missing. */
   readonly isSent: boolean;
 }
 
@@ -66,7 +66,7 @@ function fieldItem({ name, schema, isRequired, description }: Field, place: Plac
   </li>`;
 }
 
-/** Renders a link to a named schema, with a fold that the page fills with the schema's fields when it is opened. */
+/** Renders a link to a schema and a collapsed section, which the page fills with the schema's fields when opened. */
 export function unfoldable(name: string): Markup {
   return html`<details data-object="${name}">
     <summary>Fields of ${name}</summary>

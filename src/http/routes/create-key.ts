@@ -131,7 +131,7 @@ export function createKey(
         id: `key_${randomBase62(keyIdCharacters, randomBytes)}`,
         account: account.id,
         name: asked.name,
-        // With a link, nobody gets this key: the key issued through the link replaces it.
+        // With an invitation link, nobody receives this key: the key issued through the link replaces it.
         prefix: invited === undefined ? prefix : '',
         createdAt: at,
         changes: [{ at, by, action: 'created', reason: '' }],

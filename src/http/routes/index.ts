@@ -135,8 +135,7 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
   let described: ReturnType<typeof servedDocument> | undefined;
   const document = () => (described ??= servedDocument(routes));
   const routes: Route[] = [
-    // This must come before the list, so that an empty task id counts as a missing parameter rather than a list
-    // request.
+    // This must come before the list, so that an empty task id is a missing parameter and not a list request.
     getVideo(deps),
     createVideo(deps),
     listVideos(deps),

@@ -34,10 +34,10 @@ type Deps = Pick<
   | 'now'
 >;
 
-/** How long task counts are reused, however many operators read them, in milliseconds. */
+/** How long task counts are reused for all operators, in milliseconds. */
 const sharedMs = 30_000;
 const slotsMs = 5_000;
-/** How long the day's sums are reused, in milliseconds. Their query can be slow. */
+/** How long today's sums are reused, in milliseconds, because their query can be slow. */
 const earnedMs = 120_000;
 const earnedWaitMs = 1_000;
 const recentMs = 3 * 60 * 60_000;
@@ -117,9 +117,7 @@ async function count({ catalogue, tasks, log, now }: Deps) {
 
 type Earned = ReadonlyMap<string, MarginRow>;
 
-/**
- * Returns each channel's sums for today. If the query takes longer than a second, returns those of the previous query.
- */
+/** Returns each channel's sums for today, or the previous result if the query takes longer than a second. */
 function createEarned(deps: Deps): () => Promise<Earned> {
   const { log, now } = deps;
   let last: { readonly day: string; readonly rows: Earned } | undefined;

@@ -174,8 +174,8 @@ async function findEnded(filter: EndFilter, { limit, after }: CursorPage, deps: 
 }
 
 /**
- * Refuses filters that cannot be combined with an end time. An index holds the ends of tasks in order, by status and
- * class. Any other filter would have to read them all.
+ * Refuses filters that cannot be combined with an end time. An index lists tasks by end time for each status and class.
+ * Any other filter would have to read all of those tasks.
  */
 function refuseWithEnd(asked: Asked): void {
   const { ended_after: _after, ended_before: _before, status: _status, class: _class, ...others } = asked;
@@ -198,7 +198,7 @@ interface CallbackReads extends Pick<Deps, 'tasks'> {
   readonly read: (limit: number, after?: string) => Promise<readonly string[]>;
 }
 
-/** Few callbacks fail, so the other filters are applied to batches of tasks with this callback state. */
+/** Finds tasks by callback state. Few callbacks fail, so other filters are applied to batches of these tasks. */
 async function findByCallback(
   filter: TaskFilter,
   { limit, after }: CursorPage,
@@ -216,7 +216,7 @@ async function findByCallback(
 
 const batchSize = 200;
 
-/** Finds running tasks too, whose job id Temporal's search attributes may not contain yet. */
+/** Finds running tasks too, even if Temporal's search attributes do not contain their job id yet. */
 async function findByUpstreamId(upstreamId: string, { tasks }: Pick<RouteDeps, 'tasks'>): Promise<Found> {
   const task = await tasks.findByUpstreamId(upstreamId);
   return { tasks: task === undefined ? [] : [task], hasMore: false };

@@ -2,10 +2,7 @@ import { z } from 'zod';
 import { openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/**
- * Answers the preflight of a browser for a page of another origin that requests part of a file or checks whether it has
- * changed.
- */
+/** Handles the preflight for a page of another origin that reads part of a file or checks it for changes. */
 export function preflightMedia(): Route {
   return openRoute({
     operationId: 'preflightMedia',

@@ -65,10 +65,7 @@ interface Known {
   readonly before: PriceFactors | undefined;
 }
 
-/**
- * Throws invalid_parameter for an unknown model, unless it already has a factor, because a factor may outlive its
- * model's configuration.
- */
+/** Refuses unknown models, unless they already have a factor: a factor may outlive its model's configuration. */
 function requireModels(
   models: readonly { readonly model: string }[],
   { catalogue, before = noFactors }: Known,

@@ -19,7 +19,6 @@ const columns = [
   'reason',
 ] as const;
 
-/** Writes a row for the opening balance, one per entry, and one for the closing balance. */
 export const csv: StatementForm = {
   mediaType: csvMediaType,
   headers: {},

@@ -6,7 +6,6 @@ import { toSeconds } from '../presenters/unix-seconds.ts';
 import { reasonOf } from './form.ts';
 import type { StatementForm } from './form.ts';
 
-/** Writes one object per line: a header with the opening balance, each entry, and the closing balance with the sums. */
 export const jsonLines: StatementForm = {
   mediaType: 'application/x-ndjson',
   headers: {},

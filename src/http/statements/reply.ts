@@ -29,7 +29,7 @@ export const statementSuccess: Success = {
 
 interface Asked extends z.output<typeof statementQuery> {
   readonly account: { readonly id: string; readonly name: string };
-  /** The account or the operator whose share of `reports` the statement takes. */
+  /** The account or operator whose share of `reports` this statement uses. */
   readonly reader: string;
 }
 

@@ -17,7 +17,7 @@ import type { Route } from '../route.ts';
 
 const limitMax = 100;
 const limitDefault = 20;
-/** No more than fits on a screen, because prompts are read from documents that also contain the requests' media. */
+/** The maximum page size with prompts, about a screenful. A prompt's document also contains the request's media. */
 const promptsMax = 25;
 const unixSeconds = queryNumber(z.int().min(0).max(99_999_999_999).optional());
 

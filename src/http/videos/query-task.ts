@@ -106,7 +106,7 @@ function retryAfter(task: Task, eta: Eta | undefined, { catalogue, now }: PollDe
   return retryAfterSeconds(elapsedSeconds, model?.expected_seconds ?? expectedSecondsDefault);
 }
 
-/** News is most likely around the expected end, so the interval grows with the distance from it. */
+/** Returns an interval that grows with the distance from the expected end, where news is most likely. */
 function retryAfterSeconds(elapsedSeconds: number, expectedSeconds: number): number {
   const distance = Math.abs(expectedSeconds - elapsedSeconds);
   return Math.min(Math.max(Math.round(distance / 10), shortestSeconds), longestSeconds);

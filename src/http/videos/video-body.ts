@@ -77,7 +77,7 @@ const consumedFields = {
     .refine((text) => !markerPattern.test(text.trim()), 'has a form that is reserved for the gateway')
     .optional(),
   tools: jsonStructure.optional(),
-  // Read if missing at the top level, because the price must be based on what the upstream receives.
+  // These are read if they are missing at the top level, because the price must be based on what the upstream receives.
   mode: word.optional(),
   resolution: word.optional(),
   ratio: word.optional(),
@@ -113,7 +113,7 @@ const metadataShape = { ...consumedFields, ...commonFields };
 const metadataFields = z.object(metadataShape).catchall(anyJson);
 const metadataNames: ReadonlySet<string> = new Set(Object.keys(metadataFields.shape));
 
-/** All other fields are sent to the upstream, where common concepts have that upstream's own names. */
+/** The `metadata` fields that the gateway reads. All others go to the upstream, common ones under its own names. */
 export const consumedMetadataNames: ReadonlySet<string> = new Set(Object.keys(consumedFields));
 
 const metadata = z.preprocess((value, context) => {

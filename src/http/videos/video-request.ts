@@ -135,10 +135,7 @@ function checkMedia(
   return media;
 }
 
-/**
- * Returns the role that the caller states for each image, directly or through the input type. The model decides all
- * other roles.
- */
+/** Returns the role that the caller or the input type states for each image. The model decides all other roles. */
 function readRoles(inputType: InputType | undefined, media: Media): AskedImage[] {
   const { images, videos, audios } = media;
   const hasMedia = images.urls.length + videos.urls.length + audios.urls.length > 0;

@@ -68,9 +68,7 @@ export function understandFal(
   return understandImage({ ...sent, ...defined({ image_size }) }, imageNames, { model });
 }
 
-/**
- * Source: `ImageSize` in the models' schemas, and the enum beside it (@fal-ai/client 1.10.1, `types/endpoints.d.ts`).
- */
+/** Source: `ImageSize` and the enum next to it in @fal-ai/client 1.10.1, `types/endpoints.d.ts`. */
 const sizes = new Map<unknown, string>([
   ['square_hd', '1024x1024'],
   ['square', '512x512'],

@@ -20,7 +20,7 @@ export const falRequestSchema = z
   })
   .meta({ id: 'FalRequest' });
 
-/** The first two segments of a model's address, with which the addresses of its requests begin too. */
+/** The first two path segments of a model's address. The addresses of its requests begin with them too. */
 export const falModelParams = z.object({
   owner: z.string().min(1).meta({ description: 'Any text if the name of the model has no slash.' }),
   name: z.string().min(1),

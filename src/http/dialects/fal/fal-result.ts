@@ -29,7 +29,7 @@ export const falFailures = {
   500: { description: 'The request failed for another reason.', schema: falErrorSchema },
 } satisfies Route['otherAnswers'];
 
-/** Returns undefined if the request has not ended. */
+/** Returns undefined if the request is unfinished. */
 export async function replyWithFalResult(
   task: Task,
   { requests, catalogue, mediaUrl }: Pick<DialectDeps, 'requests' | 'catalogue' | 'mediaUrl'>,
@@ -55,7 +55,7 @@ export function namedReply({ id }: Pick<Task, 'id'>): Readonly<Record<string, st
 
 type Failure = NonNullable<z.output<typeof taskFields>['error']>;
 
-/** Avoids statuses that the official client retries, because the task has ended. */
+/** Avoids statuses that the official client retries, because the task is already finished. */
 function failedReply(
   { message, code, ...about }: Failure,
   headers: Readonly<Record<string, string>>,

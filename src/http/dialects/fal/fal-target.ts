@@ -8,8 +8,9 @@ const queueHost = 'queue.fal.run';
 const places: Readonly<Record<string, string>> = { [queueHost]: '/fal', 'fal.run': '/fal/run' };
 
 /**
- * The official client supports a single proxy address, and passes the original address in a header. Only the path of
- * that address is used, and it is never called: `https://queue.fal.run/any/clip` becomes our `/fal/any/clip`.
+ * Rewrites a request that the official client sends to its proxy. The client supports a single proxy address and passes
+ * the original address in a header. Only the path of the original address is used: `https://queue.fal.run/any/clip`
+ * becomes our `/fal/any/clip`. The original address is never called.
  */
 export const readFalTarget: Middleware<RequestState> = (context, next) => {
   if (context.path !== '/fal') return next();

@@ -41,8 +41,7 @@ export async function answerWithPrediction(
   const { task, headers, warnings } = await createAnyTask(create, deps);
   const request = (await requests.find(task.id))?.request;
   const prediction = presentPrediction(task, { request, mediaUrl, publicUrl });
-  // The official client treats any status except `starting` as final, and would return an output that does not exist
-  // yet.
+  // The official client treats any status except `starting` as final, and would return before the output exists.
   const status = isTerminal(task.status) ? prediction.status : 'starting';
   const body = { ...prediction, status, ...presentWarnings(warnings) };
   return { ...jsonReply(body, headers), status: 201 };
