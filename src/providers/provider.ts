@@ -114,7 +114,7 @@ export interface TaskProvider<Request> extends ResultLinks {
   readonly check?: (request: Request, model: string, mapping?: FieldMapping) => RequestIssue | undefined;
   /** Makes exactly one upstream call that may create a job. Throws UpstreamError. */
   readonly submit: (request: Request, context: SubmitContext) => Promise<Submitted>;
-  /** Throws UpstreamError if the upstream did not report a state. Such an error never fails the task by itself. */
+  /** Throws UpstreamError if the upstream did not report a state. Such an error alone never fails the task. */
   readonly status: (operation: Operation, context: ProviderContext) => Promise<OperationStatus>;
   /**
    * Creates an operation for a nonexistent job. Needed by `tryCredential` where an id alone does not identify a job.
