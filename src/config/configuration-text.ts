@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../base/parse-json.ts';
 
-/** Vendor files are keyed by the paths that gateway.yaml uses. */
+/** The text of a configuration. `vendors` contains the vendor files by the paths that gateway.yaml uses. */
 export interface ConfigurationText {
   readonly gateway: string;
   readonly vendors: Readonly<Record<string, string>>;
