@@ -126,7 +126,7 @@ interface NotDone {
   readonly message: string;
 }
 
-/** A task for which the action was run or, with `plan` and `preview`, a dry run. */
+/** The result for one task. A dry run sets `plan` and `preview`. */
 interface Touched {
   readonly row: Row;
   readonly sentence: string;

@@ -44,7 +44,7 @@ export interface RotateOptions {
 }
 
 /**
- * Times are in Unix milliseconds. `jump` is undefined if no process disputed the time, so that there was nothing to
+ * Times are in Unix milliseconds. `jump` is undefined if no process disputed the time, so there was nothing to
  * accept.
  */
 export interface AcceptedClock {

@@ -32,7 +32,7 @@ export type AbandonOutcome = 'abandoned' | 'begun' | 'taken_over' | 'absent';
 
 /**
  * Undoes what creating a task has written, if the creation still belongs to this attempt. The record is marked first
- * and removed last, so that the reconciler finds what a crash leaves behind. In between, the hold is voided, so that a
+ * and removed last so that the reconciler finds what a crash leaves behind. In between, the hold is voided so that a
  * late hold or workflow start has no effect. Safe to repeat.
  */
 export type AbandonCreation = (creation: CreationTry) => Promise<AbandonOutcome>;
@@ -59,7 +59,7 @@ export function createAbandonCreation({
   };
 }
 
-/** Returns whether the workflow has taken over the task, so that its creation can no longer be abandoned. */
+/** Returns whether the workflow has taken over the task, so its creation can no longer be abandoned. */
 export function hasBegun({ state }: Pick<Task, 'state'>): boolean {
   return state.at !== 'creating' && !isAbandoned(state);
 }

@@ -68,7 +68,7 @@ const slowAfterMs = 60_000;
 /**
  * Creates the function that admits a task: it writes the record and the request, makes the hold, and starts the
  * workflow. Every step can be repeated, by this attempt or by another one with the same task id. The record comes
- * first, so that every hold has one, and so that the reconciler finds the creation if this process dies.
+ * first so that every hold has one, and so that the reconciler finds the creation if this process dies.
  *
  * A failed attempt abandons what it has written (`createAbandonCreation`). After a takeover from an earlier attempt,
  * however, that attempt may still start the workflow and respond with 200. In this case, the creation is abandoned only
@@ -111,7 +111,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
   };
 }
 
-/** Voids the hold, so that no earlier attempt can make it. Returns false if one already has. */
+/** Voids the hold so that no earlier attempt can make it. Returns false if one already has. */
 async function isVoided({ account, task }: CreationTry, { ledger }: AdmissionDeps): Promise<boolean> {
   try {
     return (await ledger.void({ account, task, note: abandonedNote, unlessHeld: true })).closed === 'voided';

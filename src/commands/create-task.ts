@@ -63,7 +63,6 @@ export interface CreatedTask extends Pick<Task, 'id' | 'model' | 'createdAt' | '
    * The cap with the least left after the hold. Undefined if there are no caps, or if an earlier request made the hold.
    */
   readonly cap?: CapState;
-  /** Whether this is the response to an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean;
 }
 

@@ -74,7 +74,7 @@ async function readSpan(span: TrendSpan, deps: TrendsDeps): Promise<Trends> {
 }
 
 /**
- * Reads hours. The rollups of each part are written before the next part is read, so that a failed read can be resumed.
+ * Reads hours. The rollups of each part are written before the next part is read so that a failed read can be resumed.
  */
 async function readHours(hours: readonly number[], deps: TrendsDeps): Promise<Flow[]> {
   const [first = 0] = hours;

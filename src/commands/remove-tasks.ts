@@ -16,7 +16,7 @@ export type RemoveCopies = (ids: readonly string[], isOver: IsOver) => Promise<r
 /** Removes everything about finished tasks except their ledger entries. Returns the number of records removed. */
 export type RemoveTasks = (ids: readonly string[], isOver: IsOver) => Promise<number>;
 
-/** Creates `RemoveTasks`. The records are removed last, so that another process can continue after a crash. */
+/** Creates `RemoveTasks`. The records are removed last so that another process can continue after a crash. */
 export function createRemoveTasks(deps: RemoveTasksDeps): RemoveTasks {
   return async (asked, isOver) => {
     const ids = await deps.removeCopies(asked, isOver);

@@ -43,7 +43,7 @@ export type Repeat =
   | { readonly kind: 'key'; readonly key: string; readonly fingerprint: string }
   | {
       readonly kind: 'try';
-      /** Includes the API key, so that requests with different keys of one account never match. */
+      /** Includes the API key, so requests with different keys of one account never match. */
       readonly fingerprint: string;
       readonly key: string;
       readonly sent: ClientTry;
@@ -77,7 +77,7 @@ export interface Claim {
   end(answer?: Answer): Promise<void>;
   /** Releases the key. Call this only if nothing was sent upstream. Never throws. */
   forget(): Promise<void>;
-  /** Records that the response did not reach the client, so that a repeat receives it. */
+  /** Records that the response did not reach the client so that a repeat receives it. */
   readonly lost: () => void;
 }
 
@@ -264,7 +264,7 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   }
 
   /**
-   * Returns the request that this one repeats, if any. Each can be claimed only once, so that two identical retries
+   * Returns the request that this one repeats, if any. Each can be claimed only once, so two identical retries
    * continue different requests.
    */
   async function earlierTry(ask: RepeatRequest, sent: ClientTry): Promise<RepeatRecord | undefined> {
@@ -428,8 +428,8 @@ function keyReused(message: string): GatewayError {
 const otherBody =
   'This Idempotency-Key was used within the last 24 hours with a different request body. Use a new key for a new request.';
 /**
- * For two requests that differ because the configuration changed in between: one made images synchronously, the other a
- * task.
+ * The error if one request made images synchronously and the other a task, because the configuration changed in
+ * between.
  */
 const answeredOtherwise =
   'The first request with this key was carried out differently, because the configuration has changed since. Use a new Idempotency-Key for a new request.';

@@ -46,7 +46,7 @@ interface Issue {
 
 /**
  * Finds mistakes that the schema cannot detect: unknown names, empty ranges, prices that do not fit the model. Checks
- * every part that can be read, so that all violations are reported together, one per line, with their paths.
+ * every part that can be read so that all violations are reported together, one per line, with their paths.
  */
 export function checkMeaning(value: unknown, adapters: Adapters): string[] {
   const file = outline.safeParse(value).data;

@@ -12,7 +12,7 @@ const head = '{"mediary_configuration":1,';
 const packedSchema = z.object({ gateway: z.string(), vendors: z.record(z.string(), z.string()) });
 
 /**
- * Packs all files into one text, so that one hash covers them. Without vendor files, the text is gateway.yaml itself.
+ * Packs all files into one text so that one hash covers them. Without vendor files, the text is gateway.yaml itself.
  */
 export function packText({ gateway, vendors }: ConfigurationText): string {
   if (Object.keys(vendors).length === 0) return gateway;

@@ -10,7 +10,7 @@ export type ChangedText = { readonly text: string } | { readonly violation: stri
 
 type Path = readonly (string | number)[];
 
-/** Replaces a secret in the text. If it stays unchanged, the secret is kept. */
+/** A placeholder for a secret in the text. If the placeholder stays unchanged, the secret is kept. */
 const kept = '${kept}';
 
 /**

@@ -17,7 +17,7 @@ const bucketFields = {
   path_style: z.boolean().default(false),
 };
 
-/** Whether and where results are copied, so that their links outlive the upstream's. Read only at startup. */
+/** Whether and where results are copied so that their links outlive the upstream's. Read only at startup. */
 export const resultsSchema = z
   .strictObject({
     storage: z.enum(['none', 'directory', 's3']).default('none'),

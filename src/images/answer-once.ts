@@ -8,7 +8,6 @@ export interface ImageAnswer {
   readonly status: number;
   readonly parts: readonly BodyPart[];
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether this repeats the response to an earlier request. */
   readonly replayed: boolean;
   /** Called once the response has been written completely, or when the caller disconnects before that. */
   readonly onEnd?: () => void;

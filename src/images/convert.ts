@@ -65,7 +65,7 @@ export function createImageConverter(deps: ConverterDeps): ImageConverter {
     async convert(request, forms) {
       const { images, mask } = request;
       const single = images.length === 1;
-      // Waits for all conversions even if one fails, so that none of them writes into a workspace that is being
+      // Waits for all conversions even if one fails so that none of them writes into a workspace that is being
       // removed.
       const converted = await Promise.allSettled(
         images.map((image, index) => convertOne(image, forms, single ? 'image' : `image[${index}]`)),

@@ -202,7 +202,7 @@ async function measured(delivery: Delivery, openHead: Parameters<typeof measured
   return { ...delivery, images, facts: factsOf(delivery, images) };
 }
 
-/** Reads the first chunk immediately, so that the promise rejects if the file cannot be opened. */
+/** Reads the first chunk immediately so that the promise rejects if the file cannot be opened. */
 async function withHead(rest: AsyncGenerator<Uint8Array, void, undefined>): Promise<StreamedData> {
   const first = await rest.next();
   const head = first.done === true ? '' : first.value;
@@ -240,7 +240,7 @@ async function arrived(images: readonly Promise<GeneratedImage>[]): Promise<Gene
   return there;
 }
 
-/** Encodes the data in chunks, so that an image never becomes a single string. */
+/** Encodes the data in chunks so that an image never becomes a single string. */
 async function encode(body: AsyncIterable<Uint8Array>, reserve: AskedForm['reserve']): Promise<Base64Blob> {
   const chunks: Buffer[] = [];
   for await (const text of base64Of(body)) {

@@ -57,7 +57,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   throw new LocalServerError(`${dataDir} cannot be locked: other processes keep trying to lock it.`);
 }
 
-/** Writes a claim under another name and renames it, so that readers never see a partial claim. */
+/** Writes a claim under another name and renames it so that readers never see a partial claim. */
 async function writeClaim(dataDir: string, name: string, holds: boolean): Promise<void> {
   const unfinished = join(dataDir, `.${name}`);
   await writeFile(unfinished, JSON.stringify({ ...(await identifyProcess(process.pid)), holds }));

@@ -24,7 +24,7 @@ type Role = (typeof roles)[number];
 type StartRole = (role: Role) => Promise<ChildServer>;
 
 /**
- * Starts the worker and the API without their settings, so that they load their code while the servers start. They then
+ * Starts the worker and the API without their settings so that they load their code while the servers start. They then
  * wait until they receive their environment. Returns a function that starts either role. The first call for each role
  * returns the process that is already loading.
  */

@@ -139,7 +139,7 @@ async function giveUp(
 }
 
 /**
- * Throws if the account has no room for the file. The file itself is already counted, so that concurrent files cannot
+ * Throws if the account has no room for the file. The file itself is already counted, so concurrent files cannot
  * exceed the limit.
  */
 async function requireRoom(

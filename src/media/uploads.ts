@@ -60,7 +60,7 @@ const marginMs = 3_600_000;
 /** Per channel. */
 const duePerStep = 100;
 const removeMs = 20_000;
-/** Limits the deletions per channel, so that a hanging upstream does not keep other channels waiting. */
+/** Limits the deletions per channel so that a hanging upstream does not keep other channels waiting. */
 const removalsMax = { name: 'uploads deleted', placesMax: 8, shareMax: 2 } as const;
 const triesMax = 10;
 const copiesShare = 0.75;
@@ -213,7 +213,7 @@ interface Copies {
   readonly shareMax: number;
 }
 
-/** Streams the file from this machine's disk, so that it is never entirely in memory. */
+/** Streams the file from this machine's disk so that it is never entirely in memory. */
 async function withBlob<Result>(
   { id, name, media }: UserFile,
   { openStored }: UploadsDeps,

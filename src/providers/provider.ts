@@ -53,7 +53,7 @@ export interface UploadedMedia {
   readonly url: string;
   /** In Unix milliseconds. If both `expiresAt` and `keptMs` are undefined, the vendor keeps the file indefinitely. */
   readonly expiresAt?: number;
-  /** How long the vendor keeps the file at least, if it reports no expiry. */
+  /** The minimum time for which the vendor keeps the file, if it reports no expiry. */
   readonly keptMs?: number;
 }
 
@@ -96,10 +96,10 @@ export interface UnbilledFailures {
 }
 
 export interface ResultLinks {
-  /** How long result links work. Undefined if unknown, or at least a day. */
+  /** The lifetime of result links. Undefined if unknown, or at least a day. */
   readonly linkLifeSeconds?: number;
   /**
-   * Set if links require the vendor's key, so that callers cannot use them. Returns the headers for fetching a link.
+   * Set if links require the vendor's key, so callers cannot use them. Returns the headers for fetching a link.
    * Only the vendor's own hosts may receive those headers.
    */
   readonly linkHeaders?: (url: string, context: ProviderContext) => Readonly<Record<string, string>>;

@@ -54,7 +54,7 @@ const duePerStep = 200;
 /** Copies in these states have files to delete once they are due. */
 const deletedStates = ['stored', 'gave_up', 'removed'] as const;
 const retriesPerChannel = 50;
-/** Limits each channel to two concurrent copies, so that a slow channel does not let other channels' links expire. */
+/** Limits each channel to two concurrent copies so that a slow channel does not let other channels' links expire. */
 const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 } as const;
 const postponedMs = 3_600_000;
 
@@ -78,7 +78,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     for (const name of names) await storage.remove(`${task}/${name}`);
   }
 
-  /** Also used for copies of removed tasks, so that their files are deleted once the storage allows it. */
+  /** Also used for copies of removed tasks so that their files are deleted once the storage allows it. */
   async function postpone(copy: ResultCopy, err: unknown, dueAt = now() + postponedMs): Promise<void> {
     log.error({ task: copy.task, err }, 'the copy of a result could not be kept or deleted; it is postponed');
     await copies.write({ ...copy, dueAt });

@@ -47,7 +47,6 @@ export interface KeptResults {
   readonly unreachableLinks?: string;
   readonly copier: ResultCopier;
   readonly keepImages: KeepImages;
-  /** See `deleteFilesOf`. */
   readonly removeFiles: (account: string, isOver: IsOver) => Promise<boolean>;
   /** Maintenance steps for the reconciler. */
   readonly upkeep: readonly {

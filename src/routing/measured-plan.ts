@@ -28,7 +28,7 @@ interface Asking {
 }
 
 /**
- * Plans a request, and measures its videos only if a channel charges for their length, so that other requests do not
+ * Plans a request, and measures its videos only if a channel charges for their length so that other requests do not
  * wait. If a length stays unknown, each channel's price assumes the longest video that the channel accepts, and the
  * plan contains a warning.
  */

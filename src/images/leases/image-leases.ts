@@ -35,7 +35,7 @@ export interface WatchedImage {
    */
   owe(charge: OwedCharge): Promise<void>;
   end(): void;
-  /** Call this if the hold is, or may be, still open, so that it is closed in the background. */
+  /** Call this if the hold is, or may be, still open so that it is closed in the background. */
   abandon(account: string): void;
 }
 

@@ -78,7 +78,7 @@ async function checkedMongod(path: string, options: LocalOptions): Promise<Attem
     : { program: { kind: 'mongod', path } };
 }
 
-/** Runs in a child process, so that a hanging download can be stopped. */
+/** Runs in a child process so that a hanging download can be stopped. */
 const downloadScript = `
 const [, library, downloadDir] = process.argv;
 const { MongoBinary } = require(library);

@@ -33,7 +33,7 @@ export async function choosePort(request: PortRequest, purpose: string): Promise
     return requirePort(request.fixed, purpose);
   }
   for (let port = request.preferred; port < request.preferred + neighboursMax && port < 65_536; port += 1) {
-    // Tries one port at a time, so that the lowest free port is chosen.
+    // Tries one port at a time so that the lowest free port is chosen.
     if (await take(port)) {
       return port;
     }

@@ -46,7 +46,7 @@ export type ChildServer = {
 };
 
 /**
- * Starts a server in its own session, so that Ctrl-C reaches only this process, which then stops its servers in order.
+ * Starts a server in its own session so that Ctrl-C reaches only this process, which then stops its servers in order.
  * The server exits with this process, even after kill -9: a shell watches a pipe to this process and kills the server
  * when the pipe breaks. Without an `sh`, the next start in the same directory kills the server instead.
  */

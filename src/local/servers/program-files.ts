@@ -26,7 +26,7 @@ export function programPath(dataDir: string, name: string): string {
 }
 
 /**
- * Provides a temporary directory for a download or a build. It is inside the data directory, so that the result can be
+ * Provides a temporary directory for a download or a build. It is inside the data directory so that the result can be
  * renamed into place. A partial download is therefore never mistaken for a program, and two processes can download the
  * same file.
  */

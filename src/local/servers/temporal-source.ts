@@ -51,7 +51,7 @@ async function checked(path: string, options: LocalOptions): Promise<Attempt<str
 }
 
 /**
- * Runs in a child process, so that a hanging download can be stopped, and to keep the SDK's runtime out of this
+ * Runs in a child process so that a hanging download can be stopped, and to keep the SDK's runtime out of this
  * process.
  */
 const downloadScript = `

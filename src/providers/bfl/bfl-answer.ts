@@ -100,7 +100,7 @@ export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | u
       return failedJob(bflFailures, { code: job.word, message: job.said }, { cost: job.cost, unbilled });
     }
     default:
-      // `Pending` and `Reasoning`. Unknown states count as running, too.
+      // Covers `Pending`, `Reasoning` and any unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }

@@ -66,7 +66,6 @@ const flux3: VideoFacts = {
   ratios: ['21:9', '2:1', '16:9', '4:3', '1:1', '3:4', '9:16', 'adaptive'],
   seconds: { min: secondsMin, max: secondsMax, auto: true },
   sound: 'choice',
-  // The model chooses the length if the request specifies none.
   unsaid: { resolutions: ['720p'], seconds: { min: secondsMin, max: secondsMax } },
   cases: [
     ...(usual.cases ?? []),

@@ -90,11 +90,11 @@ export async function falStatus(
         phase: 'submitted' as const,
         queuePosition: said.queue_position,
       });
-    // `COMPLETED` covers successes and failures. Only the result shows which one it is.
+    // `COMPLETED` covers both success and failure. Only the result shows which.
     case 'COMPLETED':
       return (await readResult(operation, context, { outcome, status: answer })) ?? running;
     default:
-      // `IN_PROGRESS`. Unknown states count as running, too.
+      // Covers `IN_PROGRESS` and any unknown state.
       return running;
   }
 }

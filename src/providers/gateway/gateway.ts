@@ -228,7 +228,7 @@ const imageRules: ConventionRules = {
   linkLifetimeSeconds: 3600,
 };
 
-/** Only our own API has `wait`. Other gateways ignore it. */
+/** Fetches a job's images. `wait` exists only in our own API, and other gateways ignore it. */
 async function resumeImages(job: string, context: ProviderContext): Promise<GeneratedImages> {
   const { images } = gatewayEndpoints(context.baseUrl);
   const answer = await context.request({

@@ -159,7 +159,7 @@ function readInteraction(interaction: Interaction): OperationStatus | undefined 
       return failedJob(googleFailures, { code, message });
     }
     default:
-      // `in_progress`. Unknown states count as running, too.
+      // Covers `in_progress` and any unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }

@@ -12,7 +12,7 @@ import type { CallbackNews, Operation, UpstreamCallback, VideoProvider } from '.
  * media from the Files API.
  */
 export const googleVideo: VideoProvider = {
-  // Applies to Omni. Veo has no cancel call, so `cancel` always refuses.
+  // Applies to Omni. Veo has no cancel call, so cancelling a Veo job is always refused.
   cancelUntil: 'running',
   linkLifeSeconds: 2 * 24 * 3600,
   linkHeaders: googleLinkHeaders,

@@ -121,7 +121,7 @@ export function klingStatus(job: KlingJob): OperationStatus | undefined {
     case 'failed':
       return failedJob(klingFailures, { message: job.message }, { cost: job.cost });
     default:
-      // `processing`. Unknown states count as running, too.
+      // Covers `processing` and any unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }

@@ -61,7 +61,7 @@ export function minimaxStatus(job: MinimaxJob): OperationStatus | undefined {
     case 'cancelled':
       return cancelledJob();
     default:
-      // `running`. Unknown states count as running, too.
+      // Covers `running` and any unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }

@@ -67,7 +67,6 @@ const hailuo: VideoFacts = {
   seconds: { only: [6, 10] },
   sound: 'never',
   fields: { resolution: true, ratio: true, duration: true, generate_audio: true },
-  // If a request leaves the output open, the vendor chooses it.
   unsaid: { resolutions: ['768p', '1080p'], seconds: { min: 6, max: 10 } },
   cases: [
     { when: { brings: ['first_frame', 'references'] }, facts: { fields: { ratio: false } } },

@@ -210,7 +210,7 @@ async function status({ id }: Operation, context: ProviderContext): Promise<Oper
     case 'expired':
       return expiredJob(facts);
     default:
-      // `in_progress`. Unknown states count as running, too.
+      // Covers `in_progress` and any unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }

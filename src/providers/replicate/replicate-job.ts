@@ -125,7 +125,7 @@ export async function replicateStatus(
     case 'aborted':
       return cancelledJob();
     default:
-      // `processing`. Unknown states count as running, too.
+      // Covers `processing` and any unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }

@@ -23,7 +23,7 @@ export const runwayFailures: FailureTable = [
   { code: /SAFETY\b/, class: 'moderation_input' },
   { code: /^ASSET\./, class: 'invalid_input' },
   { code: /^(?:INTERNAL|INPUT_PREPROCESSING\.INTERNAL)(?:\.|$)/, class: 'internal' },
-  // How content refusals at submission look is undocumented.
+  // The vendor does not document content refusals at submission.
   {
     words: /content moderation|moderated|safety (?:system|policy)|content policy/i,
     outcome: 'rejected',

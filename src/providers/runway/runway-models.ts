@@ -25,7 +25,7 @@ export interface RunwayModel {
 interface RunwayEdit {
   readonly field: 'promptVideo' | 'videoUri';
   readonly images: boolean;
-  /** Whether the result has the length and shape of the video, so that neither is sent. */
+  /** Whether the result has the length and shape of the video. If so, neither is sent. */
   readonly likeInput: boolean;
   /** Fields that mark a request as an edit, if the vendor also uses videos in other ways. */
   readonly says?: { readonly mode: 'edit'; readonly duration?: 'auto' };

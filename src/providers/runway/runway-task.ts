@@ -78,7 +78,7 @@ export async function runwayStatus(
     case 'CANCELLED':
       return cancelledJob({ cost: costOf(task) });
     default:
-      // `RUNNING`. Unknown states count as running, too.
+      // Covers `RUNNING` and any unknown state.
       return defined({ state: 'pending' as const, phase: 'running' as const, progress: progressOf(task) });
   }
 }

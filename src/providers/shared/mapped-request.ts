@@ -148,7 +148,7 @@ function fieldIssue(field: MappedField, value: OutgoingJson, asking: Asking): Re
     : undefined;
 }
 
-/** Whether the value has no effect, so that it can be dropped if the upstream has no field for it. */
+/** Whether the value has no effect, so it can be dropped if the upstream has no field for it. */
 function isDispensable(field: MappedField, value: OutgoingJson): boolean {
   if (field === 'safety_identifier') return true;
   if (field === 'n') return value === 1;

@@ -149,7 +149,7 @@ interface Reading {
 }
 
 /**
- * Returns the meaning of a state. Unknown states count as running, so that a new one does not cause a second, billed
+ * Returns the meaning of a state. Unknown states count as running, so a new one does not cause a second, billed
  * job.
  */
 export function stateOf({ state = '' }: Pick<ReadStatus, 'state'>, states: Reading['states']): StateWord {
