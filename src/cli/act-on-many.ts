@@ -219,7 +219,7 @@ function report({ dryRun, body }: ManyTasks, { done, refused, untried }: Outcome
   ].join('\n');
 }
 
-/** `written` is the refund per task, if the command specifies one. */
+/** Sums up the money in one sentence. `written` is the refund per task, if the command specifies one. */
 function moneyOfMany(done: readonly Touched[], written: unknown): string {
   const previews = done.flatMap(({ preview }) => preview ?? []);
   const given = previews.map(({ refunded }) => (typeof written === 'string' ? written : refunded));

@@ -64,7 +64,7 @@ export async function countForHealth(
   return { unfinished, behind };
 }
 
-/** `counted` is undefined if the tasks could not be counted. */
+/** Reads the channels' health. `counted` is undefined if the tasks could not be counted. */
 export async function readHealth(
   { stores, config, now }: HealthDeps,
   counted: HealthCounts | undefined,

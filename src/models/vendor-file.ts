@@ -246,7 +246,7 @@ export type VendorVideos = z.infer<typeof videosSchema>;
 export type VendorImageJobs = z.infer<typeof imageJobsSchema>;
 export type VendorImages = z.infer<typeof imagesAtOnceSchema>;
 
-/** `*` matches any text. Every other character matches itself. */
+/** Returns the regular expression for a pattern. `*` matches any text, and every other character matches itself. */
 export function patternMatcher(given: string): RegExp {
   const parts = given.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
   return new RegExp(`^${parts.join('.*')}$`.replace(/\.\*\$$/, ''));

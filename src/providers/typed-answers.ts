@@ -73,7 +73,7 @@ function typedTasks<Request>(provider: TaskProvider<Request>): TaskProvider<Requ
   };
 }
 
-/** If a job was accepted but its id is unusable, the outcome is as unknown as after an unreadable response. */
+/** Throws if the job id is unusable. The outcome is then as unknown as after an unreadable response. */
 function typedJob({ operation, traceId }: Submitted): Submitted {
   if (!isUsable(operation)) {
     throw new UpstreamError('ambiguous', 'The upstream returned a job id that cannot be used.', {

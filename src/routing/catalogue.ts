@@ -269,7 +269,7 @@ interface Dropped {
 }
 
 interface Considered extends Dropped {
-  /** Lists only the credentials that are in service, or all of them if none is. */
+  /** Contains only the credentials that are in service, possibly none. */
   readonly priced: PricedChannel;
   readonly broken: readonly string[];
 }

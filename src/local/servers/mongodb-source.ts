@@ -57,7 +57,10 @@ async function fromPath(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   return path === undefined ? { failure: 'not found' } : checkedMongod(path, options);
 }
 
-/** Also finds the stand-in's jars, because no mongod could read the data that the stand-in has written. */
+/**
+ * Finds MongoDB in the data directory, including the stand-in's jars, because no mongod could read the data that the
+ * stand-in has written.
+ */
 async function fromDataDir(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   const path = mongodPath(options);
   if (await isExecutable(path)) {

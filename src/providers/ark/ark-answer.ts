@@ -87,7 +87,10 @@ export function arkRefusal(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readArkRefusal(answer.json), arkFailures);
 }
 
-/** A 404 in the upstream's own format means that it no longer knows the job. */
+/**
+ * Returns the error for a query about a job. A 404 in the upstream's own format means that the upstream no longer knows
+ * the job.
+ */
 export function arkJobRefusal(answer: HttpResponse): UpstreamError {
   const error = arkRefusal(answer);
   const refusal = readArkRefusal(answer.json);

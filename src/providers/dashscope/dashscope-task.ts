@@ -65,7 +65,7 @@ export async function dashscopeStatus(
   }
 }
 
-/** Only a pending task can be cancelled. For any other task, the upstream refuses in its own format. */
+/** Cancels a pending task. For any other task, the upstream refuses in its own format. */
 export async function cancelDashscopeTask(
   operation: Operation,
   context: ProviderContext,

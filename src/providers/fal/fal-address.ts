@@ -40,7 +40,7 @@ function appOf(endpoint: string): string {
   return parts.slice(0, namespaces.has(parts[0] ?? '') ? 3 : 2).join('/');
 }
 
-/** Without a suffix, the address serves the result. */
+/** Returns an address of a request. The address without a suffix serves the result. */
 export function requestUrl(operation: Operation, baseUrl: string, what: '' | '/status' | '/cancel'): string {
   const { id, app = '' } = operation;
   return `${baseUrl}/${app}/requests/${id}${what}`;

@@ -120,7 +120,7 @@ export function readGatewayStatus(json: unknown, traceId: string): OperationStat
   }
 }
 
-/** A gateway with our API reports the failure class itself. */
+/** Reads the failure. A gateway with our API reports the failure class itself. */
 function readFailure(json: unknown, refusal: Refusal): Failure {
   const reported = failureClasses.find((name) => name === textAt(json, ['error.class']));
   if (reported === undefined) return jobFailure(gatewayFailures, refusal);

@@ -67,7 +67,7 @@ const jobSchema = z.object({
 });
 type Job = z.infer<typeof jobSchema>;
 
-/** A 202, with or without a body, means that the job is still running. */
+/** Gets a job's status. A 202, with or without a body, means that the job is still running. */
 async function status({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
   const answer = await askXai({ method: 'GET', path: `/videos/${encodeURIComponent(id)}` }, context);
   if (answer.status === 404 && isXaiRefusal(answer)) throw unknownJob(404);

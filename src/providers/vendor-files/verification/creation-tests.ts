@@ -9,7 +9,10 @@ import type { RecordedAnswer, Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 import { isPlain, isToken } from '../../../base/plain-text.ts';
 
-/** Whatever the response, a create request must be sent only once, and an ambiguous response must count as accepted. */
+/**
+ * Tests that a create request is sent only once, whatever the response, and that an ambiguous response counts as
+ * accepted.
+ */
 export function creationTests(given: Conformance): VerificationTest[] {
   const { accepted, refused } = given.specimens;
   if (accepted === undefined || refused === undefined) return [];

@@ -9,7 +9,7 @@ import { runStep } from './run-step.ts';
 import type { Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 
-/** Every offered value must change the request. Otherwise, the value would be sold but not rendered. */
+/** Tests that every offered value changes the request. Otherwise, the value would be sold but not rendered. */
 export function factsTests(given: Conformance): VerificationTest[] {
   const { accepted } = given.specimens;
   const source = sourceOf(given);
