@@ -404,7 +404,7 @@ function bytesOf({ parts = [] }: Answer): number {
 }
 
 /**
- * Returns how a request ended whose process died. If its response was stored and charged, repeats receive that
+ * Returns the outcome of a request whose process died. If its response was stored and charged, repeats receive that
  * response. Otherwise, what happened upstream is unknown.
  */
 async function recoverAbandoned(record: RepeatRecord, deps: RepeatsDeps): Promise<RepeatEnd> {

@@ -40,7 +40,7 @@ export interface UploadsDeps {
 export interface Uploads {
   /**
    * Replaces each link to one of our files with the upstream's own address. A file is uploaded under this credential at
-   * most once, however many concurrent requests need it. If the upstream cannot store files, the links stay. Throws
+   * most once, however many concurrent requests need it. If the upstream cannot store files, the links are kept. Throws
    * UpstreamError or, if `signal` aborts, its reason: a request that waits for another's upload stops waiting
    * immediately, and a request that uploads abandons the upload, so the next request starts a new one.
    */

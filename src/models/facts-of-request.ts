@@ -6,7 +6,7 @@ import type { GenerationRequest, ImageRequest, JsonObject, VideoMedia, VideoRequ
 
 /**
  * Overlays `over` on `facts`. Nested objects are merged key by key. Lists, lengths, sizes and shapes are replaced as a
- * whole. Names reserved by either one stay reserved.
+ * whole. Names reserved in either remain reserved.
  */
 export function laidOver(facts: PlainFacts, over: PlainFacts): PlainFacts {
   return {
