@@ -13,9 +13,9 @@ import type { Terminal } from './terminal.ts';
 
 const pageSize = '100';
 const atOnce = 4;
-/** After this many failures in a row, the run stops. Refusals by the gateway are not failures. */
+/** After this many failures in a row, the run stops. A refusal by the gateway is not a failure. */
 const consecutiveFailuresMax = 5;
-/** The maximum number of tasks in one entry of the audit log. */
+/** The maximum number of tasks per audit log entry. */
 const bulkMax = 1_000;
 
 const manyOutdated =
@@ -30,8 +30,8 @@ export interface ManyTasks {
   readonly plan?: string | undefined;
   readonly isConfirmed: boolean;
   /**
-   * Whether to resume an interrupted run. Skips tasks that already have this action with the same reason in their
-   * record.
+   * Whether to resume an interrupted run. Tasks whose record already contains this action with the same reason are
+   * skipped.
    */
   readonly continues: boolean;
 }
@@ -39,7 +39,7 @@ export interface ManyTasks {
 export interface BulkSession {
   readonly client: AdminClient;
   readonly output: Output;
-  /** Undefined if the command is not running in a terminal. */
+  /** Undefined if the command does not run in a terminal. */
   readonly terminal: Terminal | undefined;
 }
 
@@ -94,7 +94,7 @@ function planOfMany({ done }: Outcome): string {
   return createHash('sha256').update(plans.join()).digest('hex').slice(0, 16);
 }
 
-/** Reads the whole list first, because each action changes what the query finds. */
+/** Reads the entire list first, because each action changes what the query finds. */
 async function collect({ selection }: ManyTasks, client: AdminClient): Promise<Row[]> {
   const found = new Map<string, Row>();
   for await (const row of client.all('/tasks', { ...selection, limit: pageSize }))
@@ -108,12 +108,12 @@ function isDone({ actions }: Row, { action, body }: ManyTasks): boolean {
   return recordsSchema.parse(actions).some((made) => made.action === action && made.reason === body.reason);
 }
 
-/** An ended task's hold has been settled. */
+/** Whether the task's hold is still open. A finished task's hold has been settled. */
 function isUnfinished({ status }: Row): boolean {
   return unfinishedStatuses.some((unfinished) => unfinished === status);
 }
 
-/** Returns null if an amount is null, which means hidden or unknown. */
+/** Adds up the amounts. Returns null if any of them is null, which means hidden or unknown. */
 function totalOf(amounts: readonly unknown[]): string | null {
   if (amounts.includes(null)) return null;
   return formatMicros(
@@ -126,7 +126,7 @@ interface NotDone {
   readonly message: string;
 }
 
-/** A dry run sets `plan` and `preview`. */
+/** The result for one task. A dry run sets `plan` and `preview`. */
 interface Touched {
   readonly row: Row;
   readonly sentence: string;
@@ -219,7 +219,7 @@ function report({ dryRun, body }: ManyTasks, { done, refused, untried }: Outcome
   ].join('\n');
 }
 
-/** `written` is the refund per task, if the command specifies it. */
+/** Sums up the money in one sentence. `written` is the refund per task, if the command specifies one. */
 function moneyOfMany(done: readonly Touched[], written: unknown): string {
   const previews = done.flatMap(({ preview }) => preview ?? []);
   const given = previews.map(({ refunded }) => (typeof written === 'string' ? written : refunded));

@@ -7,7 +7,7 @@ interface Origin {
   readonly code?: string;
 }
 
-/** An error that the operator can resolve. Printed without a stack trace. */
+/** An error that the operator can resolve. It is printed without a stack trace. */
 export class CommandError extends Error {
   /** The code in the gateway's error response. Undefined if there was no response. */
   readonly code: string | undefined;

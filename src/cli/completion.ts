@@ -7,7 +7,7 @@ type Shell = (typeof shells)[number];
 
 /**
  * Adds the command that prints completion scripts. A script contains all words, so completing a line starts no process.
- * Add it to a program that has all commands.
+ * Call this on a program that has all commands.
  */
 export function addCompletionCommand(completion: Command, context: CliContext): void {
   completion

@@ -25,16 +25,16 @@ export interface CliContext {
   readonly acceptClock: (reason: string) => Promise<AcceptedClock>;
   /** Checks the configuration and the servers that a gateway started on this machine would use. Never rejects. */
   readonly diagnose: () => Promise<readonly Check[]>;
-  /** Undefined when output is not interactive. */
+  /** Undefined if output is not interactive. */
   readonly terminal?: Terminal;
   readonly fail: (status: number) => void;
 }
 
-/** One line of `gateway doctor`. */
+/** A line of `gateway doctor`. */
 export interface Check {
   readonly subject: string;
   readonly state: 'ok' | 'warning' | 'failed' | 'not_checked';
-  /** Sentences: what was found, and what to do if something is wrong. */
+  /** Sentences that say what was found and, if something is wrong, what to do. */
   readonly text: string;
 }
 
@@ -44,7 +44,8 @@ export interface RotateOptions {
 }
 
 /**
- * Times are in Unix milliseconds. `jump` is undefined if no process disputed the time, so there was nothing to accept.
+ * Times are in Unix milliseconds. `jump` is undefined if no process disputed the time, so there was nothing to
+ * accept.
  */
 export interface AcceptedClock {
   readonly at: number;
@@ -61,9 +62,7 @@ export interface Session {
   readonly output: Output;
 }
 
-/**
- * Wraps a command that calls the operators' API. Commander's arguments, followed by the options, are passed to `run`.
- */
+/** Wraps a command that calls the operators' API. `run` receives commander's arguments, followed by the options. */
 export function adminCommand<Parsed extends unknown[]>(
   context: CliContext,
   run: (session: Session, ...parsed: Parsed) => Promise<void>,
@@ -94,7 +93,7 @@ function isWatched(command: Command): boolean {
 }
 
 /**
- * Reads the options that all commands share. Loads the modules for API calls only here, because `--help` does not need
+ * Reads the options that all commands share. The modules for API calls are loaded here, because `--help` does not need
  * them.
  */
 async function openSession(command: Command, context: CliContext): Promise<Session> {

@@ -129,7 +129,7 @@ function addTermOptions(command: Command): Command {
     );
 }
 
-/** Without caps, leave them out of the request, because not every operator may set them. */
+/** Whether the command specifies caps. If not, the request omits them, because not every operator may set them. */
 function hasCaps({ day, month, total, model }: CapsOptions): boolean {
   return [day, month, total, model].some((given) => given !== undefined);
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Option parsers shared by several commands. Commander reports an error that they throw as an error of the option. */
+/** Option parsers that multiple commands share. Commander reports an error from a parser as an error in the option. */
 
 export function parseCount(text: string): number {
   if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('It must be a number, at least 1.');
@@ -28,7 +28,7 @@ function secondsIn(text: string): number | undefined {
   return count === undefined ? undefined : Number(count) * (unitSeconds[unit] ?? 1);
 }
 
-/** A number without a unit is in seconds. */
+/** Parses a time into seconds. A number without a unit is in seconds. */
 export function parseSeconds(text: string): number {
   const seconds = /^\d+$/.test(text) ? Number(text) : secondsIn(text);
   if (seconds === undefined) throw new InvalidArgumentError('It must be a time, such as 0, 30m, 24h or 7d.');

@@ -10,9 +10,9 @@ export interface Output {
   rows(rows: readonly Row[], table: Table): void;
   /** Prints one object, one field per line. Text output shows `shown` instead, if given. */
   item(item: Row, shown?: Row): void;
-  /** Prints the object as JSON. Text output contains only the field `field`, one line per member. */
+  /** Prints the object as JSON. In text output, prints only the field `field`, one line per member. */
   answer(item: Row, field: string): void;
-  /** Prints the object as JSON, or `text` in text output. */
+  /** Prints the object as JSON. In text output, prints `text`. */
   result(item: Row, text: string): void;
   /** Prints in text output only. */
   note(text: string): void;
@@ -20,9 +20,9 @@ export interface Output {
 
 export interface Table {
   readonly columns: readonly string[];
-  /** Additional columns of wide output. */
+  /** Additional columns in wide output. */
   readonly more?: readonly string[];
-  /** Selects what text output shows of a row. By default, all of it. */
+  /** Selects the part of a row that text output shows. Defaults to the whole row. */
   readonly shown?: (row: Row) => Row;
 }
 
@@ -44,7 +44,7 @@ const tableWidthMax = 100;
 const cellWidthMax = 60;
 const indent = '  ';
 
-/** Print everything through this, because it escapes text from outside for the terminal. */
+/** Creates the output. Print everything through it, because it escapes external text for the terminal. */
 export function createOutput({ form, write, isColoured, now }: OutputOptions): Output {
   const print = (text: string) => write(escaped(text, { keepLines: true }));
   if (form === 'json' || form === 'jsonl') {
@@ -100,7 +100,7 @@ function formatField(padded: string, value: unknown, style: TableStyle): string 
   return `${padded}  ${formatCell(padded.trimEnd(), value)}`;
 }
 
-/** Formats a table without empty columns, or the rows one after another if even a truncated table is too wide. */
+/** Formats a table without empty columns. If even a truncated table is too wide, formats the rows one after another. */
 function formatNested(rows: readonly Row[], style: TableStyle): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const columns = names.filter((name) => rows.some((row) => formatCell(name, row[name]) !== missing));

@@ -5,8 +5,8 @@ import { CommandError } from './command-error.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * An action that moves money or may be billed twice needs a dry run. After it, an operator confirms the action in the
- * terminal, or a script passes the dry run's plan.
+ * Actions that move money or may be billed twice need a dry run. After the dry run, an operator confirms the action in
+ * the terminal, or a script passes the dry run's plan.
  */
 
 const said = z.object({ task: z.string(), money: z.string() });
@@ -18,11 +18,11 @@ export interface Confirmation {
   readonly action: OperatorActionName;
   readonly plan?: string | undefined;
   readonly isConfirmed: boolean;
-  /** Undefined if the command is not running in a terminal. */
+  /** Undefined if the command does not run in a terminal. */
   readonly terminal: Terminal | undefined;
 }
 
-/** Throws CommandError if the action needs a confirmation but there is no way to ask for it. */
+/** Throws CommandError if the action needs a confirmation but there is no way to ask for one. */
 export function requireConfirmable({ action, plan, isConfirmed, terminal }: Confirmation): void {
   if (plan !== undefined) return;
   if (needsPlan(action)) {

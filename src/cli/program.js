@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 
-/** The operators' commands by group. A group's module is loaded only if the command line mentions it. */
+/** The operators' commands by group. A group's module is loaded only if the command line mentions the group. */
 export const groups = {
   accounts: { about: 'Manages accounts and their money.', example: 'accounts list' },
   keys: { about: 'Manages API keys.', example: 'keys list --account acme' },
@@ -83,7 +83,7 @@ const statusLines = Object.values(exitStatuses).map(
 );
 
 /**
- * Appends examples to a command's help. Apart from names, they must work as they are.
+ * Formats the examples at the end of a command's help. Apart from names, they must work as they are.
  *
  * @param {readonly string[]} lines without the program's name
  */
@@ -92,7 +92,7 @@ export function examples(...lines) {
 }
 
 /**
- * Returns the command line that `--help` shows. `commands.ts` adds the commands of each group. Written in JavaScript,
+ * Creates the program that `--help` describes. `commands.ts` adds the commands of each group. This is JavaScript,
  * because `src/gateway.js` runs it before TypeScript can be loaded.
  *
  * @param {Partial<Record<keyof typeof processes, () => Promise<void>>>} run Starts the processes. Not needed to print

@@ -92,7 +92,7 @@ function parseModel(
   return new Map([...before, [name, model]]);
 }
 
-/** Options override the format from the vendor's adapter. */
+/** Returns the bill format. Options override the format from the vendor's adapter. */
 async function formatOf(
   { format, column = {}, unit }: ReconcileOptions,
   { loadProviders }: CliContext,

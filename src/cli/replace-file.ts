@@ -1,7 +1,7 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { CommandError } from './command-error.ts';
 
-/** Writes to a temporary file next to `path`, which `complete` moves to `path`. Throws CommandError. */
+/** Opens a temporary file next to `path`, which `complete` moves to `path`. Throws CommandError. */
 export async function replaceFile(path: string) {
   const refuse = cannotWrite(path);
   const part = `${path}.part`;

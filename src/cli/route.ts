@@ -76,7 +76,7 @@ function wordsOf({
   ].join('\n');
 }
 
-/** `source` says where the text is from, for the error message. */
+/** Parses a JSON object. `source` names the text's origin in the error message. */
 export function parseFields(text: string, source = '--request'): object {
   try {
     const fields: unknown = JSON.parse(text);

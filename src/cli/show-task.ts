@@ -62,7 +62,10 @@ const entrySchema = z.object({
   at: z.number(),
 });
 
-/** Leaves out the fields that are the same for all of the task's entries. `gateway ledger show` prints all fields. */
+/**
+ * Returns the entries without the fields that are the same for all of the task's entries. `gateway ledger show` prints
+ * all fields.
+ */
 function ledgerLines(entries: unknown): readonly Row[] | undefined {
   return z.array(entrySchema).optional().parse(entries);
 }

@@ -5,7 +5,7 @@ import { lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { writeAnswer } from './write-answer.ts';
 
-/** `numbers` are the columns after those of `--by`. */
+/** The reports on ledger totals. `numbers` are the columns after those of `--by`. */
 const verbs = {
   usage: {
     about:

@@ -4,12 +4,12 @@ import type { Row } from './admin-client.ts';
 import { isoSeconds } from '../base/times.ts';
 
 export interface TableStyle {
-  /** In Unix milliseconds. If given, times are shown as ages. */
+  /** In Unix milliseconds. If set, times are shown as ages. */
   readonly now?: number;
-  /** In terminal columns. Nothing is truncated if undefined. */
+  /** In terminal columns. If undefined, nothing is truncated. */
   readonly widthMax?: number;
   /**
-   * Whether to truncate only text of several words, even if the table becomes too wide. A truncated id or time is
+   * If set, only text with multiple words is truncated, even if the table is still too wide. A truncated id or time is
    * useless.
    */
   readonly cutsTextsOnly?: boolean;
@@ -20,7 +20,7 @@ export interface TableStyle {
 
 export const missing = '-';
 const gap = '  ';
-/** Cells are never truncated to fewer columns. */
+/** Cells are never truncated to fewer columns than this. */
 const cutWidthMin = 6;
 const textWidthMin = 10;
 
@@ -31,11 +31,11 @@ interface Column {
   readonly isNumber: boolean;
   /** Whether the cells contain keywords, such as states, which are useless when truncated. */
   readonly isWord: boolean;
-  /** Whether any cell contains several words. */
+  /** Whether any cell contains multiple words. */
   readonly isText: boolean;
 }
 
-/** Numbers and money are right-aligned. */
+/** Formats rows as a table. Numbers and money are right-aligned. */
 export function formatTable(rows: readonly Row[], names: readonly string[], style: TableStyle = {}): string {
   const columns = fit(
     names.map((name) => readColumn(rows, name, style)),
@@ -170,8 +170,8 @@ const units = [
 ] as const;
 
 /**
- * Formats an age such as `3m`, or a future time such as `in 2h`. Uses a larger unit only if there are at least two of
- * it, so `90m` and `40h` are possible.
+ * Formats an age such as `3m`, or a future time such as `in 2h`. Switches to a larger unit only from two of it, so
+ * `90m` and `40h` are possible.
  */
 export function formatAge(seconds: number): string {
   const distance = Math.abs(seconds);

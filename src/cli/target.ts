@@ -14,8 +14,8 @@ type TargetEnvironment = Pick<
 
 /**
  * Finds the gateway's URL and the token. The URL is the first of these: `--url`, PUBLIC_URL, local mode's URL while it
- * runs, and HOST with PORT. The token is the first of these: OPERATOR_TOKEN, ADMIN_TOKEN, and the token of the local
- * mode in this DATA_DIR. Local mode's token is sent only to local mode's URL or to one that the operator has named. An
+ * runs, and HOST with PORT. The token is the first of these: OPERATOR_TOKEN, ADMIN_TOKEN, and the token of local mode
+ * in this DATA_DIR. Local mode's token is sent only to local mode's URL or to one that the operator has specified. An
  * ADMIN_TOKEN other than local mode's belongs to another gateway.
  */
 export async function resolveTarget(
@@ -44,7 +44,7 @@ export async function resolveTarget(
   return { url: trimSlashes(address), token };
 }
 
-/** Finds the gateway's URL for a call that needs no token. The order is that of `resolveTarget`. */
+/** Finds the gateway's URL for a call that needs no token, in the same order as `resolveTarget`. */
 export async function gatewayUrl(
   { HOST, PORT, PUBLIC_URL, DATA_DIR }: TargetEnvironment,
   url: string | undefined,

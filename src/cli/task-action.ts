@@ -81,7 +81,10 @@ function actIn(command: Command): OperatorActionName | undefined {
   return operatorActions.find((name) => words.includes(name));
 }
 
-/** If the line names an action, leaves out the options of other actions. */
+/**
+ * Returns the options to show in the command's help. If the command line names an action, omits the options of other
+ * actions.
+ */
 function optionsOfAct(command: Command): Option[] {
   const act = actIn(command);
   const options = new Help().visibleOptions(command);
@@ -139,7 +142,7 @@ interface Typed {
 
 type Target = { readonly one: OneTask; readonly many?: undefined } | { readonly many: ManyTasks };
 
-/** Throws CommandError unless the command line has either a task's id or a query. */
+/** Throws CommandError unless the command line has either a task id or a query. */
 function readTarget({ id, action: named, options }: Typed): Target {
   const { query, callbackFailed, action: forMany, yes, continue: continues, ...given } = options;
   const { dryRun, reason, plan, ...written } = given;
@@ -183,7 +186,7 @@ function fieldsIn(written: object): Row {
   return Object.fromEntries(entries);
 }
 
-/** Synchronous images have no task, and can only be refunded. */
+/** Returns the API call for an action. A synchronous image has no task and can only be refunded. */
 function callFor(id: string, { action, ...body }: Row): Pick<OneTask, 'path' | 'body'> {
   const isOfImages = isImageId(id) && action === 'refund';
   return isOfImages

@@ -25,7 +25,7 @@ export function createTerminal(input: Readable, output: Writable): Terminal {
   };
 }
 
-/** Shows only the message of our own errors, but all details of others. */
+/** Formats an error: only the message for our own errors, all details for others. */
 export function failureText(error: unknown, isOurs: boolean): string {
   return escaped(isOurs && error instanceof Error ? error.message : inspect(error), { keepLines: true });
 }

@@ -13,7 +13,7 @@ const sums = {
   unpriced: z.int(),
 };
 
-/** The response of `POST /admin/v1/prices/try`. A separate module, so that `--help` does not load zod. */
+/** The response of `POST /admin/v1/prices/try`. In a separate module so that `--help` does not load zod. */
 export const triedSchema = z.object({
   ...sums,
   by_model: z.array(z.object({ model: z.string(), ...sums })),
@@ -23,7 +23,7 @@ export const triedSchema = z.object({
 
 export type TriedPrices = z.infer<typeof triedSchema>;
 
-/** Leaves out fields that only affect holds. The gateway validates the rest. */
+/** Drops fields that affect only holds. The gateway validates the rest. */
 const priceSchema = z
   .looseObject({})
   .transform(({ minimum, lines }: Readonly<Record<string, unknown>>) => ({ minimum, lines }));
@@ -40,7 +40,7 @@ const fileSchema = z.object({
     .default([]),
 });
 
-/** Returns the prices in a gateway.yaml as the route expects them, or undefined if there are none. */
+/** Returns the prices in a gateway.yaml in the form that the route expects, or undefined if there are none. */
 export function readPrices(text: string) {
   const { data: file } = fileSchema.safeParse(parseYaml(text));
   if (file === undefined) return undefined;

@@ -6,7 +6,10 @@ import type { CliContext } from './context.ts';
 import { textOfFile } from './given-file.ts';
 import { examples } from './program.js';
 
-/** Needs no gateway, configuration or network, because a simulated vendor answers with the file's fixtures. */
+/**
+ * Adds a command that needs no gateway, configuration or network, because a simulated vendor responds with the file's
+ * fixtures.
+ */
 export function addVendorTest(vendors: Command, context: CliContext): void {
   vendors
     .command('test')

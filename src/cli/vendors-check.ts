@@ -23,7 +23,7 @@ const table = {
   columns: ['channel', 'model', 'upstream', 'state', 'retired', 'age_days', 'source'],
   more: ['read', 'retired_source', 'enabled'],
 };
-/** Models that an operator has to replace come first. */
+/** In display order: models that an operator has to replace come first. */
 const states = ['shut down', 'ends', 'served', 'configured'] as const;
 
 export function addVendorCheck(vendors: Command, context: CliContext): void {
@@ -65,7 +65,10 @@ function checkedModels(row: Row, now: number) {
 
 type Offer = Pick<z.output<typeof modelSchema>['channels'][number], 'facts' | 'retirement'>;
 
-/** `configured` means that the adapter has no facts about the model, so they come from gateway.yaml. */
+/**
+ * Returns a model's state. `configured` means that the adapter has no facts about the model, so they come from
+ * gateway.yaml.
+ */
 function stateOf({ facts, retirement }: Offer, now: number): (typeof states)[number] {
   if (retirement !== null) return Date.parse(retirement.on) <= now ? 'shut down' : 'ends';
   return facts === null ? 'configured' : 'served';

@@ -20,7 +20,7 @@ export function addVendorCommands(vendors: Command, context: CliContext): void {
   addVendorTest(vendors, context);
 }
 
-/** Needs neither a gateway nor a configuration, because the facts are part of the program. */
+/** Adds a command that needs neither a gateway nor a configuration, because the facts are part of the program. */
 function addVendorShow(vendors: Command, context: CliContext): void {
   vendors
     .command('show')
@@ -125,7 +125,7 @@ const videoColumns = [
 const more = ['source', 'read'];
 const imageColumns = ['model', 'images', 'references', 'mask', 'sizes', 'qualities', 'parameters'];
 
-/** Summarises the facts for one row. The JSON and `--model` show all facts. */
+/** Summarises the facts in one row. The JSON and `--model` show all facts. */
 function summary({ model, facts, origin }: ShownRow): Row {
   const { media, resolutions, ratios, seconds, sound, images, sizes, qualities, parameters } = facts;
   const { frames, references = facts.references?.max, videos, audios } = media ?? {};
@@ -144,7 +144,7 @@ function summary({ model, facts, origin }: ShownRow): Row {
 }
 
 /**
- * Returns the model's facts. A model that is missing from all tables is treated as a video model if the vendor makes
+ * Returns the model's facts. If the model is missing from all tables, treats it as a video model if the vendor makes
  * videos.
  */
 function factsOf(vendor: string, provider: Provider, model: string): ModelFacts {

@@ -6,14 +6,16 @@ import { failureText } from './terminal.ts';
 export interface Watch {
   readonly look: (print: (text: string) => void) => Promise<void>;
   readonly print: (text: string) => void;
-  /** Whether each output replaces the one before. If false, prints each output that differs from the one before. */
+  /**
+   * Whether each output replaces the previous one. If false, each output that differs from the previous one is printed.
+   */
   readonly isTerminal: boolean;
 }
 
 const everyMs = 2000;
 const clearScreen = '\u001B[H\u001B[2J';
 
-/** Repeats until Ctrl-C, even while the gateway does not respond. Rejects on any other error. */
+/** Repeats the command until Ctrl-C, even while the gateway does not respond. Rejects on any other error. */
 export async function watch({ look, print, isTerminal }: Watch): Promise<never> {
   process.once('SIGINT', () => process.exit(exitStatuses.done.status));
   let shown: string | undefined;

@@ -17,9 +17,7 @@ interface Writing extends Pick<CliContext, 'print'> {
   readonly output: Output;
 }
 
-/**
- * Writes a long response piece by piece, without changing it. A file gets its name only when the response is complete.
- */
+/** Writes a long response unchanged, chunk by chunk. A file gets its name only when the response is complete. */
 export async function writeAnswer(
   { client, output, print }: Writing,
   { path, query, out }: Asked,

@@ -13,27 +13,27 @@ export interface AbandonCreationDeps {
   readonly keySlots: Pick<KeySlotStore, 'release'>;
 }
 
-/** One try to create a task. A repeated request makes another try for the same task. */
+/** One attempt to create a task. A repeated request makes another attempt for the same task. */
 export interface CreationTry {
   readonly task: string;
   readonly account: string;
-  /** The API key that counts the task towards its limit. Undefined if it has no limit. */
+  /** The API key whose limit counts the task. Undefined if the key has no limit. */
   readonly key?: string;
   readonly tryId: string;
-  /** Whether there is nothing to void: the hold was refused, and no earlier try can have one. */
+  /** Whether there is nothing to void, because the hold was refused and no earlier attempt can have one. */
   readonly neverHeld?: boolean;
 }
 
 /**
  * `begun`: nothing was done, because the task belongs to its workflow. `taken_over`: nothing was done, because another
- * try continues the creation. `absent`: the task has no record.
+ * attempt is continuing the creation. `absent`: the task has no record.
  */
 export type AbandonOutcome = 'abandoned' | 'begun' | 'taken_over' | 'absent';
 
 /**
- * Undoes what creating a task has written, if the creation still belongs to this try. Marks the record first and
- * removes it last, so that the reconciler finds what a crash leaves behind. Voids the hold in between, so that a late
- * hold or workflow start has no effect. Safe to repeat.
+ * Undoes what creating a task has written, if the creation still belongs to this attempt. The record is marked first
+ * and removed last so that the reconciler finds what a crash leaves behind. In between, the hold is voided so that a
+ * late hold or workflow start has no effect. Safe to repeat.
  */
 export type AbandonCreation = (creation: CreationTry) => Promise<AbandonOutcome>;
 
@@ -48,7 +48,7 @@ export function createAbandonCreation({
     const { task: record } = abandoned;
     if (record !== undefined && !abandoned.ok) return hasBegun(record) ? 'begun' : 'taken_over';
     if (key !== undefined) await keySlots.release(key, task);
-    // An earlier call has already removed it.
+    // An earlier call has already removed the record.
     if (record === undefined) return 'absent';
     await Promise.all([
       neverHeld ? undefined : ledger.void({ account, task, note: abandonedNote }),
@@ -59,7 +59,7 @@ export function createAbandonCreation({
   };
 }
 
-/** Returns whether the workflow has taken over the task, so that its creation can no longer be abandoned. */
+/** Returns whether the workflow has taken over the task, so its creation can no longer be abandoned. */
 export function hasBegun({ state }: Pick<Task, 'state'>): boolean {
   return state.at !== 'creating' && !isAbandoned(state);
 }

@@ -10,9 +10,9 @@ export interface AbandonmentsDeps {
 }
 
 /**
- * Creations that could not be abandoned because MongoDB did not respond. Retries each for five minutes. The reconciler
- * handles those that still fail, and those that arrive while a thousand are waiting: it abandons every creation whose
- * record has stopped changing.
+ * Creations that could not be abandoned because MongoDB did not respond. Each is retried for five minutes. The
+ * reconciler abandons every creation whose record has stopped changing, so it also handles those that still fail, and
+ * those added while a thousand are waiting.
  */
 export interface Abandonments {
   add(creation: CreationTry): void;
@@ -36,7 +36,7 @@ export function createAbandonments({ abandonCreation, onError, now }: Abandonmen
       },
       onFailed([key, kept], error) {
         onError(error);
-        // Move it to the end, so that the next round starts with the others.
+        // The failed item moves to the end, so the next round starts with the others.
         waiting.delete(key);
         if (now() <= kept.until) waiting.set(key, kept);
       },

@@ -8,7 +8,7 @@ import type { HoldRequest } from '../ledger/operation.ts';
 import { createRecent } from '../base/recent.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 
-/** Below the 5 s within which every node must see a change. */
+/** Leaves a margin below the 5 s within which every node must see a change. */
 const cacheTtlMs = 4_000;
 const cachedAccountsMax = 10_000;
 

@@ -18,7 +18,8 @@ export interface Planned {
 const planCharacters = 16;
 
 /**
- * The plan covers the action, its fields and the task's revision, but not the operator, so another operator may use it.
+ * Returns the plan, a hash of the action, its fields and the task's revision. The operator is left out, so another
+ * operator may use the plan.
  */
 function planOf({ id, rev, action, input }: Planned): string {
   const { by: _by, reason: _reason, dry_run: _isDryRun, plan: _plan, ...fields } = input;

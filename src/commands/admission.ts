@@ -55,23 +55,25 @@ export interface AdmissionRequest {
 }
 
 export interface Admitted {
-  /** Of the caps, the one with the least left after the hold. Undefined unless this try made the hold. */
+  /** The cap with the least left after the hold. Undefined unless this attempt made the hold. */
   readonly cap?: CapState;
 }
 
 /** Resolves to undefined if nothing was created and the task id must not be used any more. */
 export type Admit = (request: AdmissionRequest) => Promise<Admitted | undefined>;
 
-/** From this age on, assume that the reconciler may handle the creation. It actually waits two minutes. */
+/** The age from which the reconciler may be handling a creation. It actually waits two minutes. */
 const slowAfterMs = 60_000;
 
 /**
- * Writes the record and the request, makes the hold, and starts the workflow. This try, or another with the same task
- * id, can repeat every step. The record comes first, so that every hold has one, and so that the reconciler finds the
- * creation if this process dies. A try that fails abandons what it has written (`createAbandonCreation`). But if it
- * took over from an earlier try, that try may still start the workflow and respond with 200. So after a takeover, it
- * abandons the creation only if it was refused and there is no hold. Otherwise a repeated request continues the
- * creation, or the reconciler abandons it.
+ * Creates the function that admits a task: it writes the record and the request, makes the hold, and starts the
+ * workflow. Every step can be repeated, by this attempt or by another one with the same task id. The record comes
+ * first so that every hold has one, and so that the reconciler finds the creation if this process dies.
+ *
+ * A failed attempt abandons what it has written (`createAbandonCreation`). After a takeover from an earlier attempt,
+ * however, that attempt may still start the workflow and respond with 200. In this case, the creation is abandoned only
+ * if it was refused and there is no hold. Otherwise, a repeated request continues the creation, or the reconciler
+ * abandons it.
  */
 export function createAdmit(deps: AdmissionDeps): Admit {
   return async (request) => {
@@ -92,7 +94,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
       if (outcome === 'started') return {};
       const own = { ...request, creation, begunAt, isNew };
       const admitted = outcome === 'abandoned' ? undefined : await holdAndStart(own, deps);
-      // The task was abandoned, so nobody else removes what this try has written.
+      // The task was abandoned, so nobody else removes what this attempt has written.
       if (admitted === undefined) await isStartedAfterAbandoning(creation, deps);
       else deps.storage.note(account, storedBytes, deps.requests.expiresAt(deadlineAt));
       return admitted;
@@ -109,7 +111,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
   };
 }
 
-/** Voids the hold, so that no earlier try can make it. Returns false if one already has. */
+/** Voids the hold so that no earlier attempt can make it. Returns false if one already has. */
 async function isVoided({ account, task }: CreationTry, { ledger }: AdmissionDeps): Promise<boolean> {
   try {
     return (await ledger.void({ account, task, note: abandonedNote, unlessHeld: true })).closed === 'voided';
@@ -126,7 +128,7 @@ function newTryId({ now, randomBytes }: AdmissionDeps): string {
   return tryIdAt(now(), randomBase62(8, randomBytes));
 }
 
-/** Codes of refusals by the ledger or the task limit. After these, nothing has been written. */
+/** Refusals by the ledger or the task limit. None of them leaves anything written. */
 const refusals: ReadonlySet<ErrorCode> = new Set([
   'account_closed',
   'insufficient_balance',
@@ -149,7 +151,7 @@ async function takeKeySlot({ task, concurrentTasks }: AdmissionRequest, deps: Ad
   );
 }
 
-/** Returns the number of bytes stored: 0 if an earlier try has stored the request. */
+/** Returns the number of bytes stored, which is 0 if an earlier attempt has stored the request. */
 async function writeRequest(
   { task: { id: task, account, deadlineAt }, asked }: AdmissionRequest,
   by: string,
@@ -165,8 +167,8 @@ async function writeRequest(
 }
 
 /**
- * Takes the creation over from an earlier try, unless that try has started the workflow or the creation was abandoned.
- * Relies on the transition's result, because a separate read may be stale.
+ * Takes the creation over from an earlier attempt, unless that attempt has started the workflow or the creation was
+ * abandoned. The transition's result decides, because a separate read may be stale.
  */
 async function takeOver(
   task: string,
@@ -180,13 +182,13 @@ async function takeOver(
 
 interface OwnRequest extends AdmissionRequest {
   readonly creation: CreationTry;
-  /** When this try took over the creation. The reconciler measures its timeout from here. */
+  /** When this attempt took over the creation. The reconciler's timeout starts at this time. */
   readonly begunAt: number;
-  /** Whether this try wrote the record, and with it the planned hold. */
+  /** Whether this attempt wrote the record, which includes the planned hold. */
   readonly isNew: boolean;
 }
 
-/** Returns undefined if another try has abandoned the task and voided the hold. */
+/** Returns undefined if another attempt has abandoned the task and voided the hold. */
 async function holdAndStart(request: OwnRequest, deps: AdmissionDeps): Promise<Admitted | undefined> {
   const { task, terms, creation } = request;
   const held = await hold(request, deps);
@@ -209,10 +211,7 @@ interface Held extends Pick<TaskTerms, 'basis'>, Pick<Task, 'hold'> {
   readonly cap: CapState | undefined;
 }
 
-/**
- * Returns the amount and the price basis of the hold, which an earlier try may have made. Returns undefined if the hold
- * was voided.
- */
+/** Makes the hold, unless an earlier attempt has. Returns its amount and price basis, or undefined if it was voided. */
 async function hold(
   { task, terms, by, isNew, reckoning }: OwnRequest,
   deps: AdmissionDeps,
@@ -231,7 +230,7 @@ async function hold(
   return { hold: entry.amount, basis: heldBasis(entry.basis) ?? terms.basis, cap };
 }
 
-/** Returns true if the task already belongs to its workflow, so that it was not abandoned. */
+/** Abandons the creation. Returns true if the task was not abandoned, because it already belongs to its workflow. */
 async function isStartedAfterAbandoning(creation: CreationTry, deps: AdmissionDeps): Promise<boolean> {
   try {
     return (await deps.abandonCreation(creation)) === 'begun';

@@ -13,7 +13,7 @@ import { sortKey } from '../store/task-document.ts';
 interface ActKey {
   readonly id: string;
   readonly at: number;
-  /** Whether the gateway chose the id. If so, the id is enough to identify the action. */
+  /** Whether the gateway chose the id. If so, the id alone identifies the action. */
   readonly isOurs?: boolean;
 }
 
@@ -22,22 +22,22 @@ export interface OperatorAct extends Omit<
   'id' | 'at' | 'what' | 'outcome' | 'result' | 'changes' | 'endedAt' | 'items'
 > {
   /**
-   * Identifies an action that may be repeated, and says when it was first requested. Without it, every call is a
-   * separate action.
+   * Identifies an action that may be repeated, and says when the action was first requested. If undefined, every call
+   * is a separate action.
    */
   readonly key?: ActKey;
-  /** A name for related actions of one operator. They become items of one entry. */
+  /** A name for related actions of one operator. Such actions become items of a single entry. */
   readonly bulk?: string;
-  /** The request's fields, except the reason. */
+  /** The request's fields, without the reason. */
   readonly input: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Records every action of an operator. The entry is written before the action, and its outcome afterwards. If the entry
+ * Records every action of an operator. The entry is written before the action, and the outcome afterwards. If the entry
  * cannot be written, the action is not performed. If the process dies in between, the entry has no outcome.
  */
 export interface AuditLog {
-  /** Returns or throws what `run` does. `refusal` returns a reason if the result counts as a refusal. */
+  /** Returns or throws whatever `run` does. `refusal` returns a reason if the result counts as a refusal. */
   keep<Answer>(
     act: OperatorAct,
     run: (note: NoteChanges) => Promise<Answer>,
@@ -129,8 +129,8 @@ function endOf(error: unknown): Ended {
 }
 
 /**
- * Returns an id for a repeatable action. Users of Temporal's tools choose their own ids and may reuse one, so it then
- * covers all facts of the action.
+ * Returns an id for a repeatable action. Users of Temporal's tools choose their own ids and may reuse one, so for them,
+ * the returned id covers all facts of the action.
  */
 function nameOf(
   { target, by, action, reason, what }: Pick<AuditEntry, 'target' | 'by' | 'action' | 'reason' | 'what'>,
@@ -142,7 +142,7 @@ function nameOf(
 
 const whatCharactersMax = 2_000;
 
-/** Removes queries and fragments of URLs, because they may grant access. */
+/** Formats the input without the queries and fragments of URLs, which may grant access. */
 function wordsOf(input: OperatorAct['input']): string {
   const text = JSON.stringify(input, (_, value: unknown) => {
     return typeof value === 'string' && /^https?:/.test(value) ? value.replace(/[?#].*$/s, '') : value;

@@ -28,7 +28,7 @@ export interface CreateTaskDeps {
   readonly repeats: Pick<Repeats, 'claimTask' | 'knows' | 'forget'>;
   readonly admit: Admit;
   readonly storage: Pick<StorageQuota, 'check'>;
-  /** Excludes channels whose results cannot be stored now. Throws service_unavailable if none remains. */
+  /** Excludes channels whose results cannot be stored now. Throws service_unavailable if no channel remains. */
   readonly withStorage: (plan: RoutePlan, kind: TaskKind) => Promise<RoutePlan>;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
@@ -37,21 +37,21 @@ export interface CreateTaskDeps {
 export interface CreateTaskCommand {
   readonly request: AskedRequest;
   /**
-   * Plans the request. A repeated request succeeds even if this throws. If undefined, the service plans the request.
+   * Plans the request. If this throws, a repeated request still succeeds. If undefined, the service plans the request.
    */
   readonly plan?: () => Promise<RoutePlan>;
   readonly caller: Caller;
-  /** Already checked. Never sent to Temporal. */
+  /** Already validated. Never sent to Temporal. */
   readonly callbackUrl?: string;
-  /** Seconds until the task expires. Undefined means the model's default. */
+  /** Seconds until the task expires. If undefined, the model's default applies. */
   readonly expiresAfterSeconds?: number;
   readonly idempotencyKey?: string;
   readonly sent: ClientTry;
   /** How to recognise repeats if the request's body is not enough, for example because it contains files. */
   readonly repeat?: Repeat;
-  /** The id of the HTTP request. Only that of the request that creates the task is stored. */
+  /** The id of the HTTP request. Only the id of the request that creates the task is stored. */
   readonly requestId?: string;
-  /** An idempotency key applies to one account and route. */
+  /** The route, because an idempotency key applies to one account and one route. */
   readonly route: string;
   readonly traceparent?: string;
 }
@@ -60,23 +60,21 @@ export interface CreateTaskCommand {
 export interface CreatedTask extends Pick<Task, 'id' | 'model' | 'createdAt' | 'hold'> {
   readonly warnings: readonly string[];
   /**
-   * Of the caps, the one with the least left after the hold. Undefined without caps, or if an earlier request made the
-   * hold.
+   * The cap with the least left after the hold. Undefined if there are no caps, or if an earlier request made the hold.
    */
   readonly cap?: CapState;
-  /** Whether this is the response to an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean;
 }
 
-/** A new round starts when the task's id was abandoned in the meantime. */
+/** A new round starts if the task id has been abandoned in the meantime. */
 const roundsMax = 5;
 const recordedDropsMax = 50;
 
 /**
  * Creates a task. When this resolves, the task, its hold and its workflow exist. When it throws, none of them exists,
- * or another request has begun them. A repeated request then continues the creation, or the reconciler abandons it. A
- * repeat with the same Idempotency-Key continues where the first request stopped, whichever process died. Its response
- * comes from what the first request wrote, even if a channel has been disabled since.
+ * or another request has begun them. In the latter case, a repeated request continues the creation, or the reconciler
+ * abandons it. A repeat with the same Idempotency-Key continues where the first request stopped, whichever process
+ * died. The repeat's response is based on what the first request wrote, even if a channel has been disabled since.
  */
 export function createTaskService(deps: CreateTaskDeps) {
   return (command: CreateTaskCommand): Promise<CreatedTask> =>
@@ -112,7 +110,7 @@ async function create(
     };
     const creation = { command, plan, mayStart: mayStartNow };
     const created = await admitClaimed(claim, creation, deps).catch((error: unknown) => {
-      // A client that counts its retries will continue with this task in its next retry.
+      // If the client counts its retries, its next retry continues with this task.
       if (command.sent.retries !== undefined && isRetryable(error)) claim.lost();
       throw error;
     });
@@ -123,7 +121,7 @@ async function create(
 }
 
 /**
- * Resolves to true when a retry would find this request. Resolves to false if it would not, or if the client
+ * Resolves to true once a retry would find this request. Resolves to false if a retry would not, or if the client
  * disconnected earlier, because its retry may already have found nothing.
  */
 async function whenFound({ recorded, lost }: TaskClaim, { sent }: CreateTaskCommand): Promise<boolean> {
@@ -143,7 +141,7 @@ interface Creation {
   readonly mayStart: () => Promise<boolean>;
 }
 
-/** Returns undefined if the task's id was abandoned. */
+/** Returns undefined if the task id was abandoned. */
 async function admitClaimed(
   { task: id, first: isFirst }: TaskClaim,
   { command, plan, mayStart }: Creation,
@@ -167,7 +165,7 @@ async function admitClaimed(
   const cap = defined({ cap: admitted.cap });
   const created = { id, model: model.id, createdAt, warnings, hold, replayed: !isFirst, ...cap };
   if (isFirst) return created;
-  // An earlier or concurrent try may have created the task. The record has the actual time and hold.
+  // An earlier or concurrent attempt may have created the task. Only the record has the actual time and hold.
   const recorded = await deps.tasks.find(id);
   return recorded === undefined ? created : { ...created, ...(await asCreated(recorded, deps)) };
 }
@@ -176,14 +174,14 @@ function isRetryable(error: unknown): boolean {
   return !(error instanceof GatewayError) || mayBeRepeated(error);
 }
 
-/** Leaves out channels that do not serve the model, which would be most of them. */
+/** Leaves out channels that do not serve the model, which would be most of the list. */
 function notable(dropped: RoutePlan['dropped']): RoutePlan['dropped'] {
   return dropped.filter(({ reason }) => reason !== 'model_not_served').slice(0, recordedDropsMax);
 }
 
 /**
- * Plans the request. If it may be a repeat, an error is thrown only when the plan is needed, because a repeat can
- * succeed without a plan.
+ * Plans the request. If the request may be a repeat, an error is thrown only when the plan is needed, because a repeat
+ * can succeed without one.
  */
 async function planUnlessCreated(
   { plan, request, caller }: CreateTaskCommand,
@@ -202,8 +200,8 @@ async function planUnlessCreated(
 }
 
 /**
- * Checks the account's quota and whether results can be stored. A repeat of a request that has begun its task is
- * exempt, because it needs no further storage.
+ * Checks the account's quota and whether results can be stored. Exempts a repeat of a request that has begun its task,
+ * because it needs no further storage.
  */
 async function fitted(
   plan: RoutePlan,

@@ -41,8 +41,8 @@ export interface DeleteAccountsDeps {
 }
 
 /**
- * After an account is closed, some processes may not know it yet. By this time all of them do, and everything begun
- * before has its hold or was abandoned.
+ * How long after its closure an account counts as settled. By then, every process knows about the closure, and
+ * everything that was begun before it has a hold or was abandoned.
  */
 const settledAfterMs = 20 * 60_000;
 const pageItems = 500;
@@ -70,7 +70,7 @@ export function createDeleteAccounts(deps: DeleteAccountsDeps) {
   };
 }
 
-/** Returns false if something remains to be deleted, now or after the last unfinished task has ended. */
+/** Returns false if something remains to be deleted, now or after the last unfinished task. */
 async function continueDeletion(
   account: Account,
   isOver: IsOver,
@@ -116,13 +116,13 @@ async function removeAllTasks(account: string, isOver: IsOver, deps: DeleteAccou
     if (ids.length === 0) return true;
     await deps.audit.redact({ task: { $in: ids } });
     await racePoint('deletion.page', account);
-    // If none could be removed, the remaining tasks are unfinished.
+    // If no task could be removed, the remaining ones are unfinished.
     if ((await deps.removeTasks(ids, isOver)) === 0) return false;
   }
   return false;
 }
 
-/** Finds synchronous images in the ledger, because they have no record. */
+/** Removes synchronous images. They have no record, so they are found through the ledger. */
 async function removeImages(account: Account, isOver: IsOver, deps: DeleteAccountsDeps): Promise<boolean> {
   const { id, deletion } = account;
   let after = deletion?.imagesUpTo ?? 0n;

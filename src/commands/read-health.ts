@@ -20,10 +20,10 @@ interface ReaderDeps extends HealthDeps {
   readonly log: Logger;
 }
 
-/** The shortest time between two counts of waiting tasks, however many requests need them. */
+/** Waiting tasks are counted at most this often, however many requests need the count. */
 const waitingCountedMs = 5_000;
 
-/** `waiting` is undefined if the tasks could not be counted. */
+/** Creates the function that reads the channels' health. `waiting` is undefined if the tasks could not be counted. */
 export function createHealthReader(deps: ReaderDeps): () => Promise<readonly ChannelHealth[]> {
   const { stores, log, now } = deps;
   const count = createSharedRead(() => countForHealth(stores.tasks, log), { ms: waitingCountedMs, now });
@@ -36,7 +36,7 @@ export function createHealthReader(deps: ReaderDeps): () => Promise<readonly Cha
   };
 }
 
-/** For notices, which need the counts only if a circuit is not closed. */
+/** Like `createHealthReader`, but counts waiting tasks only if a circuit is not closed. Used for notices. */
 export function createCircuitReader(deps: ReaderDeps): () => Promise<readonly ChannelHealth[]> {
   const readCounted = createHealthReader(deps);
   return async () => {
@@ -48,7 +48,7 @@ export function createCircuitReader(deps: ReaderDeps): () => Promise<readonly Ch
 
 interface HealthCounts {
   readonly unfinished: readonly TaskCount[];
-  /** Tasks that are waiting for failed upstreams. Undefined if counting them took too long. */
+  /** Tasks that wait for failed upstreams. Undefined if counting them took too long. */
   readonly behind: readonly BehindCount[] | undefined;
 }
 
@@ -64,7 +64,7 @@ export async function countForHealth(
   return { unfinished, behind };
 }
 
-/** `counted` is undefined if the tasks could not be counted. */
+/** Reads the channels' health. `counted` is undefined if the tasks could not be counted. */
 export async function readHealth(
   { stores, config, now }: HealthDeps,
   counted: HealthCounts | undefined,

@@ -11,7 +11,7 @@ export interface Trends {
   /** The start of each step in Unix milliseconds, oldest first. */
   readonly steps: readonly number[];
   readonly stepMs: number;
-  /** One per step, channel and model that has tasks or ledger entries. */
+  /** One for each combination of step, channel and model that has tasks or ledger entries. */
   readonly flows: readonly Flow[];
   readonly unfinished: number;
 }
@@ -31,23 +31,26 @@ const sizes = {
   week: { stepMs: hourMs, steps: 7 * 24 },
 } as const;
 
-/** The shortest time between two reads of the same span. All operators share the result. */
+/** The same span is read at most this often. All operators share the result. */
 const sharedMs = 20_000;
-/** An hour that was read this long after its end no longer changes, and is not read again. */
+/** An hour that was read at least this long after its end is final, and is not read again. */
 const settledMs = 48 * hourMs;
 /** After this many failures, smaller parts are unlikely to help, so the read stops. */
 const failuresMax = 3;
-/** A rollup is stale when its age exceeds this share of the time between the end of its hour and its read. */
+/**
+ * A rollup becomes stale when its age exceeds this share of the time that had passed between the end of its hour and
+ * the read.
+ */
 const staleShare = 1 / 4;
 
 /**
- * Returns the trends of a span, up to and including the current step. Hours come from rollups, which this refreshes.
- * Concurrent callers share one read. Its queries have time limits.
+ * Creates the function that returns the trends of a span, up to and including the current step. Hours come from
+ * rollups, which the function refreshes. Concurrent callers share one read, whose queries have time limits.
  */
 export function createReadTrends(deps: TrendsDeps): ReadTrends {
   const terms = { ms: sharedMs, now: deps.now, hangsAfterMs: Infinity };
   let before: Promise<unknown> = Promise.resolve();
-  // The week includes the day. By running one after the other, the second read can use the first one's rollups.
+  // Spans are read one after another. The week includes the day, so the second read can use the first one's rollups.
   const afterOther = (span: TrendSpan): Promise<Trends> => {
     const read = before.then(() => readSpan(span, deps));
     before = read.catch(() => undefined);
@@ -70,7 +73,9 @@ async function readSpan(span: TrendSpan, deps: TrendsDeps): Promise<Trends> {
   return { steps, stepMs, flows: all, unfinished: unfinished.reduce((sum, row) => sum + row.count, 0) };
 }
 
-/** Writes the rollups of each part before it reads the next, so that a failed read can be resumed. */
+/**
+ * Reads hours. The rollups of each part are written before the next part is read so that a failed read can be resumed.
+ */
 async function readHours(hours: readonly number[], deps: TrendsDeps): Promise<Flow[]> {
   const [first = 0] = hours;
   const startedAt = deps.now();
@@ -88,7 +93,10 @@ async function readHours(hours: readonly number[], deps: TrendsDeps): Promise<Fl
   return found;
 }
 
-/** A `readAt` in the future is from a process with a wrong clock, so read the hour again. */
+/**
+ * Whether a rollup can be used. A `readAt` in the future comes from a process with a wrong clock, so the hour is read
+ * again.
+ */
 function isFresh({ at, readAt }: Rollup, now: number): boolean {
   const ageMs = now - readAt;
   const afterMs = readAt - (at + hourMs);
@@ -135,7 +143,7 @@ async function eachPart(
   if (errors.length > 0) throw errors[0];
 }
 
-/** The list may grow in the meantime. */
+/** Removes and yields the items in order. The list may grow in the meantime. */
 function* shifted<Item>(list: Item[]): Generator<Item, void, undefined> {
   for (let item = list.shift(); item !== undefined; item = list.shift()) yield item;
 }

@@ -20,9 +20,9 @@ export interface RefundTaskDeps {
 }
 
 /**
- * Refunds a task's charge once, in full or in part. Of several concurrent callers, the one that writes the ledger entry
- * succeeds. The entry's note contains the operator and the reason, and the action in the task's record is derived from
- * it. If a crash prevented that, the next caller adds the action to the record and is refused.
+ * Refunds a task's charge once, in full or in part. Of multiple concurrent callers, only the one that writes the ledger
+ * entry succeeds. The entry's note contains the operator and the reason, and the action in the task's record is derived
+ * from that entry. If a crash prevented the record, the next caller adds the action and is refused.
  */
 export async function refundTask(
   task: Task,
@@ -95,7 +95,7 @@ async function refund(
     const done = await deps.ledger.refund({ account, task: id, amount, note, upstream });
     if (!done.ok) throw refusedAsTooMuch(done.refused === 'above_charge' ? done.charged : 0n, currency);
     await deps.record(done.entry);
-    // Another caller was faster, unless this is our own entry and only the response was lost.
+    // Another caller was faster, unless this is our own entry and only its response was lost.
     const isOurs = done.entry.note === note && done.entry.amount === amount;
     if (done.replayed && !isOurs) throw refusedAsDone(done.entry, currency);
   }
@@ -118,7 +118,10 @@ async function record(entry: LedgerEntry, task: Task, { tasks, currency }: Refun
   await recordSeen(task, act, tasks);
 }
 
-/** Records an action on an ended task, and withdraws its need for attention because an operator has dealt with it. */
+/**
+ * Records an action on a finished task, and withdraws the task's need for attention because an operator has dealt with
+ * it.
+ */
 export async function recordSeen(
   { id, concern }: Task,
   act: TaskActionRecord,

@@ -10,13 +10,13 @@ export interface RemoveTasksDeps {
   readonly removeCopies: RemoveCopies;
 }
 
-/** Returns the tasks that have no copies left. The others were not reached in time. */
+/** Returns the tasks that have no copies left. All others were not reached in time. */
 export type RemoveCopies = (ids: readonly string[], isOver: IsOver) => Promise<readonly string[]>;
 
-/** Removes everything about ended tasks except their ledger entries. Returns the number of records removed. */
+/** Removes everything about finished tasks except their ledger entries. Returns the number of records removed. */
 export type RemoveTasks = (ids: readonly string[], isOver: IsOver) => Promise<number>;
 
-/** Removes the records last, so that another process can continue after a crash. */
+/** Creates `RemoveTasks`. The records are removed last so that another process can continue after a crash. */
 export function createRemoveTasks(deps: RemoveTasksDeps): RemoveTasks {
   return async (asked, isOver) => {
     const ids = await deps.removeCopies(asked, isOver);

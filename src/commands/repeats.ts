@@ -11,11 +11,11 @@ import type { AnswerHead, RepeatClaim, RepeatName, RepeatRecord, RepeatStore } f
 
 export interface RepeatsDeps {
   readonly store: RepeatStore;
-  /** Returns whether the ledger has a charge for what was created under this id. */
+  /** Returns whether the ledger contains a charge for what was created under this id. */
   readonly isPaid: (made: string) => Promise<boolean>;
   /** The largest response to store, in bytes. */
   readonly keptBytesMax: number;
-  /** The HMAC key with which idempotency keys are hashed before they are stored. */
+  /** The HMAC key for hashing idempotency keys before they are stored. */
   readonly secret: Buffer;
   readonly log: Logger;
   readonly now: () => number;
@@ -23,7 +23,7 @@ export interface RepeatsDeps {
 
 /** How a client sent a request. Official clients retry POST requests, and some send the number of the retry. */
 export interface ClientTry {
-  /** How often the client has repeated this request. Undefined if it does not say. */
+  /** How many times the client has repeated this request. Undefined if the client does not say. */
   readonly retries?: number;
   readonly target: string;
   /** The `content-length` header, which is known before the body is read. */
@@ -35,15 +35,15 @@ export interface ClientTry {
 /**
  * How a repeated request is recognised (docs/idempotency.md).
  * - `key`: by its Idempotency-Key, for 24 hours.
- * - `try`: by API key, route and body, for ten minutes. If the client numbers its retries, a retry first matches a try
- *   whose response was lost, then a refused one (which starts afresh), then any try that no retry has claimed yet. If it
- *   does not, a retry matches only a try whose response was lost.
+ * - `try`: by API key, route and body, for ten minutes. If the client numbers its retries, a retry first matches a
+ *   request whose response was lost, then a refused one (which starts afresh), and then any that no retry has claimed
+ *   yet. If the client does not number them, a retry matches only a request whose response was lost.
  */
 export type Repeat =
   | { readonly kind: 'key'; readonly key: string; readonly fingerprint: string }
   | {
       readonly kind: 'try';
-      /** Includes the API key, so that requests with different keys of one account never match. */
+      /** Includes the API key, so requests with different keys of one account never match. */
       readonly fingerprint: string;
       readonly key: string;
       readonly sent: ClientTry;
@@ -64,24 +64,27 @@ export interface Answer extends AnswerHead {
   readonly parts?: readonly (string | Uint8Array)[];
 }
 
-/** The first request's claim on its key. It is renewed until the request ends. */
+/** The first request's claim on its key. The claim is renewed until the request ends. */
 export interface Claim {
-  /** Identifies the task or images that the request creates. */
+  /** Id of the task or images that the request creates. */
   readonly made: string;
-  /** Stores the response before it is charged. Repeats receive it only after `end`. Throws if it cannot be stored. */
+  /**
+   * Stores the response before it is charged. Repeats receive the response only after `end`. Throws if the response
+   * cannot be stored.
+   */
   keep(answer: Answer): Promise<void>;
-  /** Makes this response, or else the stored one, available to repeats. Never throws. */
+  /** Makes this response available to repeats or, without one, the stored response. Never throws. */
   end(answer?: Answer): Promise<void>;
-  /** Releases the key. Call it only if nothing was sent upstream. Never throws. */
+  /** Releases the key. Call this only if nothing was sent upstream. Never throws. */
   forget(): Promise<void>;
-  /** Records that the response did not reach the client, so that a repeat receives it. */
+  /** Records that the response did not reach the client so that a repeat receives it. */
   readonly lost: () => void;
 }
 
 export type Claimed =
   | { readonly outcome: 'first'; readonly claim: Claim }
   /**
-   * `made` is the id of the task or images that the first request creates. Call `answered` when this request has
+   * `made` is the id of the task or images that the first request creates. Call `answered` once this request has
    * received the same response.
    */
   | {
@@ -102,23 +105,26 @@ export type RepeatEnd =
 
 export interface TaskClaim {
   readonly id: string;
-  /** The id of the task, the same for the request and its repeats. */
+  /** The task's id, which is the same for the request and its repeats. */
   readonly task: string;
   /**
-   * Whether this is the first request. Otherwise an earlier one chose the task's id, even if it did not create the
+   * Whether this is the first request. Otherwise, an earlier request chose the task's id, even if it did not create the
    * task.
    */
   readonly first: boolean;
   /**
    * Resolves to true if a retry would find this request. Never rejects. Start the task only after this, because a
-   * client may retry half a second after it has lost the connection. Undefined if there is nothing to wait for.
+   * client may retry half a second after losing the connection. Undefined if there is nothing to wait for.
    */
   readonly recorded: Promise<boolean> | undefined;
-  /** Records that the client got no response, or an error that it may retry. A repeat then continues with this task. */
+  /**
+   * Records that the client got no response, or an error after which it may retry. A repeat then continues with this
+   * task.
+   */
   readonly lost: () => void;
 }
 
-/** `key` is the public id of the API key. */
+/** `key` is the API key's public id. */
 export interface RefusedRequest extends Pick<ClientTry, 'target' | 'bodyBytes'> {
   readonly account: string;
   readonly key: string;
@@ -131,39 +137,39 @@ export interface Repeats {
    */
   claimTask(ask: RepeatRequest, task: string): Promise<TaskClaim>;
   knows(ask: RepeatRequest): Promise<boolean>;
-  /** Releases the key, after the creation of the task with this id was abandoned. */
+  /** Releases the key after the creation of its task was abandoned. */
   forget(claim: TaskClaim): Promise<void>;
   /**
-   * Records that a request was refused before it claimed anything, with an error that its client will retry. Never
-   * throws.
+   * Records that a request was refused before it claimed anything, with an error after which its client will retry.
+   * Never throws.
    */
   noteRefused(by: RefusedRequest): Promise<void>;
 
   /**
-   * Claims the key. Of several concurrent callers, exactly one is the first. Throws `idempotency_key_reused` if the key
+   * Claims the key. Exactly one of multiple concurrent callers is the first. Throws `idempotency_key_reused` if the key
    * belongs to another request.
    */
   claim(ask: RepeatRequest, made: string): Promise<Claimed>;
-  /** Waits until the earlier request ends, even in another process. Throws if `closed` is aborted first. */
+  /** Waits until the earlier request ends, even if another process handles it. Throws if `closed` aborts first. */
   wait(record: RepeatRecord, closed: AbortSignal): Promise<RepeatEnd>;
 }
 
 const keptMs = { key: 24 * 3600 * 1000, try: 10 * 60_000 } as const;
-/** A claim counts as abandoned if it was not renewed for this long, by the clock of the process that waits for it. */
+/** A claim that has not been renewed for this long counts as abandoned, by the clock of the process that waits. */
 const abandonedAfterMs = 60_000;
 const lookEveryMs = 200;
 const recordedWithinMs = 1_000;
-/** Roughly how long a claim's sightings are kept. For a later repeat, `abandonedAfterMs` starts anew. */
+/** Roughly how long the sightings of a claim are kept. For any later repeat, `abandonedAfterMs` starts again. */
 const sightingsKeptMs = 10 * 60_000;
 
 /**
- * Ensures that a repeated request creates only one task, or makes only one upstream call, whose response all repeats
- * receive.
+ * Ensures that a repeated request creates only one task, or makes only one upstream call. All repeats receive the
+ * response to that call.
  */
 export function createRepeats(deps: RepeatsDeps): Repeats {
   const { store, now } = deps;
   // All requests share the sightings. A caller may stop waiting and repeat its request before `abandonedAfterMs` has
-  // passed, and the time that it has already waited must count.
+  // passed, and the time already spent waiting must count.
   const sightings = createSightings(now);
   let tidiedAt = now();
 
@@ -242,14 +248,14 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
     }
     const found = await earlierTry(ask, repeat.sent);
     if (found === undefined) return { earlier: undefined, fresh };
-    // A retry of a retry gets the response of the first try.
+    // A retry of a retry gets the response to the first request.
     const of = found.of ?? found.id;
     return { earlier: { ...found, id: of }, fresh: { ...fresh, of, made: found.made } };
   }
 
   /**
-   * Records a try immediately if the client numbers its retries, and delays the task's start until it is written. Other
-   * tries are recorded only if their response is lost.
+   * Records the request immediately if the client numbers its retries, and delays the task's start until the record is
+   * written. Other requests are recorded only if their response is lost.
    */
   function noted(entry: Entry, { repeat }: RepeatRequest): Entry {
     if (repeat.kind === 'key' || repeat.sent.retries === undefined) return entry;
@@ -258,8 +264,8 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   }
 
   /**
-   * Returns the try that this request repeats, if any. Each try is claimed only once, so that two identical retries
-   * continue different tries.
+   * Returns the request that this one repeats, if any. Each can be claimed only once, so two identical retries
+   * continue different requests.
    */
   async function earlierTry(ask: RepeatRequest, sent: ClientTry): Promise<RepeatRecord | undefined> {
     if (sent.retries === 0) return undefined;
@@ -279,7 +285,7 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   }
 }
 
-/** Records that a try's response was lost, after the try itself was recorded. Never rejects. */
+/** Records that a response was lost, after the request itself was recorded. Never rejects. */
 async function noteLoss(
   fresh: RepeatClaim,
   recorded: Promise<boolean> | undefined,
@@ -304,7 +310,7 @@ function freshClaim(ask: RepeatRequest, made: string, deps: RepeatsDeps): Repeat
   return { id: kind === 'key' ? name : `${name}/${made}`, made, fingerprint, keptMs: keptMs[kind] };
 }
 
-/** Returns the id of a key's record, or the prefix of the ids of all equal tries. */
+/** Returns the id of a key's record, or the prefix that the ids of all equal requests share. */
 function nameOf({ scope, repeat }: RepeatRequest, deps: RepeatsDeps): string {
   return hmac([...scope, ...(repeat.kind === 'key' ? [repeat.key] : ['try', repeat.fingerprint])], deps);
 }
@@ -318,8 +324,8 @@ function hmac(parts: readonly string[], { secret }: RepeatsDeps): string {
 }
 
 /**
- * A response up to this size, in bytes, stays in memory for a moment after it was sent, because the connection may
- * still be reset.
+ * In bytes. A response up to this size stays in memory briefly after it was sent, because the connection may still be
+ * reset.
  */
 const heldBytesMax = 64 * 1024;
 
@@ -365,7 +371,7 @@ function openClaim({ fresh: name, recorded }: Entry, { repeat }: RepeatRequest, 
   };
 }
 
-/** Logs a failed write, so that it does not fail the request. Resolves to whether the write succeeded. */
+/** Logs a failed write instead of failing the request. Resolves to whether the write succeeded. */
 function logFailure(
   { made }: RepeatName,
   { log }: RepeatsDeps,
@@ -380,7 +386,7 @@ function logFailure(
   );
 }
 
-/** Waits for a record for at most a second, so that a response that already exists does not become an error. */
+/** Waits for a record, but no longer than a second, so that a response that already exists does not become an error. */
 export async function soon(recorded: Promise<boolean> | undefined): Promise<void> {
   if (recorded !== undefined)
     await Promise.race([recorded, sleep(recordedWithinMs, undefined, { ref: false })]);
@@ -398,8 +404,8 @@ function bytesOf({ parts = [] }: Answer): number {
 }
 
 /**
- * Returns how a request ended whose process died. If its response was stored and charged, repeats receive it. Otherwise
- * what happened upstream is unknown.
+ * Returns the outcome of a request whose process died. If its response was stored and charged, repeats receive that
+ * response. Otherwise, what happened upstream is unknown.
  */
 async function recoverAbandoned(record: RepeatRecord, deps: RepeatsDeps): Promise<RepeatEnd> {
   const isPaid = await deps.isPaid(record.made);
@@ -421,6 +427,9 @@ function keyReused(message: string): GatewayError {
 
 const otherBody =
   'This Idempotency-Key was used within the last 24 hours with a different request body. Use a new key for a new request.';
-/** The configuration changed between the requests, so that one made images synchronously and the other a task. */
+/**
+ * The error if one request made images synchronously and the other a task, because the configuration changed in
+ * between.
+ */
 const answeredOtherwise =
   'The first request with this key was carried out differently, because the configuration has changed since. Use a new Idempotency-Key for a new request.';

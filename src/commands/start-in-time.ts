@@ -2,14 +2,14 @@ import { serviceUnavailable } from '../errors/errors.ts';
 import { afterRunning } from '../process/running-time.ts';
 
 /**
- * How long a creation may take before it starts its workflow. Only MongoDB can delay it, and its own timeouts are half
- * a minute.
+ * How long a creation may take before it starts its workflow. Only MongoDB can delay it, and MongoDB's own timeouts are
+ * half a minute.
  */
 const startWithinMs = 5_000;
 
 /**
- * Rejects with `service_unavailable` if `create` has not called `mayStart` after five seconds. From then on, `mayStart`
- * returns false. `create` continues in the background and abandons what it has written.
+ * Rejects with `service_unavailable` if `create` has not called `mayStart` within five seconds. From then on,
+ * `mayStart` returns false. `create` continues in the background and abandons what it has written.
  */
 export function startInTime<Result>(create: (mayStart: () => boolean) => Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {

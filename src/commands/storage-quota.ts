@@ -11,14 +11,14 @@ import { utcDay } from '../base/times.ts';
 /** Limits how many bytes of requests an account may store. */
 export interface StorageQuota {
   /**
-   * Throws `storage_quota_exceeded`. Reads each account from the database at most every ten seconds, and uses the
-   * memory in between.
+   * Throws `storage_quota_exceeded`. Reads each account from the database at most every ten seconds, and from memory
+   * otherwise.
    */
   check(account: string): Promise<void>;
-  /** Counts stored bytes, which will be deleted at `expiresAt`, in Unix milliseconds. */
+  /** Counts stored bytes, which will be deleted at `expiresAt` (in Unix milliseconds). */
   note(account: string, bytes: number, expiresAt: number): void;
   /**
-   * Writes the counts to the database, for the other processes. Called every five seconds after `start`. Never rejects.
+   * Writes the counts to the database for the other processes. Called every five seconds after `start`. Never rejects.
    */
   flush(): Promise<void>;
   start(): void;
@@ -40,9 +40,9 @@ const cachedAccountsMax = 10_000;
 type Days = Map<number, number>;
 
 /**
- * Counts bytes by account and day of deletion, so that nothing has to be subtracted and no request has to be read. A
- * process knows its own bytes immediately and those of others within fifteen seconds. In that time, an account can
- * exceed its limit. Bytes that a killed process had not written are never counted.
+ * Counts bytes by account and day of deletion, so nothing has to be subtracted and no request has to be read. A process
+ * knows its own bytes immediately, and those of others within fifteen seconds. During that time, an account can exceed
+ * its limit. If a process is killed, the bytes that it has not written are never counted.
  */
 export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuotaDeps): StorageQuota {
   const known = createRecent<Days>(cachedAccountsMax, { ttlMs: cacheTtlMs, now });
@@ -63,7 +63,7 @@ export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuo
 
   /**
    * Writes the counts, and keeps those that could not be written. Stops at the first failure, because in an outage
-   * every further write would time out too.
+   * every further write would time out as well.
    */
   async function write(): Promise<void> {
     const sums = [...unwritten].flatMap(([account, days]) =>

@@ -18,7 +18,7 @@ interface CountedChannel extends HealthChannel {
   readonly limits: { readonly concurrent_tasks?: number | undefined };
 }
 
-/** Runs only a few indexed queries. Their cost does not depend on how many tasks have ended. */
+/** Runs only a few indexed queries, whose cost does not depend on how many tasks have finished. */
 export async function takeCensus({ stores, ledgerTotals, config, log, now }: CensusDeps): Promise<Census> {
   const { channels, currency } = config();
   const { tasks, resultCopies } = stores;
@@ -54,7 +54,7 @@ export async function takeCensus({ stores, ledgerTotals, config, log, now }: Cen
   };
 }
 
-/** The id starts with `<channel>/<credential>`. */
+/** Returns the channel from an id of the form `<channel>/<credential>…`. */
 function channelOf(id: string): string {
   return id.slice(0, id.indexOf('/'));
 }

@@ -3,7 +3,7 @@ import type { ActionResult, RunningActionName } from '../task/acts.ts';
 import type { Stall } from '../task/wait.ts';
 import type { TaskInput } from '../task/input.ts';
 
-/** The workflow's activity that is submitting or polling, or will do so next. Times are in Unix milliseconds. */
+/** The workflow's activity that submits or polls, now or next. Times are in Unix milliseconds. */
 export interface Waiting {
   readonly activity?: string;
   readonly stall?: Stall;
@@ -16,7 +16,7 @@ export interface Waiting {
   readonly lastAt?: number;
 }
 
-/** A query for Temporal's visibility store. `page` is `next` of the previous page. */
+/** A query for Temporal's visibility store. `page` is `next` from the previous page. */
 export interface TaskSearch {
   readonly query: string;
   readonly limit: number;
@@ -30,13 +30,12 @@ export interface FoundTasks {
 }
 
 /**
- * How the HTTP server starts, cancels and inspects workflows. Every method throws GatewayError `service_unavailable` if
- * Temporal does not respond in time, unless it says otherwise.
+ * Starts, cancels and inspects workflows for the HTTP server. Unless stated otherwise, every method throws GatewayError
+ * `service_unavailable` if Temporal does not respond in time.
  */
 export interface TaskPort {
   /**
-   * Starts the task's workflow, which succeeds even if no worker is running. Idempotent, because a task's id is never
-   * reused.
+   * Starts the task's workflow. Succeeds even if no worker is running. Idempotent, because a task id is never reused.
    */
   start(input: TaskInput): Promise<void>;
   /**
@@ -47,8 +46,8 @@ export interface TaskPort {
   /** Polls now if the task is waiting for its next poll. Never throws. */
   wake(task: string): Promise<void>;
   /**
-   * Performs an action on a task that has not ended. Its workflow records the action. If this throws
-   * `action_not_possible`, whose message says why, nothing has changed.
+   * Performs an action on an unfinished task, whose workflow records the action. If this throws `action_not_possible`,
+   * whose message gives the reason, nothing has changed.
    */
   act(task: string, action: RunningActionName, input: ActionInput): Promise<ActionResult>;
   /**
@@ -57,11 +56,11 @@ export interface TaskPort {
    */
   waiting(task: string): Promise<Waiting | undefined>;
   /**
-   * Returns the tasks that match, from Temporal's visibility store, which is slightly behind. Throws
-   * `invalid_parameter` if the query is invalid.
+   * Returns the matching tasks from Temporal's visibility store, which lags slightly. Throws `invalid_parameter` if the
+   * query is invalid.
    */
   search(search: TaskSearch): Promise<FoundTasks>;
   redeliver(task: string): Promise<void>;
-  /** Returns queues that every task needs but no worker polls. Throws if Temporal does not respond. */
+  /** Returns the queues that every task needs but no worker polls. Throws if Temporal does not respond. */
   unpolledQueues(): Promise<readonly string[]>;
 }

@@ -16,7 +16,10 @@ export interface TaskRetentionDeps {
 
 const pageTasks = 500;
 
-/** Returns the number of records removed. Safe to repeat, even after a crash. */
+/**
+ * Creates the step that removes old tasks and returns the number of records removed. Safe to repeat, even after a
+ * crash.
+ */
 export function createTaskRetention({ tasks, marks, removeTasks, retention, now }: TaskRetentionDeps) {
   return async ({ isOver }: Pick<StepTime, 'isOver'> = unlimited): Promise<number> => {
     const { tasksMs } = retention();

@@ -2,7 +2,9 @@ import type { TaskSpans } from '../observability/task-spans.ts';
 import { createAdmit } from './admission.ts';
 import type { AdmissionDeps, Admit } from './admission.ts';
 
-/** Adds spans for the admission, its hold and the workflow's start to the request's trace. */
+/**
+ * Wraps `createAdmit` so that the request's trace contains spans for the admission, its hold and the workflow's start.
+ */
 export function createTracedAdmit(deps: AdmissionDeps, spans: TaskSpans | undefined): Admit {
   if (spans === undefined) return createAdmit(deps);
   const { ledger, port } = deps;

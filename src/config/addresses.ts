@@ -16,7 +16,10 @@ interface TemporalTls {
   readonly clientCertPair?: { readonly crt: Buffer; readonly key: Buffer };
 }
 
-/** Requires the addresses that local mode provides and every other mode must configure. Throws ConfigError. */
+/**
+ * Returns the addresses that local mode provides and that every other mode must configure. Throws ConfigError if one is
+ * missing or a TLS file is unreadable.
+ */
 export function requireAddresses(environment: Environment): Addresses {
   const { MONGODB_URI, TEMPORAL_ADDRESS, SECRETS_KEY } = environment;
   const { tls, unreadable } = readTemporalTls(environment);

@@ -20,12 +20,12 @@ export interface EntryField {
   readonly value: FieldValue;
 }
 
-/** A list, or a mapping with arbitrary names, that accepts new elements. */
+/** A list or a mapping with arbitrary names, to which elements can be added. */
 interface EntryGroup {
   readonly pointer: string;
   readonly name: string;
   readonly description: string;
-  /** How a new element is identified: by its id, by its name in the mapping, or not at all. */
+  /** What identifies a new element: its id, its name in the mapping, or nothing. */
   readonly key: 'id' | 'name' | 'none';
 }
 
@@ -48,8 +48,8 @@ export interface Insertion {
 }
 
 /**
- * Returns the entry at a JSON pointer that identifies elements of lists by id. Derived entirely from the file's schema.
- * Leaves out parts that only the file may set.
+ * Returns the entry at a JSON pointer, in which list elements are identified by id. The entry is derived entirely from
+ * the file's schema. Parts that only the file may set are left out.
  */
 export function entryOf(file: unknown, pointer: string): DraftEntry | undefined {
   const spot = spotAt(file, pointer);
@@ -79,8 +79,8 @@ export function entryOf(file: unknown, pointer: string): DraftEntry | undefined 
 }
 
 /**
- * Returns the values to set, keyed by JSON pointer, in order to add an element to a list or mapping. The element starts
- * with the lists and mappings that the schema requires.
+ * Returns the values to set, keyed by JSON pointer, in order to add an element to a list or mapping. The element
+ * initially contains the lists and mappings that the schema requires.
  */
 export function insertionInto(
   file: unknown,
@@ -102,7 +102,7 @@ export function insertionInto(
     : { set: { [`${pointer}/-`]: { id: name, ...start } } };
 }
 
-/** Returns the lists and mappings that an element must have, all empty. Its fields are written later. */
+/** Returns the lists and mappings that an element must have, all empty. The element's fields are written later. */
 function startOf(element: Spot): unknown {
   if (isListed(element)) return [];
   if (mappingOf(element) === undefined) return '';
@@ -144,8 +144,8 @@ function partsBelow(spot: Spot): readonly Spot[] {
 }
 
 /**
- * Lists and mappings with arbitrary names are shown as their elements. A mapping that is always present is shown as
- * part of its parent.
+ * Whether the parts of a list or mapping are shown instead of the list or mapping itself. Lists and mappings with
+ * arbitrary names are shown as their elements. A mapping that is always present is shown as part of its parent.
  */
 function isPassedThrough(spot: Spot): boolean {
   const { isElement, isRequired, fallback } = spot;

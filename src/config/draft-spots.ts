@@ -11,7 +11,7 @@ export type FieldType = 'text' | 'number' | 'boolean' | 'choice' | 'secret' | 't
 
 type Schema = z.core.JSONSchema.BaseSchema;
 
-/** A value of the file or a value that the file could have, with its description from the schema. */
+/** A value that the file contains or could contain, with its description from the schema. */
 export interface Spot {
   readonly pointer: string;
   readonly path: readonly (string | number)[];
@@ -42,7 +42,9 @@ export function partsOf(spot: Spot): readonly Spot[] {
   return parts.filter(({ pointer }) => !isOfFile(pointer) && !isIdOfEntry(spot, pointer));
 }
 
-/** An entry's id cannot be edited, because tasks and records refer to the entry by it. */
+/**
+ * Whether the part is the entry's id. The id cannot be edited, because tasks and records refer to the entry by its id.
+ */
 function isIdOfEntry({ pointer, isElement }: Spot, part: string): boolean {
   return isElement && part === `${pointer}/id`;
 }
@@ -125,7 +127,7 @@ export function isListed({ alternatives, value }: Spot): boolean {
   return alternatives.every(isList) || (Array.isArray(value) && alternatives.some(isList));
 }
 
-/** Returns undefined if no single input can edit the value, because it has parts or may be anything. */
+/** Returns undefined if no single input can edit the value, because the value has parts or may be anything. */
 export function typeOf(spot: Spot): FieldType | undefined {
   if (isRecord(spot.value)) return undefined;
   if (!isListed(spot)) return isSecretPlace(spot.pointer) ? 'secret' : scalarType(spot.alternatives);

@@ -10,12 +10,12 @@ export type ChangedText = { readonly text: string } | { readonly violation: stri
 
 type Path = readonly (string | number)[];
 
-/** Stands for a secret in the text. Leaving it unchanged keeps the secret. */
+/** A placeholder for a secret in the text. If the placeholder stays unchanged, the secret is kept. */
 const kept = '${kept}';
 
 /**
- * Sets each value at its JSON pointer. Null removes the value. The text keeps its comments and order. A pointer
- * identifies an element of a list by id or index. An unknown id, or `-` as in RFC 6901, adds an element.
+ * Sets each value at its JSON pointer, or removes it if the new value is null. The text keeps its comments and order. A
+ * pointer identifies a list element by id or index. An unknown id, or `-` as in RFC 6901, adds an element.
  */
 export function editText(text: string, edits: Readonly<Record<string, unknown>>): ChangedText {
   const document = parseDocument(text);
@@ -64,7 +64,7 @@ export async function replaceSecrets(
   return written(document);
 }
 
-/** Checks that the text is valid YAML. The violation never quotes lines, which may contain secrets. */
+/** Checks that the text is valid YAML. The violation never quotes lines, because they may contain secrets. */
 export function readText(text: string): ChangedText {
   const read = readYaml(text);
   if ('value' in read) return { text };

@@ -3,8 +3,8 @@ import { isCidr, isNetwork } from '../base/networks.ts';
 import { ConfigError, describeIssue } from './config-error.ts';
 
 /**
- * The only code that reads process.env. docs/configuration.md describes every variable, and a test keeps the two in
- * sync.
+ * Reads the environment. No other code accesses process.env. docs/configuration.md describes every variable, and a test
+ * keeps the two in sync.
  */
 
 const list = z
@@ -60,7 +60,7 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const;
 
-/** ADMIN_TOKEN must resist guessing, because it gives access to every account's money. */
+/** ADMIN_TOKEN must be hard to guess, because it gives access to every account's money. */
 const adminTokenCharactersMin = 32;
 
 const environmentSchema = z
@@ -158,7 +158,7 @@ export function isStartedByNpm(): boolean {
   return process.env['npm_lifecycle_event'] !== undefined;
 }
 
-/** Returns the unvalidated environment, for child processes and for `${NAME}` in gateway.yaml. */
+/** Returns the environment without validation, for child processes and for `${NAME}` in gateway.yaml. */
 export function rawEnvironment(): NodeJS.ProcessEnv {
   return process.env;
 }

@@ -32,7 +32,7 @@ export interface GatewayConfig {
 
 export interface ParseConfigContext extends Adapters {
   readonly environment: NodeJS.ProcessEnv;
-  /** The value of each `${sealed:NAME}`, by NAME. Only the text of a draft contains these. */
+  /** The value of each `${sealed:NAME}`, by NAME. Only a draft's text contains these. */
   readonly secrets?: ReadonlyMap<string, string>;
 }
 
@@ -45,7 +45,7 @@ export function parseGatewayConfig(text: string, source: string, context: ParseC
   const violations = describeMissing(missing);
   const parsed = fileSchema.safeParse(value);
   if (!parsed.success) {
-    // Report a missing variable by name, and not again as an invalid value.
+    // A missing variable is reported by name, so the invalid value that it causes is not reported as well.
     const incomplete = new Set([...missing.values()].flat());
     const issues = parsed.error.issues.filter(({ path }) => !incomplete.has(formatPath(path)));
     violations.push(...issues.flatMap((issue) => describeIssue(issue)));
@@ -96,7 +96,7 @@ interface Substitution extends Pick<ParseConfigContext, 'environment' | 'secrets
   readonly missing: MissingVariables;
 }
 
-/** Returns one violation per variable, even if the file uses it several times. */
+/** Returns one violation per variable, even if the file uses the variable multiple times. */
 function describeMissing(missing: MissingVariables): string[] {
   return [...missing].map(([name, [first = '', ...others]]) => {
     const more = others.length === 0 ? '' : ` and ${others.length} more`;

@@ -23,7 +23,7 @@ import {
 
 /**
  * Identifies a channel, credential or model. Contains no colon or slash, because queue and slot names are built from
- * ids.
+ * identifiers.
  */
 export const identifier = z
   .string()
@@ -235,7 +235,7 @@ export const modelSchema = z.strictObject({
   fallback: fallbackSchema.optional(),
 });
 
-/** A gateway that is configured in the console may omit channels and models. */
+/** The schema of a file. Channels and models are optional, because a gateway can be configured in the console. */
 export const fileSchema = z
   .strictObject(
     {

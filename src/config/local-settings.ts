@@ -8,7 +8,8 @@ import { isSameProcessAlive, processIdentitySchema } from '../process/process-id
 import { ConfigError } from './config-error.ts';
 
 /**
- * Local mode generates these at its first start and keeps them in DATA_DIR/local.json, which only its owner can read.
+ * The settings that local mode generates at its first start and keeps in DATA_DIR/local.json, which only its owner can
+ * read.
  */
 const settingsSchema = z.object({
   secretsKey: z.string(),
@@ -16,9 +17,9 @@ const settingsSchema = z.object({
   adminToken: z.string(),
   account: z.string(),
   apiKey: z.string().optional(),
-  /** From the last start. Send no secret there before `runningApiUrl` confirms the address. */
+  /** From the last start. Send no secret to this address before `runningApiUrl` confirms it. */
   apiUrl: z.string().optional(),
-  /** The process of local mode, which runs the API at `apiUrl` as its child. */
+  /** The local mode process, which runs the API at `apiUrl` as its child. */
   startedBy: processIdentitySchema.optional(),
   /** From the last start. Undefined if the operator's own configuration was used. */
   simulatorUrl: z.string().optional(),
@@ -49,9 +50,9 @@ export async function readLocalSettings(dataDir: string): Promise<LocalSettings 
 }
 
 /**
- * Returns the API's address, or undefined if local mode has ended. Another program may listen on its port by then, and
- * must not receive a key. On systems that do not report when a process started (Windows), a reused process id counts as
- * local mode.
+ * Returns the API's address, or undefined if local mode has exited. By then, another program may listen on the same
+ * port, and it must not receive a key. On systems that do not report when a process started (Windows), a reused process
+ * id counts as local mode.
  */
 export async function runningApiUrl({ apiUrl, startedBy }: LocalSettings): Promise<string | undefined> {
   return startedBy !== undefined && (await isSameProcessAlive(startedBy)) ? apiUrl : undefined;

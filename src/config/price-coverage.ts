@@ -138,8 +138,8 @@ function narrow(domain: Domain, name: FactName, values: readonly FactValue[]): D
 const openWords = new Set(['adaptive', 'auto']);
 
 /**
- * Returns every possible value. Undefined stands for a fact that the upstream does not report, which a line may still
- * match.
+ * Returns every possible value. Undefined stands for a fact that the upstream does not report. A line may still match
+ * that.
  */
 function possibleFacts(model: SoldModel): Domain {
   const { price, durations, kind } = model;
@@ -199,7 +199,7 @@ function inputFlags({ inputs }: SoldModel): Pick<Domain, 'video_input' | 'audio_
 
 /**
  * Returns the durations to test: both ends of the range, and each line's bounds with their neighbours. Between two
- * consecutive ones, no line changes its result.
+ * consecutive durations, no line's result changes.
  */
 function lengths(
   lines: Price['lines'],

@@ -2,9 +2,9 @@ import { Composer, Parser, parseDocument } from 'yaml';
 import type { CST } from 'yaml';
 
 const bytesMax = 256 * 1024;
-/** The parser recurses at each level, and a stack overflow cannot be handled safely. */
+/** Limits the nesting. The parser recurses at each level, and a stack overflow cannot be handled safely. */
 const levelsMax = 32;
-/** Per list or mapping. The parser compares each key with all the others. */
+/** The limit per list or mapping, because the parser compares each key with all the others. */
 const entriesMax = 2_000;
 const errorsMax = 20;
 
@@ -13,8 +13,8 @@ export type ReadYaml = { readonly value: unknown } | { readonly violations: read
 let last: { readonly text: string; readonly read: ReadYaml } | undefined;
 
 /**
- * Bounded in time and memory for any text. Caches the last text, because startup and reload each read the same one
- * several times.
+ * Parses text within limited time and memory, whatever the text. Caches the last text, because startup and reload each
+ * read the same text multiple times.
  */
 export function readYaml(text: string): ReadYaml {
   if (last?.text !== text) last = { text, read: parse(text) };
@@ -41,7 +41,7 @@ function parse(text: string): ReadYaml {
     if (document === undefined || documents.length > 1 || document.errors.length > 0)
       return { violations: parseDocument(text).errors.map((error) => error.message) };
     const value: unknown = document.toJS();
-    // Throws a TypeError for a cyclic value, which an alias inside its own anchor creates.
+    // Throws a TypeError for a cyclic value, which results from an alias inside its own anchor.
     JSON.stringify(value);
     return { value };
   } catch (error) {

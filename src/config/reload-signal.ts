@@ -1,5 +1,5 @@
 /**
- * Reloads gateway.yaml on SIGHUP. Without a listener, the signal would end the process, so the commands `api` and
+ * Reloads gateway.yaml on SIGHUP. Without a listener, the signal would kill the process, so the commands `api` and
  * `worker` start listening before they load anything else. A signal that arrives during startup is handled as soon as
  * there is something to reload.
  */
@@ -18,8 +18,8 @@ export function watchReloadSignal(): void {
 }
 
 /**
- * Calls the listener on each signal, and immediately if one arrived during startup. Returns a function that removes the
- * listener.
+ * Calls the listener on each signal, and immediately if a signal arrived during startup. Returns a function that
+ * removes the listener.
  */
 export function onReloadSignal(listener: () => void): () => void {
   watchReloadSignal();

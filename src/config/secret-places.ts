@@ -14,7 +14,7 @@ export interface WrittenSecret {
   readonly origin?: string | undefined;
 }
 
-/** Finds secrets that a file contains literally rather than as the name of a variable. Accepts invalid files too. */
+/** Finds secrets that a file contains literally rather than as the name of a variable. Works for invalid files, too. */
 export function secretsIn(file: unknown, isWanted = isWritten): readonly WrittenSecret[] {
   return textsIn(file).filter(({ place, value }) => isSecretPlace(place) && isWanted(value));
 }
@@ -36,7 +36,7 @@ export function originOfWritten(
 }
 
 /**
- * Finds what a file may contain but a draft may not. Drafts arrive over the network, and files are local to this
+ * Reports what a file may contain but a draft may not. Drafts arrive over the network, but files are local to this
  * machine.
  */
 export function draftIssues(
@@ -103,8 +103,8 @@ const secretPlaces =
   /^\/(?:channels\/[^/]*\/credentials\/[^/]*\/(?:api_key|callback_secret)|notify\/targets\/[^/]*\/(?:url|secret)|(?:results|ledger\/heads)\/s3\/(?:access_key_id|secret_access_key)|ledger\/heads\/token)$/;
 
 /**
- * Only a file may set these, because they affect the machine and its network: commands, directories, and addresses that
- * need not be public.
+ * Settings that only a file may contain, because they affect the machine and its network: commands, directories, and
+ * addresses that need not be public.
  */
 const ofFile: readonly (readonly string[])[] = [['results'], ['ledger', 'heads'], ['notify', 'targets']];
 

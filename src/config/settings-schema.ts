@@ -17,7 +17,7 @@ const bucketFields = {
   path_style: z.boolean().default(false),
 };
 
-/** Whether and where results are copied, so that their links outlive the upstream's. Read only at startup. */
+/** Whether and where results are copied so that their links outlive the upstream's. Read only at startup. */
 export const resultsSchema = z
   .strictObject({
     storage: z.enum(['none', 'directory', 's3']).default('none'),
@@ -48,8 +48,8 @@ export const resultsSchema = z
   });
 
 /**
- * How long data outside the ledger is kept. Callbacks are retried for three days after a task ends, and a task can end
- * three days after it was created. The minimum of seven days covers both.
+ * How long data outside the ledger is kept. The minimum of seven days is enough for a task that takes three days and
+ * for its callbacks, which are retried for three more days.
  */
 export const retentionSchema = z.strictObject({
   requests_days: positiveInt

@@ -8,7 +8,7 @@ import { packText } from './configuration-text.ts';
 import type { ChannelConfig } from './gateway-schema.ts';
 import { readYaml } from './read-yaml.ts';
 
-/** A vendor file is an adapter written as data. gateway.yaml lists the files under `vendors`. */
+/** Vendor files, each of which is an adapter written as data. gateway.yaml lists them under `vendors`. */
 
 export type VendorFiles = Readonly<Record<string, VendorFile>>;
 

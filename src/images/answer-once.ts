@@ -8,9 +8,8 @@ export interface ImageAnswer {
   readonly status: number;
   readonly parts: readonly BodyPart[];
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether this repeats the response to an earlier request. */
   readonly replayed: boolean;
-  /** Must be called once the response has been written completely, or when the caller disconnects before that. */
+  /** Called once the response has been written completely, or when the caller disconnects before that. */
   readonly onEnd?: () => void;
 }
 
@@ -20,18 +19,18 @@ export interface AnswerOnceDeps {
 }
 
 export interface ImageAnswerRequest extends RepeatRequest {
-  /** Aborts when the caller disconnects. Created on first use. */
+  /** Returns a signal that aborts when the caller disconnects. The signal is created on the first call. */
   readonly closed: () => AbortSignal;
   readonly presentError: (error: GatewayError) => string;
 }
 
-/** Produces the response to the image request with this id. Passes it to `keep` before it is paid for. */
+/** Produces the response to the image request with this id, and passes it to `keep` before it is paid for. */
 export type MakeAnswer = (
   image: string,
   keep?: (parts: readonly BodyPart[]) => Promise<void>,
 ) => Promise<readonly BodyPart[]>;
 
-/** A repeat of an image request causes no second upstream call and gets the response to the first one. */
+/** Responds to an image request. A repeat causes no second upstream call and gets the response to the first request. */
 export async function answerOnce(
   ask: ImageAnswerRequest,
   make: MakeAnswer,
@@ -68,7 +67,9 @@ function succeeded(parts: readonly BodyPart[]): Answer {
   return { status: 200, mayRetry: true, parts };
 }
 
-/** For requests with an idempotency key. The response is stored before it is paid for, so that a repeat can get it. */
+/**
+ * Responds to a request with an idempotency key. The response is stored before it is paid for, so a repeat can get it.
+ */
 async function keepThenAnswer(claim: Claim, ask: ImageAnswerRequest, make: MakeAnswer): Promise<ImageAnswer> {
   try {
     const parts = await make(claim.made, (made) => claim.keep(succeeded(made)));
@@ -81,8 +82,8 @@ async function keepThenAnswer(claim: Claim, ask: ImageAnswerRequest, make: MakeA
 }
 
 /**
- * For clients that may retry automatically. The response does not wait for its record to be written. The record is
- * needed even after a complete response, because the network or a proxy may lose it unnoticed.
+ * Responds to a client that may retry automatically, without waiting until the response is recorded. Even a complete
+ * response needs a record, because the network or a proxy may lose it unnoticed.
  */
 async function answerThenKeep(claim: Claim, ask: ImageAnswerRequest, make: MakeAnswer): Promise<ImageAnswer> {
   try {
@@ -95,8 +96,8 @@ async function answerThenKeep(claim: Claim, ask: ImageAnswerRequest, make: MakeA
 }
 
 /**
- * If an upstream refused the request or may have accepted it, the error becomes the final response. Otherwise the
- * request can be retried.
+ * Stores the error as the final response if an upstream refused the request or may have accepted it. After any other
+ * error, the request can be retried.
  */
 function endFailed(claim: Claim, error: unknown, { presentError }: ImageAnswerRequest): Promise<void> {
   const isFinal = error instanceof GatewayError && error.headers['x-should-retry'] === 'false';

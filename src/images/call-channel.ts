@@ -20,7 +20,7 @@ import type {
 } from '../providers/provider.ts';
 import { timeLimit } from '../process/running-time.ts';
 
-/** `ambiguous` counts the calls that produced nothing but may have been billed. */
+/** `ambiguous` is the number of calls that produced nothing but may have been billed. */
 export type ChannelAnswer =
   | { readonly kind: 'delivered'; readonly delivery: Delivery; readonly ambiguous: number }
   | { readonly kind: 'failed'; readonly error: UpstreamError; readonly ambiguous: number };
@@ -38,13 +38,12 @@ export interface ChannelCall {
   readonly candidate: RouteCandidate;
   readonly request: ImageRequest;
   readonly perCall: number;
-  /** See ImageContext. */
   readonly onPartial?: ImageContext['onPartial'];
 }
 
 /**
- * If the channel renders fewer images per call than requested, it is called several times in parallel, and fails only
- * if no call delivers an image. Never throws because of the upstream's behaviour.
+ * Calls a channel. If the channel renders fewer images per call than requested, makes multiple calls in parallel, and
+ * fails only if none of them delivers an image. Never throws because of the upstream's behaviour.
  */
 export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   const { channel, candidate, request, provider, perCall } = call;
@@ -63,12 +62,12 @@ export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   return { kind: 'failed', error: mostSevere(errors), ambiguous };
 }
 
-/** The poll interval for upstreams that respond with a job. */
+/** How often to poll if an upstream responds with a job. */
 const resumeEveryMs = 2_000;
 
 /**
- * If the upstream responds with a job, polls until the job is done or the signal aborts. After an abort, the outcome is
- * unknown.
+ * Renders images. If the upstream responds with a job, polls until the job finishes or the signal aborts. After an
+ * abort, the outcome is unknown.
  */
 async function render(
   request: ImageRequest,
@@ -105,7 +104,7 @@ function splitCount(n: number, perCall: number): number[] {
   return Array.from({ length: Math.ceil(n / perCall) }, (_, index) => Math.min(perCall, n - index * perCall));
 }
 
-/** A failure that the adapter did not classify may have happened after the request was accepted. */
+/** Wraps an unexpected error of the adapter as ambiguous, because the request may have been accepted. */
 function asUpstreamError(error: unknown, { channel }: RouteCandidate): UpstreamError {
   if (error instanceof UpstreamError) return error;
   return new UpstreamError('ambiguous', `The adapter of ${channel} failed.`, {
@@ -114,7 +113,9 @@ function asUpstreamError(error: unknown, { channel }: RouteCandidate): UpstreamE
   });
 }
 
-/** If several calls failed, the gravest failure decides. A call that may have been accepted outweighs any refusal. */
+/**
+ * Determines which failure counts if multiple calls failed. A call that may have been accepted outweighs any refusal.
+ */
 const gravity: Record<UpstreamOutcome, number> = {
   ambiguous: 4,
   rejected: 3,
@@ -151,7 +152,10 @@ async function merge(answers: readonly GeneratedImages[]): Promise<Delivery> {
 
 type Usage = NonNullable<SettleFacts['usage']>;
 
-/** Returns only counts that every response reports, because a partial sum would be charged as if it were complete. */
+/**
+ * Adds up the counts that every response reports. Omits all others, because a partial total would be charged as if it
+ * were complete.
+ */
 function sumUsage(usages: readonly (Usage | undefined)[]): Usage | undefined {
   const names = [...new Set(usages.flatMap((usage) => Object.keys(usage ?? {})))].filter(isCount);
   const sums = names.flatMap((name) => {

@@ -14,20 +14,20 @@ export interface ConverterDeps {
   readonly openMedia: GuardedClient['openMedia'];
   readonly workspace: ImageWorkspace;
   readonly pixelsMax: number;
-  /** Reserves disk space for a file. Throws GatewayError if there is not enough. */
+  /** Reserves disk space for a file. Throws GatewayError if too little is left. */
   readonly reserve: (bytes: number) => void;
 }
 
 /**
- * Converts a request's images to the forms that a channel accepts. However many channels are tried, each address is
- * fetched and each image written only once.
+ * Converts a request's images to the forms that a channel accepts. Each address is fetched once and each image written
+ * once, however many channels are tried.
  */
 export interface ImageConverter {
   /** Throws `invalid_parameter` or `media_url_not_allowed`, naming the image. */
   convert(request: ImageRequest, forms: readonly ImageForm[]): Promise<ImageRequest>;
 }
 
-/** No upstream accepts larger images. */
+/** No upstream accepts a larger image. */
 export const imageBytesMax = 50 * 1024 * 1024;
 const fetchTimeoutMs = 30_000;
 
@@ -52,7 +52,7 @@ export function createImageConverter(deps: ConverterDeps): ImageConverter {
       case 'url':
         return once(input.url, () => fetchImage(input.url, param, deps));
       case 'file':
-        // The channel accepts data. The adapter encodes the file while sending it.
+        // The channel accepts data, so the adapter encodes the file while sending it.
         return input;
       case 'data':
         return once(input, () => toFile(input, deps));
@@ -65,7 +65,8 @@ export function createImageConverter(deps: ConverterDeps): ImageConverter {
     async convert(request, forms) {
       const { images, mask } = request;
       const single = images.length === 1;
-      // Wait for all conversions even if one fails, so that none of them writes into a workspace that is being removed.
+      // Waits for all conversions even if one fails so that none of them writes into a workspace that is being
+      // removed.
       const converted = await Promise.allSettled(
         images.map((image, index) => convertOne(image, forms, single ? 'image' : `image[${index}]`)),
       );
@@ -124,7 +125,7 @@ async function fetchImage(url: string, param: string, deps: ConverterDeps): Prom
   return file;
 }
 
-/** Reports only the kind of failure, because a private server's response must not be revealed. */
+/** Explains a failed fetch by its kind alone, because a private server's response must not be revealed. */
 function explainFetch(error: unknown, param: string): unknown {
   if (!(error instanceof GuardedRequestError)) return error;
   if (error.code === 'address_refused') {

@@ -40,8 +40,8 @@ export interface CreateImagesDeps {
 }
 
 /**
- * Whether to create a task even if the upstream responds synchronously. `preferred` creates one only if results can be
- * links.
+ * Whether to create a task even if the upstream responds synchronously. `preferred` creates one only if the results can
+ * be links.
  */
 export type AsTask = boolean | 'preferred';
 
@@ -58,7 +58,7 @@ export interface CreateImagesCommand {
   readonly asTask: AsTask;
   readonly traceparent?: string;
   readonly closed: () => AbortSignal;
-  /** Reserves memory until the response is sent. Throws GatewayError if there is not enough. */
+  /** Reserves memory until the response is sent. Throws GatewayError if too little is left. */
   readonly reserve: (bytes: number) => void;
   /** Throws GatewayError if this much memory is not available now. */
   readonly requireRoom: (bytes: number) => void;
@@ -66,7 +66,7 @@ export interface CreateImagesCommand {
   readonly present: AnswerPresenter;
 }
 
-/** Formats responses as text, because they are stored exactly as they were sent. */
+/** Formats responses as text, because they are stored exactly as sent. */
 export interface AnswerPresenter {
   readonly images: (delivery: Delivery, warnings: readonly string[]) => readonly BodyPart[];
   readonly error: (error: GatewayError) => string;
@@ -82,7 +82,10 @@ export type CreatedImages =
 
 export type CreateImages = (command: CreateImagesCommand) => Promise<CreatedImages>;
 
-/** Renders while the caller waits, or creates a task, depending on the plan's first channel. */
+/**
+ * Creates the service that renders images while the caller waits, or creates a task, depending on the plan's first
+ * channel.
+ */
 export function createImageService(deps: CreateImagesDeps): CreateImages {
   return async (command) => {
     const { request, named, strict, caller } = command;
@@ -106,7 +109,7 @@ export function createImageService(deps: CreateImagesDeps): CreateImages {
   };
 }
 
-/** If no copies are stored, drops channels that respond with data, because their images would have no links. */
+/** Drops channels that respond with data if no copies are stored, because there would be no links to their images. */
 function withLinks(
   plan: RoutePlan,
   { request, asTask }: { readonly request: ImageRequest; readonly asTask: boolean },
@@ -149,14 +152,14 @@ async function renderImages(
     const answer = await answerOnce(
       ask,
       async (image, keepParts) => {
-        // Link the media only for a first request. A repeat gets its stored response even if a file has since been
-        // deleted.
+        // The media are linked only for the first request. A repeat gets the stored response even if a file has been
+        // deleted since.
         const request = await deps.linkMedia(command.request, caller);
         const needsStorage = (channel: string) =>
           request.responseFormat === 'url' && answersWithData(whole, channel);
         const plan = await withStorage(whole, needsStorage, deps.storageRefusal);
-        // If the images must be fetched but there is no memory for them, refuse the request before it is rendered and
-        // billed.
+        // The images would have to be fetched. If there is no memory for them, the request is refused before it is
+        // rendered and billed.
         const isFetched = request.responseFormat === 'b64_json' && candidatesWithLinks(plan).length > 0;
         if (isFetched) command.requireRoom(dataBytes);
         const partsOf = (made: Delivery) => present.images(made, plan.warnings);

@@ -3,7 +3,7 @@ import { isModeration } from '../errors/failure.ts';
 import { scrub } from '../http-client/index.ts';
 import type { UpstreamError } from '../providers/provider.ts';
 
-/** Keeps official clients from retrying a failed POST automatically, which would buy the images a second time. */
+/** Keeps official clients from automatically retrying a failed POST, which would buy the images a second time. */
 export const noRetry = { 'x-should-retry': 'false' } as const;
 
 const retryAfterSecondsDefault = 5;
@@ -12,7 +12,9 @@ export function mayBeAccepted({ outcome }: UpstreamError): boolean {
   return outcome === 'ambiguous';
 }
 
-/** Returns the caller's error for a synchronous image request that no channel served. Nothing has been charged. */
+/**
+ * Returns the error that the caller sees if no channel served a synchronous image request. Nothing has been charged.
+ */
 export function explainFailure(failure: UpstreamError): GatewayError {
   const detail = `${failure.outcome}: ${failure.code}`;
   const because = { detail, failure: failure.failure };

@@ -9,8 +9,8 @@ export interface FetchedImages {
 
 export interface FetchedSpace {
   /**
-   * Throws NoRoomError if the account, or all accounts together, would use too much, and GatewayError if this request
-   * alone would.
+   * Throws NoRoomError if the account, or all accounts together, would use too much memory, and GatewayError if this
+   * request alone would.
    */
   readonly reserve: (bytes: number) => void;
   readonly release: () => void;

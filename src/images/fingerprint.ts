@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ImageInput, ImageRequest } from '../models/request.ts';
 
 /**
- * Two requests that ask for the same thing have the same fingerprint. Files are compared by content, not location.
+ * Returns the same fingerprint for requests that ask for the same thing. Files are compared by content, not location.
  * `more` is what the caller asked for besides the images.
  */
 export async function fingerprintImage(

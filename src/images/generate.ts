@@ -34,7 +34,7 @@ export interface GenerateDeps extends SettleDeps {
 export type CallForImage = (image: string, call: ChannelCall) => Promise<ChannelAnswer>;
 
 export interface GenerateCommand {
-  /** Replaces the task id in ledger entries (`img_…`). */
+  /** The image request's id (`img_…`), used in place of a task id in ledger entries. */
   readonly image: string;
   readonly account: string;
   readonly by: Spender;
@@ -42,7 +42,7 @@ export interface GenerateCommand {
   readonly plan: RoutePlan;
   readonly converter: ImageConverter;
   readonly inForm: (delivery: Delivery, channel: string) => Promise<Delivery>;
-  /** Stores the response before it is paid for. If undefined, repeats cannot get the response. */
+  /** Stores the response before it is paid for. If undefined, the response is not available to repeats. */
   readonly keep?: (delivery: Delivery) => Promise<void>;
   readonly traceparent?: string;
 }
@@ -65,9 +65,9 @@ export function createGenerate(deps: GenerateDeps): Generate {
 
   return async (command) => {
     const { image: task, account, by, plan } = command;
-    // Prepare before taking the hold, because an image that cannot be fetched is the caller's mistake.
+    // Prepared before the hold is taken, because an image that cannot be fetched is the caller's mistake.
     const prepared = await prepareFirst(command, deps);
-    // Fetching the images takes time, so read the terms only now.
+    // Read after the preparation, which takes time.
     const terms = await deps.holdTerms(account, by);
     const watched = await deps.imageLeases.watch(task);
     let fate: 'open' | 'closed' | 'promised' = 'open';
@@ -149,7 +149,10 @@ async function attempt(
   }
 }
 
-/** Goes on to the next channel only if the current one has definitely not accepted the request. */
+/**
+ * Tries the channels in order. Continues with the next one only if the current one has definitely not accepted the
+ * request.
+ */
 async function tryCandidates(
   first: ChannelCall | undefined,
   watched: WatchedImage,
@@ -160,7 +163,7 @@ async function tryCandidates(
   for (const [index, candidate] of command.plan.candidates.entries()) {
     const prepared = index === 0 ? first : await prepare(candidate, command, deps);
     if (prepared === undefined) continue;
-    // Confirm before each call, because another process may have closed the hold while this one was stalled.
+    // Confirmed before each call, because another process may have closed the hold while this one was stalled.
     if (!(await watched.confirm())) {
       const error = serviceUnavailable('the request could not be sent before its lease ended');
       return { kind: 'failed', error, note: 'the lease was lost before it was sent' };
@@ -221,8 +224,8 @@ async function passGate(
 }
 
 /**
- * If the hold cannot be released now, returns false, and it is closed in the background. Either way, the caller gets
- * the error about the upstream.
+ * Releases the hold. Returns false if that fails, and the hold is then closed in the background. Either way, the caller
+ * gets the upstream's error.
  */
 async function release(
   { note, upstream }: Pick<Failed, 'note' | 'upstream'>,
@@ -239,7 +242,7 @@ async function release(
   }
 }
 
-/** A response that cannot be stored is still sent, but repeats cannot get it. */
+/** Stores a response for repeats. If that fails, the response is still sent. */
 async function keepAnswer({ keep, image }: GenerateCommand, delivery: Delivery, log: Logger): Promise<void> {
   try {
     await keep?.(delivery);

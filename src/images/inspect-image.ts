@@ -4,12 +4,12 @@ export interface ImageFacts {
   readonly height: number;
 }
 
-/** A JPEG's size may come after profiles and previews. */
+/** Enough to find a JPEG's size, which may come after profiles and previews. */
 export const inspectedBytesMax = 1024 * 1024;
 
 /**
- * Looks only at the bytes, not at the image's name or declared media type. Returns undefined for anything but PNG,
- * JPEG, GIF and WebP.
+ * Reads an image's facts from its bytes alone, ignoring its name and declared media type. Returns undefined for
+ * anything but PNG, JPEG, GIF and WebP.
  */
 export function inspectImage(bytes: Uint8Array): ImageFacts | undefined {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, inspectedBytesMax));
@@ -84,7 +84,7 @@ function readJpeg(data: Buffer): ImageFacts | undefined {
   return undefined;
 }
 
-/** SOF0 to SOF15, without the three codes in that range that mean something else. */
+/** Whether the marker is one of SOF0 to SOF15. Three codes in that range mean something else. */
 function isFrameHeader(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }

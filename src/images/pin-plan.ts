@@ -8,14 +8,17 @@ export interface PinnedPlan {
 
 export interface PinContext {
   readonly channels: Channels;
-  /** A repeat of a request with an Idempotency-Key must take the same route, so the channel is not drawn at random. */
+  /**
+   * Whether the request has an Idempotency-Key. A repeat must take the same route, so the channel is not drawn at
+   * random.
+   */
   readonly keyed: boolean;
   readonly asTask: boolean;
 }
 
 /**
- * Returns the channels that one request uses: either those that respond synchronously, or those that create a task. A
- * request for a task can use all of them.
+ * Selects the channels for one request: either those that respond synchronously, or those that create a task. A request
+ * for a task can use all of them.
  */
 export function pinPlan(plan: RoutePlan, context: PinContext): PinnedPlan {
   if (context.asTask) return { mode: 'task', plan };

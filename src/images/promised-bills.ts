@@ -13,21 +13,24 @@ export interface PromisedBill {
 }
 
 /**
- * `noted` means that MongoDB records the charge as owed, so another process can write it. `unwritten` means that only
- * this process knows about it.
+ * `noted`: MongoDB records the charge as owed, so another process can write it. `unwritten`: only this process knows
+ * about the charge.
  */
 export type BillState = 'written' | 'noted' | 'unwritten';
 
 export interface PromisedBills {
   promise(bill: PromisedBill, write: () => Promise<BillState>): void;
   /**
-   * Waits up to this long until every bill is stored outside this process. Then logs the remaining ones, so that an
-   * operator can charge them.
+   * Waits until every bill is stored outside this process, but no longer than `maxMs`. Then logs the remaining bills,
+   * so an operator can charge them.
    */
   stop(maxMs: number): Promise<void>;
 }
 
-/** The number of bills cannot grow, because no holds are taken while the ledger is unavailable. */
+/**
+ * Creates an empty list of unwritten bills. While the ledger is unavailable, the list cannot grow, because no holds are
+ * taken.
+ */
 export function createPromisedBills(log: Logger): PromisedBills {
   const unwritten = new Map<PromisedBill, Promise<void>>();
 

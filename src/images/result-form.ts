@@ -20,7 +20,7 @@ import { measuredImage, measuredLink } from './measure-image.ts';
 
 export interface ResultFormDeps {
   readonly openLink: OpenLink;
-  /** Undefined if results are not stored. Data then remains data. */
+  /** Undefined if results are not stored. Results that are data stay data in that case. */
   readonly keepImages?: KeepImages | undefined;
   readonly openStored: (task: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   readonly pause?: (ms: number) => Promise<unknown>;
@@ -36,7 +36,10 @@ export interface AskedForm {
 }
 
 export interface ResultForms {
-  /** Drops results that cannot be converted. Throws GatewayError if none is left. */
+  /**
+   * Converts results to the requested form, and drops those that cannot be converted. Throws GatewayError if none is
+   * left.
+   */
   readonly convert: (delivery: Delivery, asked: AskedForm) => Promise<Delivery>;
   readonly asData: (
     task: LinkedTask,
@@ -52,11 +55,11 @@ interface StreamedData {
   readonly pieces: AsyncIterable<string | Uint8Array>;
 }
 
-/** The channel determines where result links may lead. */
+/** The task whose links are opened. Its channel determines where they may lead. */
 type LinkedTask = Pick<Task, 'id' | 'channel'>;
 
 const fetchTimeoutMs = 60_000;
-/** Short, because the caller is waiting for the response. */
+/** Short, because the caller is waiting. */
 const headTimeoutMs = 5_000;
 
 export function createResultForms(deps: ResultFormDeps): ResultForms {
@@ -136,15 +139,15 @@ async function linked(
 
 const keepEveryMs = 1_000;
 const keepMaxMs = 60_000;
-/** An attempt that takes longer than this counts as waiting. */
+/** An attempt to store images counts as waiting after this time. */
 const keepAtOnceMs = 5_000;
 
 interface StorageWait
   extends Required<Pick<ResultFormDeps, 'pause' | 'timeLimit'>>, Pick<AskedForm, 'reserve'> {}
 
 /**
- * The upstream has rendered the images, so the caller waits up to a minute for them to be stored, if the process has
- * memory for them. The storage may be full, unreachable or unresponsive.
+ * Stores images that the upstream has already rendered. The storage may be full, unreachable or unresponsive, so the
+ * caller waits up to a minute, if the process has memory for the images.
  */
 async function keptInTime<Kept>(
   keep: () => Promise<Kept>,
@@ -158,7 +161,7 @@ async function keptInTime<Kept>(
     try {
       return await tried(keep(), end, { mayWait, timeLimit });
     } catch (error) {
-      // If the caller were asked to retry, the images would be rendered and billed a second time.
+      // This error must not ask for a retry, because the images would be rendered and billed a second time.
       if (error instanceof UnkeepableError || end.aborted || !mayWait()) throw undeliverable(error);
       await pause(keepEveryMs);
       if (end.aborted) throw undeliverable(error);
@@ -199,7 +202,7 @@ async function measured(delivery: Delivery, openHead: Parameters<typeof measured
   return { ...delivery, images, facts: factsOf(delivery, images) };
 }
 
-/** Reads the first piece immediately, so that the promise rejects if the file cannot be opened. */
+/** Reads the first chunk immediately so that the promise rejects if the file cannot be opened. */
 async function withHead(rest: AsyncGenerator<Uint8Array, void, undefined>): Promise<StreamedData> {
   const first = await rest.next();
   const head = first.done === true ? '' : first.value;
@@ -211,8 +214,8 @@ async function withHead(rest: AsyncGenerator<Uint8Array, void, undefined>): Prom
 }
 
 /**
- * Reduces the facts to the images that arrived. An upstream counts tokens for all images that it rendered, so those
- * that arrived are charged for their share, rounded up.
+ * Reduces the facts to the images that arrived. An upstream counts the tokens of all images that it rendered, so the
+ * arrived images are charged for their share, rounded up.
  */
 function factsOf(
   { images: { length: made }, facts }: Delivery,
@@ -237,7 +240,7 @@ async function arrived(images: readonly Promise<GeneratedImage>[]): Promise<Gene
   return there;
 }
 
-/** Keeps the text in pieces, so that an image never becomes a single string. */
+/** Encodes the data in chunks so that an image never becomes a single string. */
 async function encode(body: AsyncIterable<Uint8Array>, reserve: AskedForm['reserve']): Promise<Base64Blob> {
   const chunks: Buffer[] = [];
   for await (const text of base64Of(body)) {
@@ -260,7 +263,7 @@ async function* base64Of(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
     const whole = rest.length - (rest.length % 3);
     yield encoded(rest.subarray(0, whole));
     rest = rest.subarray(whole);
-    // Reading from a disk can otherwise monopolize the event loop.
+    // Reading from a disk would otherwise monopolize the event loop.
     await turn();
   }
   if (!isChecked) checkImage(rest);
@@ -268,7 +271,7 @@ async function* base64Of(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
 }
 
 /**
- * Refuses empty files, HTML and JSON, such as a page that explains why there is no image. Accepts everything else,
+ * Refuses empty files, HTML and JSON, for example a page that explains why there is no image. Accepts everything else,
  * because an upstream may use a format that we do not know.
  */
 function checkImage(head: Buffer): void {

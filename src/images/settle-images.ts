@@ -52,13 +52,14 @@ export function billFor(
   { plan: { basis, hold: held } }: Settling['command'],
 ): ImageBill {
   const input = { basis, channel: candidate.channel, facts: delivery.facts, held };
-  // A caller waiting for images cannot wait for an operator's decision.
+  // An amount that would need an operator's review counts as not credible, because the caller is waiting for the
+  // images.
   const settlement = chargeImages(input, ({ amount }) => !needsReview(basis.price, { held, amount }));
   const said = { reported: input.facts, ...defined({ cost: delivery.cost }) };
   return { settlement: { ...settlement, ...said }, upstream };
 }
 
-/** The delays between attempts. After the last one, the caller gets the images, and the charge is written later. */
+/** The delays between attempts. After the last attempt, the caller gets the images, and the charge is written later. */
 const settleDelaysMs = [100, 400, 1_500];
 
 export interface Settled {
@@ -68,8 +69,8 @@ export interface Settled {
 }
 
 /**
- * If the ledger is unavailable, the caller does not wait long: paid images are delivered, and the process keeps trying
- * to write the charge in the background.
+ * Settles the hold. If the ledger is unavailable, the caller gets the paid images after a short wait, and the process
+ * keeps trying to write the charge in the background.
  */
 export async function settleOrPromise(
   bill: ImageBill,

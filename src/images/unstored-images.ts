@@ -1,15 +1,15 @@
 import { createPlaces } from '../base/places.ts';
 
-/** Images that this worker has rendered but not yet stored exist nowhere else. */
+/** Images that this worker has rendered but not yet stored, and that exist nowhere else. */
 export interface UnstoredImages {
   /**
-   * Counts the images while they are being stored. After a failed attempt, `mayWait` returns whether they may stay in
+   * Counts the images while they are being stored. After a failed attempt, `mayWait` says whether they may stay in
    * memory for another one.
    */
   hold<Result>(images: HeldImages, store: (mayWait: () => boolean) => Promise<Result>): Promise<Result>;
   /**
-   * Returns false while images are waiting for the storage. While half of the memory is in use, only accounts without
-   * images in it may render.
+   * Returns false while images are waiting for the storage. If more than half of the memory is in use, also returns
+   * false for accounts that have images in it.
    */
   mayRender(account: string): boolean;
 }
@@ -20,7 +20,7 @@ interface HeldImages {
 }
 
 const accountShare = 0.75;
-/** New renders start up to this share of the memory. The rest is for renders in flight. */
+/** The share of the memory up to which new renders start. The rest is for renders in flight. */
 const rendersUpTo = 0.5;
 
 export function createUnstoredImages(bytesMax: number): UnstoredImages {
@@ -29,7 +29,7 @@ export function createUnstoredImages(bytesMax: number): UnstoredImages {
   let waiting = 0;
   return {
     async hold({ account, bytes }, store) {
-      // A single result may exceed an account's share.
+      // Limited to the share, because a single result may exceed an account's share.
       const place = places.take(account, { size: Math.min(bytes, shareMax) });
       let isWaiting = false;
       const mayWait = (): boolean => {

@@ -11,7 +11,7 @@ import {
 
 export interface ImageWorkspace {
   newPath(): string;
-  /** Must be awaited before a file is written. Idempotent. */
+  /** Creates the directory. Call and await this before writing a file. Idempotent. */
   make(): Promise<void>;
   dispose(): Promise<void>;
 }

@@ -16,7 +16,7 @@ export class DataDirInUseError extends LocalServerError {
   }
 }
 
-/** Older versions wrote no `holds`. Their claims always held the directory. */
+/** `holds` is missing in claims of older versions, which always held the directory. */
 const claimSchema = processIdentitySchema.extend({ holds: z.boolean().default(true) });
 type DirectoryClaim = z.infer<typeof claimSchema>;
 
@@ -24,15 +24,15 @@ const attemptsMax = 10;
 const backoffMs = 50;
 
 /**
- * Locks a data directory for this process, and creates it if needed. Takes over the directory of a process that has
- * died. Throws DataDirInUseError if another running process holds it.
+ * Locks a data directory for this process, creating it if needed. Takes over the directory of a process that has died.
+ * Throws DataDirInUseError if another running process holds the directory.
  *
- * Each process writes its own claim before it looks for others. So if two start at the same moment, at least one sees
- * the other, and they never both continue. If each sees the other's claim, both back off and retry.
+ * Each process writes its own claim before it looks for others. If two processes start at the same moment, at least one
+ * sees the other, so they never both continue. If each sees the other's claim, both back off and retry.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
-  // An existing directory may be accessible to other users of this machine.
+  // Needed for an existing directory, which may be accessible to other users of this machine.
   await chmod(dataDir, 0o700);
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const name = `lock.${randomUUID()}`;
@@ -57,14 +57,17 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   throw new LocalServerError(`${dataDir} cannot be locked: other processes keep trying to lock it.`);
 }
 
-/** Renames the finished file, so that readers never see a partial claim. */
+/** Writes a claim under another name and renames it so that readers never see a partial claim. */
 async function writeClaim(dataDir: string, name: string, holds: boolean): Promise<void> {
   const unfinished = join(dataDir, `.${name}`);
   await writeFile(unfinished, JSON.stringify({ ...(await identifyProcess(process.pid)), holds }));
   await rename(unfinished, join(dataDir, name));
 }
 
-/** Prefers a claim that holds the directory. Removes the claims of processes that have died. */
+/**
+ * Returns another running process's claim, preferably one that holds the directory. Removes the claims of processes
+ * that have died.
+ */
 async function liveRival(dataDir: string, own: string): Promise<DirectoryClaim | undefined> {
   let rival: DirectoryClaim | undefined;
   for (const name of await readdir(dataDir)) {

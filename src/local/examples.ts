@@ -6,14 +6,14 @@ import { capabilityFor, offerOf } from '../routing/capability.ts';
 import type { Offer } from '../routing/capability.ts';
 
 /**
- * Example requests for the banner and the demo. They are derived from the configuration, because it decides which
- * models exist.
+ * Example requests for the banner and the demo. They are derived from the configuration, which determines the available
+ * models.
  */
 export interface Examples {
   readonly video: JsonObject | undefined;
-  /** The response contains the image itself. */
+  /** A request whose response contains the image itself. */
   readonly image: JsonObject | undefined;
-  /** The response contains a task. */
+  /** A request whose response contains a task. */
   readonly imageTask: JsonObject | undefined;
 }
 
@@ -61,7 +61,7 @@ function imageExample({ id, sizes, qualities }: ModelConfig): JsonObject {
   return { model: id, prompt, ...defined({ size: sizes[0], quality }) };
 }
 
-/** Returns undefined if the model would refuse the example. */
+/** Returns how the model responds to the example, or undefined if it would refuse the example. */
 function wayOf(model: ModelConfig, offer: Offer): 'at_once' | 'task' | undefined {
   const capability = capabilityFor(offer, imageRequest(model));
   if (capability === undefined || capability.issue !== undefined) return undefined;

@@ -5,13 +5,13 @@ import { probe, probeTimeoutMs } from './start-gateway.ts';
 
 const retryMs = 500;
 
-/** A gateway in local mode that runs in this data directory and accepts its key. */
+/** A gateway in local mode that runs in this data directory and accepts the directory's key. */
 export interface RunningGateway {
   readonly apiUrl: string;
   readonly apiKey: string;
 }
 
-/** Also finds a gateway that is not ready because Temporal or a worker is slow. */
+/** Finds a gateway that responds, even if it is not ready because Temporal or a worker is slow. */
 export async function findAnswering(dataDir: string): Promise<RunningGateway | undefined> {
   const settings = await readLocalSettings(dataDir);
   const apiUrl = settings && (await runningApiUrl(settings));

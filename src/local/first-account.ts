@@ -20,8 +20,8 @@ export interface FirstAccount {
 }
 
 /**
- * Creates the account of local mode with a credit and a key, through the operators' API. Does so only once: the
- * credit's reference makes it idempotent. If the stored key is refused, because the database is another one or the key
+ * Creates the local account with a credit and a key, through the operators' API. The credit is added only once, because
+ * its reference makes it idempotent. If the stored key is refused, because the database is a different one or the key
  * was revoked, creates a new key. Also completes a start that was interrupted.
  */
 export async function makeAccount(settings: LocalSettings): Promise<FirstAccount> {

@@ -32,17 +32,17 @@ import { followFile, terminalLine } from './terminal-lines.ts';
 import { watchGateway } from './watch-gateway.ts';
 
 const runningDeadlineMs = 180_000;
-/** A server that is bound to one of these addresses is reached through loopback. */
+/** A server bound to one of these addresses can be reached through loopback. */
 const anyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const keepAliveMs = 3_600_000;
 
-/** Promises that have to be created right after the process starts. */
+/** Promises that must be created right after the process starts. */
 export interface Launch {
   readonly parentEnded: Promise<void>;
   readonly readerLeft: Promise<void>;
 }
 
-/** Runs until Ctrl-C, or until the npm process that started it or the reader of its output has ended. */
+/** Runs until Ctrl-C, or until the npm process that started it or the reader of its output has exited. */
 export async function runStartCommand(display: StartDisplay, launch: Launch): Promise<void> {
   await inProcessTree({ display, launch }, async (started) => {
     const plan = readPlan();
@@ -61,7 +61,7 @@ export async function runStartCommand(display: StartDisplay, launch: Launch): Pr
       ),
     );
     started.push(watch, ...logs);
-    // The children do not keep this process alive. With external servers, nothing else would.
+    // Keeps this process alive, which the children do not. With external servers, nothing else would.
     const keepAlive = setInterval(() => undefined, keepAliveMs);
     started.push({ stop: () => Promise.resolve(clearInterval(keepAlive)) });
   });
@@ -85,7 +85,10 @@ interface Surroundings {
   readonly launch: Launch;
 }
 
-/** After a signal or an error, or when `body` calls `end`, stops everything that was started, in reverse order. */
+/**
+ * Runs `body`. After a signal or an error, or when `body` calls `end`, stops everything that was started, in reverse
+ * order.
+ */
 async function inProcessTree({ display, launch }: Surroundings, body: Body): Promise<void> {
   const started: Started = [];
   let ending: Promise<void> | undefined;
@@ -99,7 +102,7 @@ async function inProcessTree({ display, launch }: Surroundings, body: Body): Pro
     return ending;
   };
   const endFor = (reason: string): void => {
-    // One Ctrl-C may send several signals: first from the terminal, then from npm.
+    // One Ctrl-C may send multiple signals: first from the terminal, then from npm.
     if (ending !== undefined) return;
     display.close();
     display.report(`\n${reason}: stopping everything that was started here…`);
@@ -120,11 +123,11 @@ async function inProcessTree({ display, launch }: Surroundings, body: Body): Pro
   }
 }
 
-/** Validated, but nothing has been changed yet. */
+/** The validated settings of a start. Nothing has been changed yet. */
 interface Plan {
   readonly environment: Environment;
   readonly dataDir: string;
-  /** Undefined if the simulator's configuration is used. */
+  /** The operator's own configuration file. Undefined if the simulator's configuration is used. */
   readonly own: string | undefined;
   readonly config: GatewayConfig;
 }
@@ -132,7 +135,7 @@ interface Plan {
 function readPlan(): Plan {
   const { environment, dataDir } = readDataDir();
   const own = ownGatewayFile(rawEnvironment());
-  // Empty values, because these are generated later. The file cannot refer to them.
+  // Empty, because these values are generated later. The file cannot refer to them.
   const variables = localEnvironment(rawEnvironment(), { secretsKey: '', adminToken: '', account: '' });
   try {
     const file = openConfigFile(variables['GATEWAY_CONFIG'] ?? '', { ...adapters, environment: variables });
@@ -147,7 +150,7 @@ function readDataDir(): { environment: Environment; dataDir: string } {
   return { environment, dataDir: resolve(environment.DATA_DIR) };
 }
 
-/** Adds the URL of the gateway that uses the data directory to the message. */
+/** Adds the URL of the gateway that uses the data directory to the error message. */
 async function withAddress(error: unknown, dataDir: string): Promise<unknown> {
   if (!(error instanceof DataDirInUseError)) return error;
   const running = await findAnswering(dataDir);
@@ -156,7 +159,7 @@ async function withAddress(error: unknown, dataDir: string): Promise<unknown> {
     : new LocalServerError(`${error.message}\nIts gateway is at ${running.apiUrl}.`);
 }
 
-/** If another process is already starting a gateway in the same directory, waits for it. */
+/** Starts a gateway. If another process is already starting one in the same directory, waits for that one. */
 async function startOrFind(
   dataDir: string,
   display: StartDisplay,
@@ -187,7 +190,7 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   started.push({ stop: () => lock.release() });
   const options = { dataDir, report: display.report, environment: rawEnvironment() };
   const portRequest = portRequestOf(environment);
-  // Check the port now, because downloads may take minutes. It is checked again when the API binds it.
+  // Checked now, because downloads may take minutes. The port is checked again when the API binds it.
   if (typeof portRequest === 'object' && 'fixed' in portRequest) await choosePort(portRequest, portPurpose);
   const settings = await loadOrCreateLocalSettings(dataDir);
   const [startRole, servers, simulatorUrl] = await Promise.all([
@@ -209,7 +212,7 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   const startedBy = await identifyProcess(process.pid);
   const saved = { ...used, apiKey: account.apiKey, ...defined({ startedBy }) };
   await saveLocalSettings(dataDir, saved);
-  // Since the process started, so this includes loading the code.
+  // Measured from the start of the process, so it includes loading the code.
   const readySeconds = performance.now() / 1000;
   return {
     facts: {

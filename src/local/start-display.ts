@@ -3,7 +3,7 @@ import type { Report } from './servers/local-options.ts';
 export interface StartDisplay {
   readonly report: Report;
   /**
-   * Prints output that the user asked for: the banner, the log of requests, the demo's steps. Do not call it while the
+   * Prints output that the user asked for: the banner, the request log, the demo's steps. Do not call this while the
    * updating line is shown, which it would garble.
    */
   readonly print: (line: string) => void;
@@ -14,7 +14,7 @@ export interface StartDisplay {
 export interface StartDisplayOptions {
   readonly write: (text: string) => void;
   readonly print: (line: string) => void;
-  /** The width in columns. Undefined if the output is not a terminal. */
+  /** Returns the terminal's width in columns. Undefined if the output is not a terminal. */
   readonly columns: (() => number) | undefined;
   /** In milliseconds. */
   readonly now: () => number;
@@ -24,8 +24,8 @@ const redrawMs = 1_000;
 const clearLine = '\r\u001B[2K';
 
 /**
- * In a terminal, shows one line that is updated with the elapsed seconds, and above it only `lasting` reports. Anywhere
- * else, such as in a file or in CI, prints plain lines.
+ * Creates the display. In a terminal, it shows one line that is updated with the elapsed seconds, and above that line
+ * only `lasting` reports. Anywhere else, such as in a file or in CI, it prints plain lines.
  */
 export function createStartDisplay({ write, print, columns, now }: StartDisplayOptions): StartDisplay {
   const beganAt = now();
@@ -33,7 +33,7 @@ export function createStartDisplay({ write, print, columns, now }: StartDisplayO
   const draw = (): void => {
     if (columns === undefined || current === undefined) return;
     const seconds = String(Math.round((now() - beganAt) / 1000)).padStart(3);
-    // Truncate the line, because a wrapped line could not be erased.
+    // Truncated, because a wrapped line could not be erased.
     write(`${clearLine}${`${seconds} s  ${current}`.slice(0, Math.max(columns() - 1, 10))}`);
   };
   let redraw = columns === undefined ? undefined : setInterval(draw, redrawMs);

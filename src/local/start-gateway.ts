@@ -9,8 +9,8 @@ import { supervise } from './servers/supervisor.ts';
 import type { Started } from './start-servers.ts';
 
 /**
- * The worker and the API take seconds to load, and up to a minute on a busy machine. If they exit earlier, this is
- * noticed immediately.
+ * The worker and the API take seconds to load, and up to a minute on a busy machine. If they exit before that, the wait
+ * ends immediately.
  */
 const readyDeadlineMs = 180_000;
 /** Frequent probes cost little, because the API caches the response for 250 ms. */
@@ -24,9 +24,9 @@ type Role = (typeof roles)[number];
 type StartRole = (role: Role) => Promise<ChildServer>;
 
 /**
- * Starts the worker and the API without their settings, so that they load their code while the servers start. They wait
- * until they receive their environment. Returns a function that starts either of them. Its first calls return these
- * two.
+ * Starts the worker and the API without their settings so that they load their code while the servers start. They then
+ * wait until they receive their environment. Returns a function that starts either role. The first call for each role
+ * returns the process that is already loading.
  */
 export async function loadGateway(options: LocalOptions, started: Started): Promise<StartRole> {
   const start = (role: Role): Promise<ChildServer> =>
@@ -51,7 +51,7 @@ export async function loadGateway(options: LocalOptions, started: Started): Prom
 
 /**
  * Sends the worker and the API their environment, and waits until the API is ready. Returns their log files. Fails if
- * the worker exits, because nobody would process the tasks that the gateway accepts.
+ * the worker exits, because nothing would process the tasks that the gateway accepts.
  */
 export async function startGateway(
   apiUrl: string,
@@ -69,7 +69,8 @@ export async function startGateway(
     await probe(apiUrl);
   });
   try {
-    // The API is ready only while workers poll, so waiting for it is pointless after the worker has exited.
+    // Both are awaited, because the API is ready only while workers poll. After the worker has exited, waiting is
+    // pointless.
     await Promise.all([api, worker].map((child) => waitUntilServing(child, ready, readyDeadlineMs)));
   } catch (error) {
     await Promise.all([worker.kill(), api.kill()]);
@@ -79,7 +80,7 @@ export async function startGateway(
   return [api.logFile, worker.logFile];
 }
 
-/** Resolves if the gateway is ready and reports no warnings. Otherwise throws with its message. */
+/** Resolves if the gateway is ready and reports no warnings. Otherwise, rejects with the gateway's message. */
 export async function probe(apiUrl: string): Promise<void> {
   const { statusCode, body } = await request(`${apiUrl}/readyz`, {
     headersTimeout: probeTimeoutMs,

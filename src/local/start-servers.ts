@@ -10,13 +10,13 @@ import { startTemporalServer } from './servers/temporal-server.ts';
 import { resolveTemporal } from './servers/temporal-source.ts';
 import { startUiProxy } from './servers/ui-proxy.ts';
 
-/** Everything that was started, in order. Stopped in reverse order. */
+/** Everything that was started, in order. It is stopped in reverse order. */
 export type Started = { stop(): Promise<void> }[];
 
 export interface Servers {
   readonly mongodbUri: string;
   readonly temporalAddress: string;
-  /** Undefined for an external server, because its UI is unknown. */
+  /** Undefined for an external server, whose UI is unknown. */
   readonly temporalUi: string | undefined;
 }
 
@@ -66,7 +66,7 @@ async function startTemporal(options: LocalOptions, started: Started): Promise<O
   return { temporalAddress: first.address, temporalUi };
 }
 
-/** If the proxy cannot be started, returns the address of the UI itself. */
+/** Starts the UI's proxy. If that fails, returns the address of the UI itself. */
 async function startUi(own: string, { report }: LocalOptions, started: Started): Promise<string> {
   try {
     const proxy = await startOnPort({ preferred: uiPortDefault }, 'the Temporal UI', (port) =>

@@ -9,10 +9,10 @@ import type { Started } from './start-servers.ts';
 
 const readyDeadlineMs = 60_000;
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
-/** Compiled in the npm package, TypeScript in the repository. */
+/** A JavaScript file in the npm package, and a TypeScript file in the repository. */
 const program = `workshop/simulator/main${extname(fileURLToPath(import.meta.url))}`;
 
-/** Returns the simulator's URL. Its jobs are kept in the data directory. */
+/** Returns the simulator's URL. The simulator's jobs are kept in the data directory. */
 export async function startSimulator(
   preferred: number,
   options: LocalOptions,

@@ -22,16 +22,16 @@ const recordSchema = z.object({
 });
 
 /**
- * Formats a log record that describes a request, the end of a task, or a failure. Returns undefined for all others.
+ * Formats a log record about a request, the end of a task, or a failure. Returns undefined for any other record.
  * LOG_LEVEL decides which records are in the log at all.
  */
 export function terminalLine(text: string): string | undefined {
   const parsed = recordSchema.safeParse(parseJson(text));
   if (!parsed.success) return undefined;
   const { time, level, msg, ...facts } = parsed.data;
-  // watch-gateway.ts reports this.
+  // Omitted, because watch-gateway.ts reports readiness.
   if (facts.operation === 'readyz') return undefined;
-  // The simulator calls back several times per task, which would only be noise.
+  // Omitted, because the simulator calls back multiple times per task.
   if (facts.operation === 'receiveUpstreamCallback' && Number(facts.status) < 400) return undefined;
   const clock = new Date(time).toTimeString().slice(0, 8);
   if (msg === 'request') {
@@ -48,8 +48,8 @@ export function terminalLine(text: string): string | undefined {
 }
 
 /**
- * Passes on every complete line that is appended to the file from now on. If the file has become shorter, starts from
- * its beginning.
+ * Passes on every complete line that is appended to the file from now on. If the file has become shorter, continues
+ * from its beginning.
  */
 export async function followFile(
   file: string,

@@ -14,7 +14,7 @@ export interface WatchOptions {
 }
 
 /**
- * Reports when the gateway is no longer ready and when it is ready again. The supervisor does not notice a process that
+ * Reports when the gateway stops being ready and when it is ready again. The supervisor does not notice a process that
  * is alive but does not respond.
  */
 export function watchGateway({ probe, report, everyMs = intervalMs }: WatchOptions): {

@@ -3,9 +3,9 @@ import type { MediaSource } from './media-source.ts';
 const trunFlags = 0x000f05;
 
 /**
- * An MP4 source whose reads reject if its tables claim more samples than the file has bytes. A box of 28 bytes can
- * claim millions of samples, each of which would cost time and memory. The thread's limits bound whatever this check
- * misses.
+ * Wraps an MP4 source so that reads reject if the file's tables claim more samples than the file has bytes. A box of 28
+ * bytes can claim millions of samples, each of which would cost time and memory. The thread's limits bound whatever
+ * this check misses.
  */
 export function checkedClaims(source: MediaSource): MediaSource {
   const { bytes } = source;
@@ -46,8 +46,8 @@ function* claimsOf(
 }
 
 /**
- * Counts the samples that a fragment claims. Picture data that happens to contain the box name is ignored, because its
- * flags differ.
+ * Returns how many samples a fragment claims. Picture data can contain the box name by chance. Its flags differ, so it
+ * is ignored.
  */
 function runClaim(block: Buffer, at: number): number {
   const versionAndFlags = block.readUInt32BE(at + 4);
@@ -55,7 +55,10 @@ function runClaim(block: Buffer, at: number): number {
   return isRun ? block.readUInt32BE(at + 8) : 0;
 }
 
-/** Samples that share one size need no table, so the size of the box does not limit their number. */
+/**
+ * Returns how many samples the box claims. Samples of equal size need no table, so a small box can claim any number of
+ * them.
+ */
 function sizeClaim(block: Buffer, at: number): number {
   return block.readUInt32BE(at + 4) === 0 && block.readUInt32BE(at + 8) > 0 ? block.readUInt32BE(at + 12) : 0;
 }

@@ -44,19 +44,27 @@ export interface NewFile {
 
 export interface Files {
   readonly bytesMax: number;
-  /** Throws request_too_large or storage_quota_exceeded, or invalid_parameter for anything that is not a media file. */
+  /** Throws request_too_large, storage_quota_exceeded, or (for anything but a media file) invalid_parameter. */
   add(file: NewFile): Promise<UserFile>;
-  /** Fetches the file from a caller's address. `path` is for its temporary copy. Also throws media_url_not_allowed. */
+  /**
+   * Like `add`, but fetches the file from a caller's address. `path` is for the temporary copy. Also throws
+   * media_url_not_allowed.
+   */
   addFetched(url: string, file: Omit<NewFile, 'bytes'>): Promise<UserFile>;
   find(id: string, reach: Reach): Promise<UserFile | undefined>;
-  /** Newest first. `after` is the id of the previous page's last file, which may have been removed since. */
+  /**
+   * Lists files, newest first. `after` is the id of the last file on the previous page, which may have been removed
+   * since.
+   */
   list(reach: Reach, page: { readonly limit: number; readonly after?: string }): Promise<FilePage>;
-  /** Removes the bytes first. If a call fails halfway, the next one or the file's expiry completes the removal. */
+  /**
+   * Removes a file, its bytes first. If a call fails halfway, the next call or the file's expiry completes the removal.
+   */
   remove(file: UserFile): Promise<void>;
 }
 
 const probeMs = 30_000;
-/** Longer than writing any file takes. The file's record and any bytes are then removed. */
+/** How long a file may take to be written. Afterwards, its record and any bytes are removed. */
 const writingMs = { base: 120_000, perMebibyte: 1_000 } as const;
 
 export function createFiles(deps: FilesDeps): Files {
@@ -119,8 +127,8 @@ function writingMsOf({ bytes }: Pick<UserFile, 'bytes'>): number {
 }
 
 /**
- * Hides the file and stops counting it, even if the removal fails. The reconciler later deletes what an aborted write
- * has left.
+ * Hides the file and stops counting its bytes, even if the removal fails. The reconciler later deletes what an aborted
+ * write has left behind.
  */
 async function giveUp(
   { id, name }: Pick<UserFile, 'id' | 'name'>,
@@ -131,7 +139,7 @@ async function giveUp(
 }
 
 /**
- * Throws if the account has no room for the file. The file itself is already counted, so that concurrent files cannot
+ * Throws if the account has no room for the file. The file itself is already counted, so concurrent files cannot
  * exceed the limit.
  */
 async function requireRoom(

@@ -15,12 +15,12 @@ type KnownLength = (url: string) => Promise<number | undefined>;
 export interface MeasureVideosDeps {
   readonly probe: Pick<MediaProbe, 'probe'>;
   readonly openMedia: GuardedClient['openMedia'];
-  /** For all videos of a request together, which are measured in parallel. 0 disables measuring. */
+  /** The limit for all videos of a request together, which are measured in parallel. 0 disables measuring. */
   readonly timeoutMs: number;
   readonly known?: KnownLength;
 }
 
-/** Our own files were measured when they were stored. */
+/** Returns the lengths of our own files, which were measured when they were stored. */
 export function lengthOfFile(links: Pick<MediaLinks, 'read'>, files: Pick<FileStore, 'find'>): KnownLength {
   return async (url) => {
     const link = links.read(url);
@@ -60,7 +60,7 @@ export function createMeasureVideos(deps: MeasureVideosDeps): MeasureVideos {
   };
 }
 
-/** After one of these, another attempt may succeed. */
+/** HTTP statuses after which a later attempt may succeed. */
 const temporaryStatuses = new Set([408, 425, 429]);
 
 function isRefusal(error: unknown): boolean {

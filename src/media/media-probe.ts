@@ -8,11 +8,11 @@ import { limitedSource } from './media-source.ts';
 import type { MediaSource } from './media-source.ts';
 import type { FromThread, ToThread } from './probe-messages.ts';
 
-/** Reads facts from media bytes in threads, which are terminated if a file exceeds its limits. */
+/** Reads facts from media bytes in threads. A thread is terminated if a file exceeds its limits. */
 export interface MediaProbe {
   /**
-   * Returns undefined if the file cannot be read at all, or not before `signal` aborts. Never rejects. `account` owns
-   * the file. Accounts share the threads fairly.
+   * Returns undefined if the file cannot be read at all, or not before `signal` aborts. Never rejects. `account` is the
+   * file's owner, because accounts share the threads fairly.
    */
   probe(source: MediaSource, account: string, signal: AbortSignal): Promise<MediaFacts | undefined>;
   close(): Promise<void>;
@@ -84,7 +84,9 @@ export function createMediaProbe(): MediaProbe {
   };
 }
 
-/** `none` means that the thread exited, used too much CPU time, or did not respond in time. */
+/**
+ * Asks a thread for the facts. `none` means that the thread exited, used too much CPU time, or did not respond in time.
+ */
 function ask(
   worker: Worker,
   source: MediaSource,

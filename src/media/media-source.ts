@@ -1,6 +1,6 @@
 export interface MediaSource {
   readonly bytes: number;
-  /** `end` is exclusive. Returns fewer bytes if the file ends earlier. Rejects if the bytes are unavailable. */
+  /** `end` is exclusive. Returns fewer bytes at the end of the file. Rejects if the bytes are unavailable. */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
@@ -31,7 +31,8 @@ export function dataUrlSource(url: string): MediaSource | undefined {
   return {
     bytes,
     read(start, end) {
-      // Four characters encode three bytes. Decode from the start of a group, and no more than requested.
+      // Four characters encode three bytes. Decoding starts at the beginning of a group and covers no more than the
+      // requested bytes.
       const group = Math.floor(start / 3);
       const text = url.slice(from + group * 4, from + Math.ceil(Math.min(end, bytes) / 3) * 4);
       return Promise.resolve(Buffer.from(text, 'base64').subarray(start - group * 3, end - group * 3));

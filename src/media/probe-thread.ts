@@ -4,7 +4,7 @@ import { defined } from '../base/defined.ts';
 import type { FromThread, ToThread } from './probe-messages.ts';
 import { readMedia } from './read-media.ts';
 
-/** A hostile file can exhaust only this thread's time and memory. */
+/** Runs in a thread so that a hostile file can exhaust only this thread's time and memory. */
 
 type Answer = Extract<ToThread, { kind: 'data' }>;
 

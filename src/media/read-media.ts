@@ -6,10 +6,10 @@ import { inspectSource } from '../images/inspect-image.ts';
 import { checkedClaims } from './checked-claims.ts';
 import type { MediaSource } from './media-source.ts';
 
-/** Playlists and other formats that refer to more files are left out, so that only the source is read. */
+/** Excludes playlists and other formats that refer to more files so that only the source is read. */
 const formats = [MP4, QTFF, WEBM, MATROSKA, MP3, WAVE, OGG, FLAC, ADTS];
 const cacheBytesMax = 4 * 1024 * 1024;
-/** Longer lengths than a day are not credible. */
+/** The longest plausible length: a day. */
 const secondsMax = 86_400;
 
 export async function readMedia(source: MediaSource): Promise<MediaFacts | undefined> {
@@ -23,7 +23,7 @@ async function readFilm(source: MediaSource): Promise<MediaFacts | undefined> {
       getSize: () => source.bytes,
       read: (start, end) => source.read(start, end),
       maxCacheSize: cacheBytesMax,
-      // Without this, reading each frame would send a message between threads.
+      // With other profiles, reading each frame would send a message between threads.
       prefetchProfile: 'fileSystem',
     }),
   });
@@ -40,8 +40,8 @@ async function readFilm(source: MediaSource): Promise<MediaFacts | undefined> {
 }
 
 /**
- * Videos are charged by length, so the header's claim is ignored. Returns NaN if the length cannot be computed from the
- * bytes that may be read.
+ * Computes the length from the frames, because videos are charged by length and the header may be wrong. Returns NaN if
+ * the bytes that may be read are not sufficient.
  */
 async function lengthOfFrames(input: Input): Promise<number> {
   try {
@@ -51,7 +51,10 @@ async function lengthOfFrames(input: Input): Promise<number> {
   }
 }
 
-/** Some audio formats have no frame table, so checking the header's length would mean reading every frame. */
+/**
+ * Returns the length in the header, if there is one. Some audio formats have no frame table, so checking the header
+ * would mean reading every frame.
+ */
 async function lengthOfAudio(input: Input): Promise<number> {
   return (await input.getDurationFromMetadata()) ?? lengthOfFrames(input);
 }

@@ -3,13 +3,13 @@ import type { MediaSource } from './media-source.ts';
 
 export interface RemoteSourceOptions {
   readonly openMedia: GuardedClient['openMedia'];
-  /** The largest file to read from a server that does not support range requests. */
+  /** The largest file to read from a server without support for range requests. */
   readonly bytesMax: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** The least to read per request. In most files, the first bytes show where the boxes or tables are. */
+/** The minimum to read per request. In most files, the first bytes show where the boxes or tables are. */
 const blockBytes = 64 * 1024;
 const requestsMax = 64;
 

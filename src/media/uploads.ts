@@ -39,10 +39,10 @@ export interface UploadsDeps {
 
 export interface Uploads {
   /**
-   * Replaces each link to one of our files with the upstream's own address. However many concurrent requests need a
-   * file, it is uploaded under this credential at most once. If the upstream cannot store files, the links stay. Throws
-   * UpstreamError, or the signal's reason: a request that waits for another's upload stops waiting immediately, and its
-   * own upload is abandoned, so that the next request starts a new one.
+   * Replaces each link to one of our files with the upstream's own address. A file is uploaded under this credential at
+   * most once, however many concurrent requests need it. If the upstream cannot store files, the links are kept. Throws
+   * UpstreamError or, if `signal` aborts, its reason: a request that waits for another's upload stops waiting
+   * immediately, and a request that uploads abandons the upload, so the next request starts a new one.
    */
   readonly register: (
     request: GenerationRequest,
@@ -53,14 +53,14 @@ export interface Uploads {
 }
 
 const uploadMs = 120_000;
-/** By then, an upload has ended, successfully or not. */
+/** After this time, an upload has finished, successfully or not. */
 const abandonedMs = uploadMs + 30_000;
 /** Requests stop using a file this long before the upstream deletes it, because a job may start late. */
 const marginMs = 3_600_000;
-/** For each channel. */
+/** Per channel. */
 const duePerStep = 100;
 const removeMs = 20_000;
-/** A hanging upstream must not keep other channels waiting. */
+/** Limits the deletions per channel so that a hanging upstream does not keep other channels waiting. */
 const removalsMax = { name: 'uploads deleted', placesMax: 8, shareMax: 2 } as const;
 const triesMax = 10;
 const copiesShare = 0.75;
@@ -189,7 +189,7 @@ async function removeAtUpstream({ id, channel: name, credential }: StoredUpload,
 
 /**
  * Throws UpstreamError if the account's files, or all files together, would use too much of the disk. The error does
- * not count against the upstream. A file that is larger than an account's share uses the whole share.
+ * not count against the upstream. A file larger than an account's share uses the entire share.
  */
 async function withRoom<Result>(
   { account, bytes }: UserFile,
@@ -213,7 +213,7 @@ interface Copies {
   readonly shareMax: number;
 }
 
-/** Streams the file from this machine's disk, so that it is never completely in memory. */
+/** Streams the file from this machine's disk so that it is never entirely in memory. */
 async function withBlob<Result>(
   { id, name, media }: UserFile,
   { openStored }: UploadsDeps,

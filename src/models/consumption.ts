@@ -15,7 +15,7 @@ export interface Consumption {
   readonly metadata: (name: string) => boolean;
 }
 
-/** Our field names, with the names that callers use. */
+/** Maps our field names to the names that callers use. */
 const fieldNames = {
   mode: 'mode',
   resolution: 'resolution',
@@ -80,7 +80,7 @@ function unusedNames(extra: JsonObject, isKnown: (name: string) => boolean): str
 export const someNamesMax = 20;
 const nameCharactersMax = 64;
 
-/** Callers choose these names, so their number and length in a response are limited. */
+/** Limits how many names an error shows and how long each one is, because callers choose them. */
 export function someNames(names: readonly string[]): string[] {
   return names.slice(0, someNamesMax).map(shortName);
 }

@@ -5,8 +5,8 @@ import type { FactsCondition, FieldName, MediaPart, ModelFacts, PlainFacts } fro
 import type { GenerationRequest, ImageRequest, JsonObject, VideoMedia, VideoRequest } from './request.ts';
 
 /**
- * Nested facts are merged one by one. Lists, lengths, sizes and shapes are replaced as a whole. Reserved names remain
- * reserved.
+ * Overlays `over` on `facts`. Nested objects are merged key by key. Lists, lengths, sizes and shapes are replaced as a
+ * whole. Names reserved in either remain reserved.
  */
 export function laidOver(facts: PlainFacts, over: PlainFacts): PlainFacts {
   return {
@@ -76,7 +76,7 @@ export function broughtBy(media: Partial<VideoMedia & Pick<ImageRequest, 'images
   return new Set(mediaParts.filter((part) => counts[part] > 0));
 }
 
-/** `metadata` names with one spelling for all vendors. They are sent only if the facts list them. */
+/** `metadata` names that are spelt the same for every vendor. They are sent only if the model's facts list them. */
 export const commonParameters = [
   'negative_prompt',
   'cfg_scale',
@@ -106,8 +106,8 @@ export function isUsed(name: string, facts: PlainFacts): boolean {
 }
 
 /**
- * Returns the values that the vendor receives from `metadata`, or from an image request's extra fields, under the
- * vendor's own names.
+ * Returns the values from `metadata` (or an image request's extra fields) that the vendor receives, under the vendor's
+ * own names.
  */
 export function passedOn({ extra }: Pick<FactsBasis, 'extra'>, facts: PlainFacts): JsonObject {
   const passed = Object.entries(extra).flatMap(([name, value]) => {
@@ -117,7 +117,7 @@ export function passedOn({ extra }: Pick<FactsBasis, 'extra'>, facts: PlainFacts
   return Object.fromEntries(passed);
 }
 
-/** Removes values that affect the price but are not sent, because the vendor then renders and bills something else. */
+/** Removes values that affect the price but are not sent. The vendor renders and bills something else in that case. */
 export function asSent(request: GenerationRequest, facts: PlainFacts): GenerationRequest {
   return request.kind === 'video' ? videoAsSent(request, facts) : imageAsSent(request, facts);
 }

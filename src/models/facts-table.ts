@@ -5,31 +5,31 @@ import type { ModelFacts, PlainFacts } from './model-facts.ts';
 export type Day = `${number}-${number}-${number}`;
 
 export interface FactsOrigin {
-  /** An SDK and its version, or the subject of a web page. */
+  /** An SDK with its version, or the subject of a web page. */
   readonly source: string;
-  /** The day on which the source was read, or only the month if the day was not recorded. */
+  /** The day on which the source was read, or just the month if the day was not recorded. */
   readonly read: Day | `${number}-${number}`;
 }
 
-/** A row has its own `origin` only if that differs from the table's. */
+/** A row states its `origin` only if that differs from the table's. */
 export type FactsRow = readonly [name: RegExp, facts: ModelFacts, origin?: FactsOrigin];
 
-/** Models that the vendor has shut down or announced to shut down. */
+/** Models that the vendor has shut down or plans to shut down. */
 export interface Retirements extends FactsOrigin {
   readonly models: readonly (readonly [name: RegExp, on: Day])[];
 }
 
-/** The first matching pattern applies. `others` covers unknown models. */
+/** A vendor's facts by model name. The first matching pattern wins, and `others` covers all remaining models. */
 export interface FactsTable {
   readonly origin: FactsOrigin;
   readonly retired?: Retirements;
-  /** What the vendor has but this adapter does not offer: models, fields and values, each with a reason. */
+  /** Models, fields and values that the vendor offers but this adapter does not, each with the reason. */
   readonly unoffered?: readonly (readonly [name: RegExp, reason: string])[];
   readonly models: readonly FactsRow[];
   readonly others: ModelFacts;
 }
 
-/** `retirement` is set if the vendor has announced a shutdown. */
+/** Where a model's facts come from. `retirement` is set if the vendor has announced a shutdown. */
 export interface ModelOrigin extends FactsOrigin {
   readonly retirement?: FactsOrigin & { readonly on: Day };
 }
@@ -59,7 +59,7 @@ export function parameterNames(source: FactsSource): string[] {
   return [...new Set(all.flatMap(({ parameters = {} }) => Object.keys(parameters)))];
 }
 
-/** For a provider that can serve any model, the facts are a function of the mapping in gateway.yaml. */
+/** A provider that can serve any model derives the facts from the mapping in gateway.yaml. */
 export type FactsSource = FactsTable | ((mapping: FieldMapping | undefined) => ModelFacts);
 
 export interface Served {
@@ -74,7 +74,7 @@ export function servedFacts(source: FactsSource, { upstream, mapping, facts }: S
   return overlaid(known, facts);
 }
 
-/** Facts from the configuration override the whole table, including its special cases. */
+/** Applies facts from the configuration, which override everything in the table, special cases included. */
 function overlaid(facts: ModelFacts, { cases = [], ...over }: ModelFacts = {}): ModelFacts {
   const { cases: known = [], ...plain } = facts;
   const isNeeded = known.length > 0 && Object.keys(over).length > 0;

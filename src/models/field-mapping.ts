@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { JsonValue } from './request.ts';
 
 /**
- * The `mapping` of a channel's model in gateway.yaml, for vendors whose models share no format. It says how to write
- * requests to the model and how to read its responses. src/providers/shared implements it, and docs/configuration.md
- * describes it.
+ * The `mapping` of a channel's model in gateway.yaml, for vendors whose models have no common format. A mapping says
+ * how to write requests to the model and how to read its responses. It is implemented in src/providers/shared and
+ * described in docs/configuration.md.
  */
 
 const mappedInputs = ['text_to_video', 'first_last_frame', 'reference', 'generate', 'edit'] as const;
@@ -202,7 +202,7 @@ function findFormMistakes({ fields }: Sketch): Mistake[] {
   });
 }
 
-/** A mistake is a name that could receive two values in the same request. */
+/** Finds names that could receive two values in the same request. */
 function findNameMistakes({ fields, constants, pass, marker }: Sketch): Mistake[] {
   const uses = [
     ...mappedFields.flatMap((field) => {
@@ -227,7 +227,10 @@ function findNameMistakes({ fields, constants, pass, marker }: Sketch): Mistake[
   });
 }
 
-/** Without `inputs` in its rule, a field is sent for every input that can have it. */
+/**
+ * Returns the inputs for which a field is sent. Without `inputs` in the rule, those are all inputs that can include the
+ * field.
+ */
 export function inputsOf(field: string, rule: FieldRule): readonly MappedInput[] {
   if (rule.inputs !== undefined) return rule.inputs;
   if (field === 'first_frame' || field === 'last_frame') return ['first_last_frame'];

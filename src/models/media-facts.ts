@@ -1,9 +1,9 @@
-/** Facts read from the file's bytes. The file name and the sender's claims are ignored. */
+/** Facts read from a file's bytes. The file name and the sender's claims are ignored. */
 export interface MediaFacts {
   readonly mediaType: string;
-  /** As displayed, in pixels. */
+  /** In pixels, as displayed. */
   readonly width?: number;
   readonly height?: number;
-  /** Undefined if the file contains no credible length. */
+  /** Undefined if the file states no plausible length. */
   readonly seconds?: number;
 }

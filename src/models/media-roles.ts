@@ -2,8 +2,9 @@ import { defined } from '../base/defined.ts';
 import type { AskedVideo, InputType, VideoMedia, VideoRequest } from './request.ts';
 
 /**
- * The only place where a request's images become frames or references. An image without a role becomes a reference if the model accepts references, and the first frame if not. Two images
- * become first and last frame only if the caller says so.
+ * Decides which of a request's images are frames and which are references. Nothing else decides this. An image without
+ * a role becomes a reference if the model accepts references, and otherwise the first frame. Two images become first
+ * and last frame only if the caller says so.
  */
 export function resolveRoles(
   asked: AskedVideo,
@@ -31,7 +32,7 @@ export function resolveRoles(
   };
 }
 
-/** The field that determines the kind of request if there is no input_type. */
+/** Returns the media field that determines the kind of request when `input_type` is missing. */
 function mediaName({ images, videos, audios, named }: AskedVideo): string {
   const isOther = images.length === 0 && videos.length + audios.length > 0;
   return isOther ? (videos.length > 0 ? 'videos' : 'audios') : (named['images'] ?? 'images');
@@ -53,7 +54,6 @@ export function nameIn(named: AskedVideo['named'], param: string): string {
   return named[param] ?? (whole === undefined ? param : `${whole}${whole === 'image' ? '' : position}`);
 }
 
-/** Frames take precedence over references. */
 export function inputTypeOf({ firstFrame, references, videos, audios }: VideoMedia): InputType {
   if (firstFrame !== undefined) return 'first_last_frame';
   return references.length + videos.length + audios.length > 0 ? 'reference' : 'text_to_video';

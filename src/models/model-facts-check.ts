@@ -5,7 +5,7 @@ import type { LengthFacts, MediaFacts, MediaPart, ParameterFacts, PlainFacts } f
 import type { JsonObject, JsonValue, VideoRequest } from './request.ts';
 
 export interface FactsIssue {
-  /** In the caller's spelling. May be a part of a field (`first_frame`, `references[1]`). */
+  /** As spelt by the caller. Can point inside a field: `first_frame`, `references[1]`. */
   readonly param: string;
   readonly message: string;
 }
@@ -114,7 +114,7 @@ export function addressesInWords(schemes: readonly string[] | undefined, charact
   return `The upstream accepts ${forms}${most} here.`;
 }
 
-/** The character limit does not apply to data URLs. */
+/** Whether the vendor fetches the media from this address. Data URLs are exempt from the character limit. */
 export function isFetched(
   address: string,
   schemes: readonly string[] | undefined,
@@ -126,8 +126,8 @@ export function isFetched(
 }
 
 /**
- * These fields guarantee a property of the result, so a model without them refuses the request instead of ignoring
- * them.
+ * Returns an issue for a switch that the model lacks. Callers rely on these fields, so the request is refused instead
+ * of the field being ignored.
  */
 function switchIssue(request: VideoRequest, { fields = {}, seed: span }: PlainFacts): FactsIssue | undefined {
   const { draft, tools, seed, watermark } = request;

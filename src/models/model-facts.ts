@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { sizeFacts, sizeInPixels } from '../base/image-sizes.ts';
 
 /**
- * What a model renders, from which input, and which fields it has, as plain data in our own terms. The facts come from
- * the vendor's table, and `facts` on a channel's model in gateway.yaml can override them. model-facts-check.ts checks
- * requests against them. The vendor decides about anything not specified.
+ * Facts about a model: what it renders, from which input, and which fields it has. They are plain data in our own
+ * terms. The vendor's table states them, and `facts` on a channel's model in gateway.yaml can override them.
+ * model-facts-check.ts checks requests against them. Anything that the facts leave open is up to the vendor.
  */
 
 export const mediaParts = ['first_frame', 'last_frame', 'references', 'videos', 'audios'] as const;
@@ -42,8 +42,8 @@ const isSpan = ({ min, max }: { readonly min?: number | undefined; readonly max?
 const spanMessage = 'min is above max';
 
 /**
- * Either exactly these lengths, or a range in steps of `step` seconds (default 1), counted from 0. An empty list means
- * that no length can be requested.
+ * Either a list of exact lengths, or a range in steps of `step` seconds (default 1), counted from 0. An empty list
+ * means that requests cannot choose the length.
  */
 const lengthFacts = z
   .strictObject({
@@ -59,7 +59,7 @@ const lengthFacts = z
   .refine(isSpan, spanMessage);
 export type LengthFacts = z.infer<typeof lengthFacts>;
 
-/** Fields that some models lack, under callers' names. Some of them are in `metadata`. */
+/** Fields that some models lack, under callers' names. Callers send some of them in `metadata`. */
 export const fieldNames = [
   'mode',
   'resolution',
@@ -246,7 +246,8 @@ const ofVideos = {
     .describe('Whether the vendor’s responses contain the total duration of all input videos'),
   frames_per_second: count.optional().describe('The highest frame rate of a rendered video'),
   /**
-   * What is rendered if a request leaves a value out or gives one that is not sent. The default resolution comes first.
+   * What the vendor renders if a request omits a value, or contains one that is not sent. The default resolution comes
+   * first.
    */
   unsaid: z
     .strictObject({

@@ -20,7 +20,7 @@ type UnsupportedRule = UnsupportedAction | Readonly<Record<string, UnsupportedAc
 interface DurationRule {
   readonly min: number;
   readonly max: number;
-  /** In seconds. Allowed lengths are multiples of the step. */
+  /** In seconds. Allowed lengths are multiples of this step. */
   readonly step: number;
   readonly default?: number | undefined;
   readonly auto: boolean;
@@ -32,19 +32,17 @@ export interface FittedRequest {
 }
 
 /**
- * These fields are never ignored, not even if the model's entry says so, because the caller would pay for a different
+ * Fields that are never ignored, even if the model's entry says `ignore`, because the caller would pay for a different
  * video.
  */
 const media = new Set(['images', 'videos', 'audios']);
 
-/**
- * These fields change the price or meaning of the result, so they are rejected unless the model's entry says `ignore`.
- */
+/** Fields that change the price or meaning of the result. They are rejected unless the model's entry says `ignore`. */
 const significantFields = new Set(['resolution', 'duration', 'input_type']);
 
 /**
- * Fits a request to its model: fills in the default duration, and rejects or drops anything unsupported. Errors and
- * warnings name fields as `nameOf` does.
+ * Fits a request to its model: fills in the default duration, and rejects or drops whatever the model does not support.
+ * Errors and warnings use the field names that `nameOf` returns.
  */
 export function fitVideoRequest(
   request: VideoRequest,
@@ -79,7 +77,6 @@ export function fitVideoRequest(
   return { request: { ...rest, ...definedOnly(fitted) }, warnings };
 }
 
-/** Returns the caller's name for one of our fields. */
 export type NameOf = (field: string) => string;
 
 function checkInputType(

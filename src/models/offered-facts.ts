@@ -3,7 +3,7 @@ import { defined } from '../base/defined.ts';
 import { conditionSchema, offeredShape, parameterShape } from './model-facts.ts';
 import type { ModelFacts, PlainFacts } from './model-facts.ts';
 
-/** The facts that callers see: the content that a request may have, without vendor details. */
+/** The facts that callers see: what a request can contain, without vendor details. */
 
 const plainShape = {
   ...offeredShape,
@@ -34,8 +34,8 @@ export function offeredFacts({ cases = [], ...facts }: ModelFacts): OfferedFacts
 }
 
 /**
- * If a parameter's list of allowed values is empty, it is the vendor's name for something that callers express
- * differently.
+ * Returns the parameters that callers can send. A parameter with an empty list of allowed values exists only at the
+ * vendor, and callers express the same thing differently.
  */
 function sendableNames({ parameters = {} }: PlainFacts): string[] {
   return Object.keys(parameters).filter((name) => parameters[name]?.values?.length !== 0);

@@ -3,8 +3,8 @@ import type { PlainFacts } from './model-facts.ts';
 import type { VideoRequest } from './request.ts';
 
 /**
- * Returns what may be rendered if a request leaves a value out or gives one that is not sent. `inputSeconds` is the
- * total length of its videos, if known.
+ * Returns what the vendor may render if the request omits a value or contains one that is not sent. `inputSeconds` is
+ * the total length of the request's videos, if known.
  */
 export function possibleOutput(
   request: VideoRequest,
@@ -27,7 +27,10 @@ export function possibleOutput(
 
 type UnsaidSeconds = NonNullable<NonNullable<PlainFacts['unsaid']>['seconds']>;
 
-/** The input's length was rounded to a whole second, which hides an extra frame, and vendors may round up. */
+/**
+ * Returns the possible lengths. A result as long as its input may be up to a second longer, because the measured input
+ * length may leave out an extra frame and vendors may round up.
+ */
 function lengthsFor(
   { min, max, as_input: isAsInput = false }: UnsaidSeconds,
   inputSeconds: number | undefined,

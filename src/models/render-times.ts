@@ -1,11 +1,11 @@
 import type { GenerationRequest } from './request.ts';
 
 /**
- * Learns render times from successful renders. Pure. Keeps a few dozen samples per kind of output and gives recent ones
- * more weight. Stored data is validated before use.
+ * Learns render times from successful renders, without side effects. Keeps a few dozen samples per kind of output and
+ * gives recent ones more weight. Stored samples are validated before use.
  */
 
-/** Renders of the same kind share a distribution. `output` comes from `renderedOutput`. */
+/** The properties that determine a render-time distribution. `output` comes from `renderedOutput`. */
 export interface RenderKind {
   readonly channel: string;
   readonly model: string;
@@ -13,29 +13,32 @@ export interface RenderKind {
 }
 
 export interface RenderSample {
-  /** From the upstream's acceptance to the end of the render. */
+  /** From the upstream's acceptance of the job to the end of the render, in milliseconds. */
   readonly ms: number;
   readonly at: number;
 }
 
-/** `points` are sorted by time and never empty. Their weights add up to 1. */
+/** A weighted distribution. `points` are sorted by time and never empty, and their weights add up to 1. */
 export interface RenderTimes {
   readonly points: readonly { readonly ms: number; readonly weight: number }[];
   readonly samples: number;
 }
 
 export const renderSamplesMax = 48;
-/** Fewer samples say too little about the spread. */
+/** With fewer samples, the spread is unknown. */
 const samplesMin = 5;
 const halfLifeMs = 3 * 24 * 3_600_000;
 const renderMsMax = 7 * 24 * 3_600_000;
 
-/** Returns undefined if there are too few usable samples. A sample from the future (clock skew) counts as current. */
+/**
+ * Returns undefined if too few samples are usable. Clock skew can put a sample in the future, and that sample counts as
+ * new.
+ */
 export function learnedTimes(samples: readonly RenderSample[], now: number): RenderTimes | undefined {
   const usable = samples.filter(isUsable);
   if (usable.length < samplesMin) return undefined;
   const newest = Math.min(now, Math.max(...usable.map(({ at }) => at)));
-  // Ages are relative to the newest sample, so a model that was idle for a month keeps its samples.
+  // Ages are relative to the newest sample, so the samples of a model that was idle for a month keep their weight.
   const weighed = usable.map(({ ms, at }) => ({
     ms,
     weight: 0.5 ** (Math.max(newest - at, 0) / halfLifeMs),
@@ -49,7 +52,7 @@ export function isUsable({ ms, at }: RenderSample): boolean {
   return Number.isFinite(ms) && ms > 0 && ms <= renderMsMax && Number.isFinite(at);
 }
 
-/** Multiples of the configured time. They are spread widely because that time is a guess. */
+/** Multiples of the configured render time. They are spread widely because the configured time is a guess. */
 const guessedShares = [0.45, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.4, 1.6, 2];
 
 export function guessedTimes(expectedMs: number): RenderTimes {
@@ -58,8 +61,8 @@ export function guessedTimes(expectedMs: number): RenderTimes {
 }
 
 /**
- * Returns the time in milliseconds by which renders with this total weight have ended. If the weights add up to 1,
- * `share` is a proportion.
+ * Returns the time in milliseconds within which renders with a total weight of `share` finish. If the weights add up to
+ * 1, `share` is a proportion.
  */
 export function quantileOf({ points }: Pick<RenderTimes, 'points'>, share: number): number {
   let reached = 0;
@@ -77,8 +80,8 @@ export function quantileOf({ points }: Pick<RenderTimes, 'points'>, share: numbe
 }
 
 /**
- * Returns the two times between which nearly all renders end. The window is wider if there are few samples, which
- * rarely include the extremes.
+ * Returns the two times between which nearly all renders finish. The fewer samples there are, the less likely they
+ * include the extremes, and the wider the window is.
  */
 export function renderWindow(times: RenderTimes) {
   const doubt = doubtOf(times);
@@ -88,14 +91,17 @@ export function renderWindow(times: RenderTimes) {
   };
 }
 
-/** The fraction of a time by which the samples may have missed the extremes. A guess already allows for that. */
+/**
+ * Returns the fraction by which a render window is widened in case the samples missed the extremes. A guess is already
+ * wide enough.
+ */
 export function doubtOf({ samples }: RenderTimes): number {
   return samples === 0 ? 0 : 1 / samples;
 }
 
 /**
- * Estimates the remaining milliseconds of a render of this age from the renders that took longer. Returns undefined if
- * hardly any did.
+ * Estimates how many milliseconds a render of this age still needs, based on the renders that took longer. Returns
+ * undefined if hardly any did.
  */
 export function remainingTime(times: RenderTimes, elapsedMs: number, share: number): number | undefined {
   const longer = times.points.filter(({ ms }) => ms > elapsedMs);
@@ -118,7 +124,7 @@ export function etaOf(times: RenderTimes | undefined, elapsedMs: number): Eta | 
   return { p50: Math.ceil(p50 / 1000), p90: Math.ceil(p90 / 1000) };
 }
 
-/** Summarizes what determines a request's render time, such as `720p/5`. There are only so many possible values. */
+/** Returns what determines a request's render time, such as `720p/5`. The number of possible values is limited. */
 export function renderedOutput(request: GenerationRequest): string {
   if (request.kind === 'image') return `image/${Math.min(request.n, imagesMax)}`;
   return `${resolutionWord(request.resolution)}/${durationWord(request.duration)}`;
@@ -132,7 +138,7 @@ function resolutionWord(resolution = 'any'): string {
   return /^[0-9]{1,4}[pk]$|^any$/i.test(resolution) ? resolution.toLowerCase() : 'other';
 }
 
-/** Up to ten, rounds to whole seconds. Beyond that, to multiples of five. */
+/** Rounds up to whole seconds, or to multiples of five above ten seconds. */
 function durationWord(duration: number | 'auto' | undefined): string {
   if (typeof duration !== 'number' || !(duration > 0)) return 'any';
   const step = duration <= 2 * secondsStep ? 1 : secondsStep;

@@ -19,7 +19,7 @@ export const imageRoles = ['first_frame', 'last_frame', 'reference'] as const;
 export type ImageRole = (typeof imageRoles)[number];
 
 export interface VideoMedia {
-  /** A last frame requires a first frame. */
+  /** `lastFrame` requires `firstFrame`. */
   readonly firstFrame?: string;
   readonly lastFrame?: string;
   readonly references: readonly string[];
@@ -35,8 +35,8 @@ export interface VideoRequest extends VideoMedia {
   readonly resolution?: string;
   readonly ratio?: string;
   /**
-   * `<width>x<height>`. Until the request is planned, this is the value sent. Afterwards, it is the pixel size for the
-   * resolution and ratio.
+   * `<width>x<height>`. Before planning, the size that the caller sent. Afterwards, the pixel size for the resolution
+   * and ratio.
    */
   readonly size?: string;
   readonly duration?: Duration;
@@ -47,7 +47,7 @@ export interface VideoRequest extends VideoMedia {
   readonly seed?: number;
   readonly safetyIdentifier?: string;
   readonly tools?: JsonValue;
-  /** Metadata that the gateway does not use itself and passes on unchanged. */
+  /** Metadata that the gateway passes on unchanged and does not use. */
   readonly extra: JsonObject;
 }
 
@@ -57,16 +57,16 @@ export interface AskedImage {
 }
 
 interface Strict {
-  /** Set if fields that would normally be ignored must be refused. */
+  /** If set, fields that are normally ignored are refused. */
   readonly strict?: true;
 }
 
-/** Images have no role yet, because roles depend on the model. */
+/** A video request as received. Its images have no roles yet, because the roles depend on the model. */
 export interface AskedVideo extends Strict, Omit<VideoRequest, 'firstFrame' | 'lastFrame' | 'references'> {
   readonly images: readonly AskedImage[];
   /**
    * The caller's names for fields where they differ from ours (`duration`: `seconds`), for errors and warnings.
-   * Contains `input_type` if it was sent.
+   * Includes `input_type` if the caller sent it.
    */
   readonly named: Readonly<Record<string, string>>;
 }
@@ -93,14 +93,14 @@ export interface ImageRequest {
   readonly responseFormat?: 'url' | 'b64_json';
   readonly images: readonly ImageInput[];
   readonly mask?: ImageInput;
-  /** Fields that our API does not define, such as quality, style, background and seed. */
+  /** Fields outside our API, such as quality, style, background and seed. */
   readonly extra: JsonObject;
 }
 
 export type GenerationRequest = VideoRequest | ImageRequest;
 
 export interface AskedImages extends ImageRequest, Strict {
-  /** The names of fields sent in `metadata`, for errors and warnings: `seed` is called `metadata.seed`. */
+  /** The names of fields sent in `metadata`, for errors and warnings (`seed`: `metadata.seed`). */
   readonly named?: Readonly<Record<string, string>>;
 }
 

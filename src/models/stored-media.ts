@@ -1,9 +1,8 @@
 export interface StoredMedia {
   readonly name: string;
-  /** In hexadecimal. */
   readonly sha256: string;
   readonly lastFrame?: string;
-  /** The start of the retention period in Unix seconds. */
+  /** Start of the retention period, in Unix seconds. */
   readonly at: number;
 }
 
@@ -23,12 +22,12 @@ export interface KeptImage extends MediaLink {
 }
 
 /**
- * Stores the images of a request (`img_…`) or a task, in order. Rejects if one of them cannot be stored, with an
- * UnkeepableError if another attempt would not help.
+ * Stores the images of a request (`img_…`) or a task, in order. Rejects if any image cannot be stored, with an
+ * UnkeepableError if a retry would not help.
  */
 export type KeepImages = (image: string, data: readonly Base64Text[]) => Promise<readonly KeptImage[]>;
 
-/** The images themselves cannot be stored. */
+/** Thrown if the problem lies in the images themselves. */
 export class UnkeepableError extends Error {}
 
 export const signatureBytes = 16;

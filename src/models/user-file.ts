@@ -3,9 +3,9 @@ import type { MediaFacts } from './media-facts.ts';
 export interface UserFile {
   readonly id: string;
   readonly account: string;
-  /** The public id of the key that stored the file. */
+  /** Public id of the key that stored the file. */
   readonly key: string;
-  /** In storage, below the id: `0.<extension>`. */
+  /** The storage name below the id: `0.<extension>`. */
   readonly name: string;
   readonly filename: string;
   readonly purpose: string;
@@ -15,7 +15,7 @@ export interface UserFile {
   readonly expiresAt: number;
 }
 
-/** Requests refer to the account's own files in this form. */
+/** The form in which requests refer to the account's own files. */
 const reference = /^asset:\/\/(file_[0-9A-Za-z]{24})$/i;
 
 export function fileIdOf(url: string): string | undefined {

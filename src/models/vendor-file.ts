@@ -3,7 +3,10 @@ import { failureClasses, moderatedInputs } from '../errors/failure.ts';
 import { channelPriceSchema } from '../money/price-schema.ts';
 import { imageFactsSchema, videoFactsSchema } from './model-facts.ts';
 
-/** An adapter as data. docs/vendor-files.md describes every key, and a test verifies that the two agree. */
+/**
+ * Schema of a vendor file, which defines an adapter as data. docs/vendor-files.md describes every key, and a test
+ * verifies that the two agree.
+ */
 
 const text = z.string().min(1).max(500);
 const count = z.number().int().nonnegative();
@@ -16,7 +19,7 @@ const path = z
   .string()
   .max(500)
   .regex(/^\/[\w\-./~:@!$'()*+,;=?&%{}]*$/, 'must begin with / and be a path such as /jobs/{id}');
-/** For model names and codes. `*` matches any text. */
+/** Matches model names and codes. `*` stands for any text. */
 const pattern = text.refine((one) => one.split('*').length <= 3, 'may have at most two *');
 const patterns = z.union([pattern.transform((one) => [one]), z.array(pattern).min(1)]);
 
@@ -65,7 +68,7 @@ const failureRow = z
     'needs a code, words or a status',
   );
 
-/** A vendor state without a meaning counts as `running`. */
+/** Job states. A vendor state that the file does not list counts as `running`. */
 const stateWords = z.enum(['submitted', 'running', 'succeeded', 'failed', 'cancelled', 'expired']);
 export type StateWord = z.infer<typeof stateWords>;
 
@@ -84,7 +87,7 @@ const jobSchema = {
     path,
     states: z.record(text, stateWords),
     answer: expression,
-    /** A second request once the state is `succeeded`. Its response overrides the status. */
+    /** A second request, sent once the state is `succeeded`. Its response overrides the status. */
     result: z.strictObject({ path, answer: expression }).optional(),
   }),
   cancel: z
@@ -96,7 +99,7 @@ const jobSchema = {
     .optional(),
   list: z.strictObject({ path, max: count.min(2).max(100), answer: expression }).optional(),
   find: z.strictObject({ path, answer: expression }).optional(),
-  /** The callback field with the state, and the values that mean that the job has ended. */
+  /** The callback field that contains the state, and the values that mean that the job has finished. */
   callback: z
     .strictObject({
       field: z.string().regex(/^[\w-]+(?:\.[\w-]+)*$/, 'must be a path such as data.status'),
@@ -201,9 +204,9 @@ export const vendorFileSchema = z
       .strictObject({ status: count.default(404), codes: z.array(pattern).optional() })
       .prefault({}),
     failures: z.array(failureRow).max(100).default([]),
-    /** A free request that needs a valid key. Without it, the gateway queries a nonexistent job. */
+    /** A free request that needs a valid key. If missing, keys are checked by querying a nonexistent job. */
     key_check: z.strictObject({ path }).optional(),
-    /** Reads the remaining balance of a key's account, where `answer` extracts the amount. Also checks keys. */
+    /** Queries the remaining balance of a key's account, which `answer` extracts. Also used to check keys. */
     balance: z.strictObject({ path, answer: expression, unit: costUnit }).optional(),
     videos: videosSchema.optional(),
     images: z.union([imageJobsSchema, imagesAtOnceSchema]).optional(),
@@ -243,7 +246,7 @@ export type VendorVideos = z.infer<typeof videosSchema>;
 export type VendorImageJobs = z.infer<typeof imageJobsSchema>;
 export type VendorImages = z.infer<typeof imagesAtOnceSchema>;
 
-/** `*` matches any text. All other characters match themselves. */
+/** Returns the regular expression for a pattern. `*` matches any text, and every other character matches itself. */
 export function patternMatcher(given: string): RegExp {
   const parts = given.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
   return new RegExp(`^${parts.join('.*')}$`.replace(/\.\*\$$/, ''));

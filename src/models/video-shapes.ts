@@ -12,7 +12,7 @@ export interface VideoShape {
 
 type Pair = Pick<VideoShape, 'resolution' | 'ratio'>;
 
-/** The shapes in a model's configuration entry. An empty list allows all. */
+/** Resolutions and ratios in a model's configuration entry. An empty list allows all. */
 export interface ListedShapes {
   readonly resolutions: readonly string[];
   readonly ratios: readonly string[];
@@ -24,9 +24,9 @@ const usualResolutions = ['480p', '720p', '1080p', '4k'];
 const usualRatios = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
 /**
- * Lists every shape that a model renders. Pixel sizes come from its facts. If the facts specify none, vendors follow
- * one of two conventions: the shorter side has as many pixels as the resolution has lines, or the picture has as many
- * pixels as a 16:9 one. Both are listed, the first convention before the second.
+ * Lists every shape that a model renders. Pixel sizes come from the model's facts. If the facts state none, the sizes
+ * of both common conventions are listed, in this order: the shorter side has as many pixels as the resolution has
+ * lines, or the picture has as many pixels as a 16:9 one.
  */
 export function videoShapes({ resolutions, ratios }: ListedShapes, factsOf: FactsOf): readonly VideoShape[] {
   const known = factsOf({});
@@ -80,12 +80,15 @@ export function linesOf(resolution: string): number | undefined {
   return linesOfWords[resolution.toLowerCase()] ?? Number(count) * linesPerK;
 }
 
-/** Vendors round both sides to multiples of up to 32 pixels, so 832x480, 854x480 and 864x496 are the same shape. */
+/**
+ * Relative tolerance per side. Vendors round both sides to multiples of up to 32 pixels, so 832x480, 854x480 and
+ * 864x496 are the same shape.
+ */
 const sideTolerance = 0.04;
 
 /**
- * Returns the nearest of `shapes`, or the first of two equally near ones. Returns undefined if every shape has a side
- * that differs too much.
+ * Returns the nearest of `shapes`, or the first of two equally near ones. Returns undefined if no shape is within the
+ * tolerance.
  */
 export function shapeOfPixels(size: string, shapes: readonly VideoShape[]): VideoShape | undefined {
   const pixels = parseSize(size);
@@ -101,7 +104,7 @@ function distance({ width, height }: Pixels, known: Pixels | undefined): number 
   return Math.max(Math.abs(width / known.width - 1), Math.abs(height / known.height - 1));
 }
 
-/** For display: `480p: 864x496, 640x640; 720p: 1280x720`. */
+/** Formats shapes for display: `480p: 864x496, 640x640; 720p: 1280x720`. */
 export function shapesInWords(shapes: readonly VideoShape[]): string {
   const byResolution = new Map<string, Set<string>>();
   for (const { resolution, size } of shapes)

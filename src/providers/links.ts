@@ -1,8 +1,8 @@
 import type { Provider, ResultLinks } from './provider.ts';
 
 /**
- * The shortest useful lifetime of a link. Callers may poll every few minutes and download a result only when someone
- * wants to see it.
+ * The shortest lifetime that makes a link useful. Callers may poll only every few minutes, and download a result only
+ * when someone wants to see it.
  */
 export const linkLifeMinSeconds = 2 * 3600;
 
@@ -10,7 +10,7 @@ export function needsStorage({ video, imageTask }: Provider): boolean {
   return [video, imageTask].some((part) => part !== undefined && isUnusable(part));
 }
 
-/** Such links need the vendor's key or expire too soon. */
+/** Whether callers cannot use the links, because they need the vendor's key or expire too soon. */
 export function isUnusable({ linkLifeSeconds, linkHeaders }: ResultLinks): boolean {
   return linkHeaders !== undefined || (linkLifeSeconds ?? Infinity) < linkLifeMinSeconds;
 }

@@ -15,29 +15,29 @@ import type { ResultItem } from '../task/task.ts';
 import type { SettleFacts } from '../money/settle-facts.ts';
 
 /**
- * An adapter turns one parsed request into one upstream call, and one upstream response into one of our types. It does
- * not touch Koa, the database or money, and never sleeps or retries. It has a capability if it defines the
- * corresponding method.
+ * An adapter for one vendor. Each method turns one parsed request into an upstream call, and the response into one of
+ * our types. Adapters have no access to Koa, the database or money, and never sleep or retry. An adapter has a
+ * capability if it defines the corresponding method.
  */
 export interface Provider {
   readonly about: ProviderFacts;
-  /** Set if the provider serves any model whose fields are mapped in gateway.yaml. */
+  /** Set if the provider can serve any model whose fields are mapped in gateway.yaml. */
   readonly mapped?: true;
   readonly video?: VideoProvider;
   readonly image?: SynchronousImageProvider;
   readonly imageTask?: ImageTaskProvider;
   readonly bill?: BillFormat;
-  /** Makes a free request that needs a valid key, for vendors without jobs to query. Throws UpstreamError. */
+  /** Makes a free request that needs a valid key. For vendors without jobs to query. Throws UpstreamError. */
   readonly checkKey?: (context: ProviderContext) => Promise<void>;
   /** Reads the remaining balance of the credential's account, free of charge. Throws UpstreamError. */
   readonly balance?: (context: ProviderContext) => Promise<VendorBalance>;
   /** Uploads a file so that requests under this credential can refer to it. Throws UpstreamError. */
   readonly upload?: (file: UploadedFile, context: ProviderContext) => Promise<UploadedMedia>;
-  /** Deletes an uploaded file. Succeeds even if it is already gone. Throws UpstreamError. */
+  /** Deletes an uploaded file. Succeeds if the file is already gone. Throws UpstreamError. */
   readonly removeUpload?: (id: string, context: ProviderContext) => Promise<void>;
 }
 
-/** An exact decimal, in a currency or the vendor's own unit. */
+/** `amount` is an exact decimal. `unit` is a currency or the vendor's own unit. */
 export interface VendorBalance {
   readonly amount: string;
   readonly unit: string;
@@ -51,20 +51,20 @@ export interface UploadedFile {
 export interface UploadedMedia {
   readonly id: string;
   readonly url: string;
-  /** Unix milliseconds. If both `expiresAt` and `keptMs` are absent, the vendor keeps the file indefinitely. */
+  /** In Unix milliseconds. If both `expiresAt` and `keptMs` are undefined, the vendor keeps the file indefinitely. */
   readonly expiresAt?: number;
-  /** The minimum retention time if the vendor reports no expiry. */
+  /** The minimum time for which the vendor keeps the file, if it reports no expiry. */
   readonly keptMs?: number;
 }
 
 export interface BillFormat {
-  /** The page of the vendor's site from which operators download the file. */
+  /** The page of the vendor's site where operators download the file. */
   readonly source: string;
   readonly columns: BillColumns;
   readonly unit?: string;
-  /** Set if the `amount` column counts 10^-`places` of the unit rather than the unit itself. */
+  /** If set, the `amount` column counts units of 10^-`places` instead of whole ones. */
   readonly places?: number;
-  /** The offset of times without a time zone, in hours east of UTC. Undefined means UTC. */
+  /** Offset of times without a time zone, in hours east of UTC. Undefined means UTC. */
   readonly utcOffsetHours?: number;
 }
 
@@ -77,54 +77,56 @@ export interface BillColumns {
   readonly unit?: string;
 }
 
-/** Facts that operators should know before choosing a vendor. docs/providers.md is generated from them. */
+/** What operators should know before choosing a vendor. docs/providers.md is generated from this. */
 export interface ProviderFacts {
   readonly vendor: string;
   readonly inputs: string;
-  /** The unit of the vendor's charge in responses (`USD`, `credits`). Undefined if responses do not report it. */
+  /** The unit of the charge that the vendor's responses report (`USD`, `credits`). Undefined if they report none. */
   readonly costUnit?: string;
   readonly unbilled?: UnbilledFailures;
-  /** Questions that the vendor's documentation leaves open. The adapter does not depend on their answers. */
+  /** Open questions that the vendor's documentation does not resolve. The adapter works whatever the truth is. */
   readonly unverified: readonly string[];
 }
 
-/** Failed jobs that the vendor promises not to charge for. Only these are replaced. */
+/** Failed jobs that the vendor promises not to charge for. The gateway submits a replacement only for these. */
 export interface UnbilledFailures {
   readonly classes: 'all' | readonly FailureClass[];
-  /** Limits the promise to models whose upstream name begins with this prefix. */
+  /** If set, the promise covers only models whose upstream name begins with this prefix. */
   readonly models?: string;
 }
 
 export interface ResultLinks {
-  /** Undefined if the lifetime is unknown, or at least a day. */
+  /** The lifetime of result links. Undefined if unknown, or at least a day. */
   readonly linkLifeSeconds?: number;
   /**
-   * Set if links work only with the vendor's key, so that callers cannot use them. Returns the headers for fetching a
-   * link, which only the vendor's own hosts may receive.
+   * Set if links require the vendor's key, so callers cannot use them. Returns the headers for fetching a link.
+   * Only the vendor's own hosts may receive those headers.
    */
   readonly linkHeaders?: (url: string, context: ProviderContext) => Readonly<Record<string, string>>;
 }
 
 export interface TaskProvider<Request> extends ResultLinks {
   /**
-   * The facts about each model: what it accepts, what it is sent, and what it renders. For a `mapped` provider, they
-   * come from the mapping. `check` and `renders` cover what no table can express.
+   * What each model accepts, receives and renders. For a `mapped` provider, the facts come from the mapping. `check`
+   * and `renders` cover what no table can express.
    */
   readonly facts: FactsSource;
   readonly check?: (request: Request, model: string, mapping?: FieldMapping) => RequestIssue | undefined;
   /** Makes exactly one upstream call that may create a job. Throws UpstreamError. */
   readonly submit: (request: Request, context: SubmitContext) => Promise<Submitted>;
-  /** Throws UpstreamError if the upstream did not report a state. That alone never fails a task. */
+  /** Throws UpstreamError if the upstream did not report a state. Such an error alone never fails the task. */
   readonly status: (operation: Operation, context: ProviderContext) => Promise<OperationStatus>;
-  /** Creates an operation for a nonexistent job. `tryCredential` uses it where an id alone does not identify a job. */
+  /**
+   * Creates an operation for a nonexistent job. Needed by `tryCredential` where an id alone does not identify a job.
+   */
   readonly absentJob?: (id: string, model: string) => Operation;
   /** The last state in which the upstream can cancel a job. `never` means that `cancel` is undefined. */
   readonly cancelUntil: 'queued' | 'running' | 'never';
   /** `cancelled`: the job will neither finish nor be billed. `refused`: the job continues or has already finished. */
   readonly cancel?: (operation: Operation, context: ProviderContext) => Promise<'cancelled' | 'refused'>;
   /**
-   * Gets the status of several operations with one request. Operations missing from the map are polled individually
-   * afterwards. They may belong to different models, so the context has no model.
+   * Gets the status of multiple operations with one request. Operations missing from the map are polled individually
+   * afterwards. The operations may belong to different models, so the context has no model.
    */
   readonly list?: (
     operations: readonly Operation[],
@@ -133,34 +135,36 @@ export interface TaskProvider<Request> extends ResultLinks {
   readonly listMax?: number;
   /**
    * Finds jobs that carry the marker of a submission whose response was lost. Undefined if the upstream does not return
-   * our marker, because matching by model and time could also find other users' jobs on the same account.
+   * our marker: matching by model and time could find other users' jobs on the same account.
    */
   readonly find?: (lost: LostSubmit<Request>, context: ProviderContext) => Promise<readonly Submitted[]>;
-  /** Reads an upstream's callback. It is only a hint: the state always comes from polling. */
+  /** Reads an upstream's callback. A callback is only a hint: the state always comes from polling. */
   readonly parseCallback?: (callback: UpstreamCallback) => CallbackNews;
   /**
-   * Whether the callback is genuine, for vendors that sign callbacks. A callback with an invalid signature is ignored.
-   * Returns true for a callback that the vendor leaves unsigned or that cannot be verified because no secret is
+   * Whether a callback is genuine, for vendors that sign callbacks. Callbacks with an invalid signature are ignored.
+   * Returns true for a callback that the vendor leaves unsigned, or that cannot be verified because no secret is
    * configured.
    */
   readonly verifyCallback?: (callback: UpstreamCallback, context: CallbackContext) => Promise<boolean>;
   /**
-   * Returns the tokens that the upstream will bill for the request at a specific resolution and ratio, assuming the
-   * worst case for everything that the request leaves open. Returns undefined if the formula does not cover the pair.
-   * `model` is the upstream's model name. Without it, the most expensive known model is assumed.
+   * Returns how many tokens the upstream will bill for the request at this resolution and ratio, assuming the worst
+   * case for everything that the request leaves open. Returns undefined if the formula does not cover the resolution
+   * and ratio. `model` is the upstream's model name. Without it, the most expensive known model is assumed.
    */
   readonly estimateTokens?: (request: Request, output: EstimateOutput, model?: string) => bigint | undefined;
   /**
-   * Returns what the upstream may render if the request leaves an output open or a different field determines it
-   * (`frames` instead of a duration, a draft's resolution). Absent facts follow from the request and the model's
-   * configuration entry.
+   * Returns what the upstream may render if the request leaves an output open or if a different field determines it
+   * (`frames` instead of a duration, or a draft's resolution). Properties missing from the result follow from the
+   * request and the model's configuration entry.
    */
   readonly renders?: (request: Request, model: string, given?: GivenInput) => PossibleOutput;
 }
 
 export interface PossibleOutput {
   readonly resolutions?: readonly string[];
-  /** The shortest and longest output. `usual` is absent if the model's configuration entry specifies it. */
+  /**
+   * The shortest and longest output, in seconds. `usual` is missing if the model's configuration entry specifies it.
+   */
   readonly seconds?: { readonly min: number; readonly max: number; readonly usual?: number };
   /** Whether the input media determine the ratio, even if the request specifies one. */
   readonly openRatio?: boolean;
@@ -168,14 +172,14 @@ export interface PossibleOutput {
 
 export type VideoProvider = TaskProvider<VideoRequest>;
 
-/** A vendor with both synchronous and asynchronous models has one facts table for both. */
+/** A vendor with both synchronous and asynchronous image models has one facts table for both. */
 export type ImageTaskProvider = TaskProvider<ImageRequest>;
 
 export interface SynchronousImageProvider {
   readonly facts: FactsSource;
   /**
-   * The forms in which the channel accepts reference images, in order of preference. Empty if it accepts none. A
-   * channel that accepts data may also receive a file, which is encoded while it is sent.
+   * The forms in which the channel accepts reference images, preferred form first. Empty if it accepts none. A channel
+   * that accepts `data` may also receive a file, which is encoded as it is sent.
    */
   readonly imageForms: readonly ('url' | 'data' | 'file')[];
   check?(request: ImageRequest, model: string): RequestIssue | undefined;
@@ -190,20 +194,20 @@ export interface SynchronousImageProvider {
 }
 
 export interface ImageContext extends ProviderContext {
-  /** Receives partial images in order, if the request sets `partial_images` and the upstream streams. */
+  /** Receives partial images in order if the request sets `partial_images` and the upstream streams them. */
   readonly onPartial?: (image: string | Base64Blob) => void;
 }
 
-/** An image as delivered. Its base64 may still be the received bytes instead of a string. */
+/** An image as delivered. Its base64 may be the received bytes instead of a string. */
 export type GeneratedImage = Omit<ResultItem, 'base64'> & {
   readonly base64?: string | Base64Blob;
   readonly size?: string;
   readonly quality?: string;
-  /** Set if the size was measured in the image because the response does not report it. */
+  /** Set if the size was measured in the image, because the response does not report one. */
   readonly isMeasured?: true;
 };
 
-/** Base64 text from a response, kept as the received bytes and never joined into a string. */
+/** Base64 text from a response, kept as the received bytes instead of one long string. */
 export interface Base64Blob {
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
@@ -213,17 +217,17 @@ export interface Base64Blob {
 }
 
 export interface GeneratedImages {
-  /** The upstream's id for a job that is still rendering. There are no images yet, and `resume` fetches them. */
+  /** The upstream's id of a job that is still rendering. `images` is empty then, and `resume` fetches the images. */
   readonly job?: string;
   readonly images: readonly GeneratedImage[];
   readonly facts: SettleFacts;
-  /** Upstream fields that OpenAI's response format also has: usage, background, output_format, quality, size. */
+  /** Response fields that OpenAI's format also has: usage, background, output_format, quality, size. */
   readonly extra: JsonObject;
   readonly cost?: Cost;
 }
 
 export interface GivenInput {
-  /** The total length of the videos. If undefined, the upstream's maximum is assumed. */
+  /** Total length of the request's videos. If undefined, the upstream's maximum is assumed. */
   readonly inputSeconds?: number;
 }
 
@@ -234,7 +238,7 @@ export interface EstimateOutput extends GivenInput {
   readonly durationSeconds: number;
 }
 
-/** `param` is the field in the caller's spelling. */
+/** `param` is spelt as in the caller's request. */
 export interface RequestIssue {
   readonly param: string;
   readonly message: string;
@@ -248,7 +252,7 @@ export interface Submitted {
 export interface LostSubmit<Request> {
   readonly request: Request;
   readonly marker: string;
-  /** The lost request was sent between these times (Unix milliseconds). */
+  /** The lost request was sent between `sentAfter` and `sentBefore`, in Unix milliseconds. */
   readonly sentAfter: number;
   readonly sentBefore: number;
 }
@@ -266,25 +270,25 @@ export type OperationStatus =
       readonly state: 'succeeded';
       readonly items: readonly ResultItem[];
       readonly facts: SettleFacts;
-      /** The end of the render by the vendor's clock, in Unix milliseconds. */
+      /** When the render finished by the vendor's clock, in Unix milliseconds. */
       readonly endedAt?: number;
       readonly cost?: Cost;
       readonly traceId?: string;
     }
   | {
       readonly state: 'failed';
-      /** The vendor's own code (if its table lists it) and message. */
+      /** The vendor's own code (if its table lists the code) and message. */
       readonly code: string;
       readonly message: string;
       readonly failure: Failure;
       /**
-       * Result links that must not reach a caller. Adapters deliver links unchanged, and usable-links.ts withholds
-       * some.
+       * Result links that must not reach a caller. Adapters deliver every link in `items`, and usable-links.ts
+       * withholds the unusable ones.
        */
       readonly withheld?: readonly string[];
       /**
-       * Set if the vendor promises, in its documentation or this response, not to charge for the job. A job without
-       * this promise is never replaced. A `cost` takes precedence.
+       * Set if the vendor promises not to charge for the job, in its documentation or in this response. Jobs without
+       * this promise are never replaced. A `cost` overrides the promise.
        */
       readonly unbilled?: true;
       readonly cost?: Cost;
@@ -292,10 +296,10 @@ export type OperationStatus =
     };
 
 export interface UpstreamCallback {
-  /** The callback address that we gave the vendor, if it is known here. */
+  /** The callback address that we gave the vendor, if known. */
   readonly url?: string;
   readonly header: (name: string) => string | undefined;
-  /** A signature covers these exact bytes. */
+  /** The exact bytes of the body, as signed. */
   readonly raw: Uint8Array;
   readonly body: unknown;
 }
@@ -317,23 +321,23 @@ export interface ProviderContext {
     readonly apiKey: string;
     readonly callbackSecret?: string;
   };
-  /** Has no trailing slash. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly model: string;
   /** Set only for `mapped` providers. */
   readonly mapping?: FieldMapping;
   readonly facts?: ModelFacts;
-  /** For the record only. Absent for calls that concern several tasks, and for a poll that knows only the job. */
+  /** For logs only. Undefined for calls about multiple tasks, and for polls that know only the job. */
   readonly task?: string;
   readonly signal: AbortSignal;
 }
 
 export interface SubmitContext extends ProviderContext {
-  /** The address for the upstream's callbacks, if they are allowed. Secret, and different for each task. */
+  /** The address for the upstream's callbacks, if they are allowed. It is secret and different for each task. */
   readonly callbackUrl?: string;
-  /** Unique per attempt, at most 40 characters of [a-z0-9-]. `find` recognises the job by it. */
+  /** Identifies the job for `find`. Unique per attempt, at most 40 characters of [a-z0-9-]. */
   readonly marker: string;
-  /** Until the task's deadline. At least 1. */
+  /** Seconds until the task's deadline, at least 1. */
   readonly remainingSeconds: number;
 }
 
@@ -344,16 +348,16 @@ export interface HttpRequestOptions {
   readonly json?: OutgoingObject;
   readonly form?: FormData;
   readonly signal: AbortSignal;
-  /** Larger responses are errors. Defaults to 1 MiB. */
+  /** Longer responses are errors. Defaults to 1 MiB. */
   readonly bodyBytesMax?: number;
   /**
    * If set, long strings in the response's `json` become LargeText (src/providers/shared/large-json.ts), which
-   * references the received bytes without copying them. `text` is then empty.
+   * references the received bytes without copying them. `text` is empty in that case.
    */
   readonly largeStrings?: boolean;
   /**
-   * Set if the response may be an event stream. Called with each event's data as JSON, with LargeText as above. `json`
-   * is then undefined.
+   * Set if the response may be an event stream. Called with each event's data, parsed as JSON with LargeText as above.
+   * `json` is undefined in that case.
    */
   readonly onEvent?: (event: unknown) => void;
 }
@@ -365,9 +369,7 @@ export interface HttpResponse {
   readonly json: unknown;
 }
 
-/**
- * Resolves for every status. Throws UpstreamError: `not_sent` if no byte was sent, or `ambiguous` in all other cases.
- */
+/** Resolves for every status. Throws UpstreamError: `not_sent` if no byte was sent, `ambiguous` otherwise. */
 export type HttpRequest = (options: HttpRequestOptions) => Promise<HttpResponse>;
 
 export type { UpstreamOutcome };
@@ -375,7 +377,7 @@ export type { UpstreamOutcome };
 export interface UpstreamErrorOptions {
   /**
    * One of our own codes (`timeout`, `connection_reset`, `unreadable_answer`), or a code from the vendor's table. A
-   * code that is not a token becomes part of the message.
+   * code that is not a token is moved into the message.
    */
   readonly code: string;
   readonly status?: number;
@@ -386,8 +388,8 @@ export interface UpstreamErrorOptions {
 }
 
 /**
- * The message is our own, so logs and Temporal histories may include it. `words` contains the upstream's own text,
- * sanitized for display.
+ * An upstream error. `message` is our own text, so logs and Temporal histories may include it. `words` contains the
+ * upstream's own text, sanitized for display.
  */
 export class UpstreamError extends Error {
   readonly outcome: UpstreamOutcome;

@@ -1,14 +1,14 @@
 import type { ProviderContext } from './provider.ts';
 
-/** Shorter secrets could be ordinary words, so they are not removed. */
+/** Shorter secrets could be ordinary words, so they are not redacted. */
 const secretCharactersMin = 6;
 
-/** Returns the secrets in an upstream request, which must be removed from the upstream's responses. */
+/** Returns the secrets in an upstream request, to be redacted from the upstream's responses. */
 export function secretsOf(context: ProviderContext): readonly string[] {
   const { apiKey, callbackSecret = '' } = context.credential;
   const callbackUrl =
     'callbackUrl' in context && typeof context.callbackUrl === 'string' ? context.callbackUrl : '';
-  // A credential may be a pair, and an upstream may repeat only half of it.
+  // A credential may be a pair, and an upstream may repeat just one half.
   const all = [apiKey, ...apiKey.split(/[:\s,;]+/), callbackSecret, callbackUrl];
   return all.filter((secret) => secret.length >= secretCharactersMin);
 }

@@ -25,8 +25,8 @@ const operationCharactersMax = 1_024;
 
 /**
  * Wraps an adapter so that its results are sanitized: ids and facts are tokens, and messages are single displayable
- * lines. Upstream text reaches callers, the ledger and operators' terminals, none of which checks it again.
- * UpstreamError itself sanitizes errors, and usable-links.ts checks links.
+ * lines. Upstream text reaches callers, the ledger and operators' terminals, none of which check it again. Errors are
+ * sanitized by UpstreamError itself, and links are checked in usable-links.ts.
  */
 export function withTypedAnswers(provider: Provider): Provider {
   const { upload, removeUpload, checkKey, balance } = provider;
@@ -45,7 +45,7 @@ export function withTypedAnswers(provider: Provider): Provider {
   };
 }
 
-/** Removes the request's secrets from a method's errors. */
+/** Redacts the request's secrets in a method's errors. */
 function discreet<Of, Context extends ProviderContext, Result>(
   ask: (of: Of, context: Context) => Promise<Result>,
 ): (of: Of, context: Context) => Promise<Result> {
@@ -73,7 +73,7 @@ function typedTasks<Request>(provider: TaskProvider<Request>): TaskProvider<Requ
   };
 }
 
-/** An accepted job with an unusable id is as unknown as one whose response was unreadable. */
+/** Throws if the job id is unusable. The outcome is then as unknown as after an unreadable response. */
 function typedJob({ operation, traceId }: Submitted): Submitted {
   if (!isUsable(operation)) {
     throw new UpstreamError('ambiguous', 'The upstream returned a job id that cannot be used.', {
@@ -121,7 +121,7 @@ function typedStatus({ traceId, ...status }: OperationStatus, context: ProviderC
 const withheldMax = 100;
 const linkCharactersMax = 8_192;
 
-/** Keeps only addresses, because other text may be the caller's own. */
+/** Keeps only addresses, because any other text may come from the caller. */
 function typedLinks(links: readonly string[] | undefined): { readonly withheld?: readonly string[] } {
   if (links === undefined) return {};
   const usable = links.filter((link) => link.length <= linkCharactersMax && URL.canParse(link));
@@ -129,8 +129,8 @@ function typedLinks(links: readonly string[] | undefined): { readonly withheld?:
 }
 
 /**
- * A fact that is not a token counts as not reported. An impossible number is dropped, and the facts are marked as
- * incredible.
+ * Sanitizes facts. A fact that is not a token counts as not reported. An impossible number is dropped, and the facts
+ * are marked as incredible.
  */
 function typedFacts({ usage, ...facts }: SettleFacts): SettleFacts {
   const { resolution, ratio, size, quality, groups, generateAudio, measured: _ours, ...numbers } = facts;
@@ -165,7 +165,9 @@ function isTyped(numbers: object): boolean {
   return Object.values(numbers).every((value) => value === undefined || typedNumber(Number(value)) === value);
 }
 
-/** Zero is credible, because nothing may have been counted. NaN and infinity are not. */
+/**
+ * Returns undefined for an impossible number, NaN or infinity. Zero is credible, because nothing may have been counted.
+ */
 function typedNumber(value: number | undefined): number | undefined {
   return value !== undefined && value >= 0 && value <= measureMax ? value : undefined;
 }

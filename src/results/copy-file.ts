@@ -39,7 +39,7 @@ export interface CopyFileDeps {
   readonly maxBytes: number;
 }
 
-/** Applies even if the caller's own limit is higher. */
+/** Applies even if the caller's own limit is longer. */
 const fileTimeoutMs = 10 * 60_000;
 
 export interface FileCopy {
@@ -47,10 +47,10 @@ export interface FileCopy {
   readonly channel: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Without its extension, which the file's first bytes determine. */
+  /** The file's name without an extension, which the file's first bytes determine. */
   readonly stem: string;
   readonly signal: AbortSignal;
-  /** Called before any byte is stored, so that every file has a record. */
+  /** Called before any byte is stored so that every file has a record. */
   readonly onName: (name: string) => Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<Copi
     const whole = hashed(followedBy(head, source, media.bytes), hash);
     const written = deps.storage.write(`${task}/${name}`, whole, { mediaType: mediaTypeOf(name) ?? '' });
     // Storage that hangs must not delay the task. The write continues in the background and may be repeated. Data that
-    // has already arrived is still read, so the write may begin after its deadline.
+    // has already arrived is still read, so the write may even begin after the deadline.
     await inTime(signal, written, () => new CopyError(tooLong));
     return { name, sha256: hash.digest('hex') };
   } catch (error) {

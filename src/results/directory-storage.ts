@@ -11,11 +11,11 @@ import { walk } from '../base/walk.ts';
 import type { IsOver, Walked } from '../base/walk.ts';
 import type { ResultStorage, StoredFile, SweepFailed } from './storage.ts';
 
-/** Contains all unfinished files, so that those of a dead process can be found. No task has such an id. */
+/** Contains all unfinished files so that those of a dead process can be found. No task has this id. */
 const partsFolder = '.parts';
-/** A write in progress never pauses for this long. */
+/** Older parts are abandoned, because no write in progress pauses for this long. */
 const partKeptMs = 3_600_000;
-/** The free space is checked after this many bytes of a file. */
+/** How many bytes of a file are written between two checks of the free space. */
 const checkedBytes = 64 * 1024 * 1024;
 
 export interface DirectoryStorageOptions {

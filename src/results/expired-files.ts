@@ -13,8 +13,8 @@ export interface ExpiredFilesDeps {
 
 const duePerStep = 200;
 /**
- * The delay before another attempt to delete an object that the storage refuses to delete, such as one under legal
- * hold.
+ * The delay before another attempt to delete an object that the storage refuses to delete, for example because of a
+ * legal hold.
  */
 const heldMs = 3_600_000;
 
@@ -42,7 +42,7 @@ function removeEach(
 
 /**
  * Deletes expired files and files that were never completed. Resolves with their number. Idempotent, and safe to run in
- * several processes at once.
+ * multiple processes at once.
  */
 export async function deleteExpiredFiles(
   deps: ExpiredFilesDeps,
@@ -52,8 +52,9 @@ export async function deleteExpiredFiles(
 }
 
 /**
- * Resolves with false if files remain. Idempotent. Leaves incomplete files, and those whose deletion failed, to
- * `deleteExpiredFiles`: an aborted write may still complete, and only the record shows what it has left.
+ * Deletes an account's files. Resolves with false if any remain. Idempotent. Incomplete files, and files that could not
+ * be deleted, are left to `deleteExpiredFiles`: an aborted write may still complete, and only the record shows what it
+ * leaves behind.
  */
 export async function deleteFilesOf(
   account: string,

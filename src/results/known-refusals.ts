@@ -3,8 +3,8 @@ import { NoRoomError, NotReadError, NotStoredError, StorageAwayError } from '../
 import type { ResultStorage } from './storage.ts';
 
 /**
- * After refusing a file, the storage counts as full or unavailable for this long. Until then, nothing is rendered that
- * it would have to store.
+ * How long the storage counts as full or unavailable after refusing a file. Meanwhile, nothing is rendered that the
+ * storage would have to keep.
  */
 const knownMs = 10_000;
 const readEveryMs = 2_000;
@@ -12,9 +12,7 @@ const readEveryMs = 2_000;
 interface KnownRefusalsDeps {
   /** Never rejects. */
   readonly note: (failure: NotStoredError | NotReadError) => Promise<void>;
-  /**
-   * The last time at which any process recorded that there was no room, in Unix milliseconds by that process's clock.
-   */
+  /** When any process last recorded that there was no room, in Unix milliseconds by that process's clock. */
   readonly lastFull: () => Promise<number | undefined>;
   readonly now: () => number;
 }
@@ -25,9 +23,10 @@ interface Refused {
 }
 
 /**
- * Decides what a failed write means, and remembers the result. A quota or bucket reports only on a write that it is
- * full, so all processes share that fact. Clocks may differ, so each process uses its own to notice a new record.
- * Storage that is unavailable may be unreachable only from this process, so other processes find out for themselves.
+ * Wraps a storage so that a failed write is classified and remembered. A quota or bucket reveals that it is full only
+ * when a file is written, so all processes share that fact. Their clocks may differ, so each process uses its own to
+ * notice a new record. Unavailable storage may be unreachable for this process alone, so other processes find out for
+ * themselves.
  */
 export function withKnownRefusals(
   storage: ResultStorage,

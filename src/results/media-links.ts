@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { MediaUrl } from '../models/stored-media.ts';
 
-/** Links to stored files: `PUBLIC_URL/media/<task>/<name>?expires=<Unix seconds>&sig=<HMAC>`. */
+/** Creates and checks links to stored files: `PUBLIC_URL/media/<task>/<name>?expires=<Unix seconds>&sig=<HMAC>`. */
 export interface MediaLinks {
   readonly url: MediaUrl;
   until(task: string, name: string, expiresAt: number): string;
-  /** Some upstreams do not follow redirects, so this changes our own links to a form that never redirects. */
+  /** Changes our own links to a form that never redirects, because some upstreams do not follow redirects. */
   forUpstream(url: string): string;
   read(url: string): Pick<ClaimedLink, 'task' | 'name'> | undefined;
   /** Runs in constant time. */
@@ -54,8 +54,8 @@ export function createMediaLinks(options: MediaLinksOptions): MediaLinks {
     read,
     forUpstream: (url) => (read(url) === undefined || url.endsWith(throughUs) ? url : `${url}${throughUs}`),
     url(task, name, storedAt) {
-      // The link stays the same for a whole window, so that a task's body and etag do not change. Each link is valid
-      // for one to two windows.
+      // The link stays the same for a whole window so that a task's body and etag do not change. It is valid for one
+      // to two windows.
       const window = Math.floor(nowSeconds() / ttlSeconds);
       const expiresAt = Math.min((window + 2) * ttlSeconds, storedAt + retentionSeconds);
       if (expiresAt <= nowSeconds()) return undefined;

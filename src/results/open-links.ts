@@ -3,7 +3,7 @@ import { GuardedRequestError } from '../http-client/index.ts';
 import type { OpenLink } from '../http-client/index.ts';
 import type { Deliver, LinkEvidence, LinkProblem } from '../routing/delivery.ts';
 
-/** Statuses that mean "not now". Any other response without the file is a refusal. */
+/** HTTP statuses that mean "not now". Any other response without the file is a refusal. */
 const passingStatuses = new Set([408, 425, 429]);
 
 const refusals = new Set(['address_refused', 'invalid_request', 'too_many_redirects']);
@@ -27,8 +27,8 @@ export interface LinkLook {
 const lookTimeoutMs = 15_000;
 
 /**
- * Reads only the file's first bytes. Returns the problem, or undefined if the file exists. Throws only if the gateway
- * itself is at fault.
+ * Checks a link by reading the file's first bytes. Returns the problem, or undefined if the file exists. Throws only if
+ * the gateway itself is at fault.
  */
 export async function lookAtLink(
   openLink: OpenLink,
@@ -45,7 +45,7 @@ export async function lookAtLink(
   }
 }
 
-/** A refusal is stronger evidence than silence. */
+/** Returns the more serious problem. A refusal is stronger evidence than silence. */
 export function worse(a: LinkProblem | undefined, b: LinkProblem | undefined): LinkProblem | undefined {
   return a === undefined || b?.evidence === 'refused' ? (b ?? a) : a;
 }

@@ -28,7 +28,10 @@ export interface ResultCopier {
   readonly deliver: Deliver;
   retryDue(isOver?: IsOver): Promise<Walked>;
   deleteExpired(isOver?: IsOver): Promise<Walked>;
-  /** Resolves with the tasks without copies that still need `remove`. The others were not reached in time. */
+  /**
+   * Removes the tasks' copies. Resolves with the tasks that need no further `remove`. All others were not reached in
+   * time.
+   */
   remove(tasks: readonly string[], isOver?: IsOver): Promise<readonly string[]>;
 }
 
@@ -48,10 +51,10 @@ const retryFirstMs = 5 * minuteMs;
 const triesMax = 9;
 const retryTimeoutMs = 5 * minuteMs;
 const duePerStep = 200;
-/** The states of copies whose files are deleted when they are due. */
+/** Copies in these states have files to delete once they are due. */
 const deletedStates = ['stored', 'gave_up', 'removed'] as const;
 const retriesPerChannel = 50;
-/** A channel gets at most two concurrent copies, so that a slow channel does not let other channels' links expire. */
+/** Limits each channel to two concurrent copies so that a slow channel does not let other channels' links expire. */
 const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 } as const;
 const postponedMs = 3_600_000;
 
@@ -75,13 +78,13 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     for (const name of names) await storage.remove(`${task}/${name}`);
   }
 
-  /** Also applies to copies of removed tasks, so that their files are deleted once the storage allows it. */
+  /** Also used for copies of removed tasks so that their files are deleted once the storage allows it. */
   async function postpone(copy: ResultCopy, err: unknown, dueAt = now() + postponedMs): Promise<void> {
     log.error({ task: copy.task, err }, 'the copy of a result could not be kept or deleted; it is postponed');
     await copies.write({ ...copy, dueAt });
   }
 
-  /** Writes the record last. If the process dies before that, the copy is made later. */
+  /** The record is written last. If the process dies before that, the copy is made later. */
   async function retry(copy: ResultCopy): Promise<boolean> {
     const { task } = copy;
     const found = await deps.tasks.find(task);
@@ -94,7 +97,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       return false;
     }
     // The copy stays due until the storage accepts files or the task is removed. Until then, no link is opened and no
-    // upstream is asked.
+    // upstream is called.
     if ((await storage.refusal()) !== undefined) return false;
     const { channel = '', credential = '' } = found;
     const headersFor = linkHeadersOf(deps.channels, { ...found, channel, credential });
@@ -134,7 +137,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
         turns,
         inPlace: ({ channel = '' }, job) => retries.run(channel, job),
         run: retry,
-        // Links may expire within an hour.
+        // Retried soon, because links may expire within an hour.
         onFailed: (copy, error) => postpone(copy, error, firstRetryAt()),
       });
     },
@@ -219,7 +222,10 @@ function keptUntil({ now, retentionSeconds }: Pick<ResultCopierDeps, 'now' | 're
   return now() + retentionSeconds * 1000;
 }
 
-/** Links are valid for hours, so these may have expired. An upstream that still has the job issues new ones. */
+/**
+ * Returns the items with new links, if the upstream still has the job. Links are valid for hours, so the old ones may
+ * have expired.
+ */
 async function withFreshLinks(
   task: Task,
   items: readonly ResultItem[],
@@ -260,11 +266,11 @@ async function copyItems(
   const take = async (url: string | undefined, stem: string): Promise<CopiedFile | undefined> => {
     if (url === undefined) return undefined;
     const headers = headersFor(url);
-    // There is no time for the whole file, but its first bytes show whether it exists.
+    // There is no time to copy the whole file, but its first bytes show whether it exists.
     const isLate = signal.aborted;
     try {
       const onName = async (name: string): Promise<void> => {
-        // A write that takes too long may still complete later.
+        // Recorded first, because a write that takes too long may still complete later.
         names.push(name);
         await deps.copies.begin({ task, channel }, name, deps.now() + retryFirstMs);
       };

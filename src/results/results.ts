@@ -47,9 +47,8 @@ export interface KeptResults {
   readonly unreachableLinks?: string;
   readonly copier: ResultCopier;
   readonly keepImages: KeepImages;
-  /** See `deleteFilesOf`. */
   readonly removeFiles: (account: string, isOver: IsOver) => Promise<boolean>;
-  /** The reconciler runs this maintenance. */
+  /** Maintenance steps for the reconciler. */
   readonly upkeep: readonly {
     readonly name: UpkeepName;
     readonly run: (time: StepTime) => Promise<number | Walked>;
@@ -76,7 +75,7 @@ const daySeconds = 86_400;
 
 /**
  * Opens the storage configured under `results:` in gateway.yaml. A reload cannot move files, so the storage stays the
- * same until the process ends.
+ * same until the process exits.
  */
 export async function openResults(deps: ResultsDeps): Promise<Results> {
   const { config, channels, environment, log, now } = deps;
@@ -165,7 +164,10 @@ function warnOfLinks(address: Address, log: Logger): Pick<KeptResults, 'unreacha
   return { unreachableLinks };
 }
 
-/** Storage that does not respond at startup may do so later, so each maintenance run checks it again. */
+/**
+ * Logs the storage's problem at startup. Storage that does not respond now may do so later, so each maintenance run
+ * checks it again.
+ */
 function warnOfStorage(storage: ResultStorage, log: Logger): void {
   storage.problem().then(
     (problem) => problem !== undefined && log.warn({}, problem),
@@ -176,7 +178,7 @@ function warnOfStorage(storage: ResultStorage, log: Logger): void {
 const storageStep = 'storage';
 const fullStep: StorageStep = 'storage_full';
 const awayStep: StorageStep = 'storage_away';
-/** Failing storage is logged at most this often. */
+/** A failing storage is logged at most this often. */
 const failureLoggedMs = 60_000;
 
 function openFailureNotes({ stores, log, now }: Pick<ResultsDeps, 'stores' | 'log' | 'now'>) {
@@ -226,7 +228,7 @@ function fileUpkeep(
   };
 }
 
-/** Returns undefined if no results are stored. */
+/** Returns undefined if results are not stored. */
 export async function openStorage(
   { storage, directory, s3, free_bytes: freeBytesMin }: GatewayConfig['results'],
   { DATA_DIR }: Environment,
@@ -238,7 +240,7 @@ export async function openStorage(
       return createDirectoryStorage(join(DATA_DIR, directory), { freeBytesMin });
     case 's3': {
       if (s3 === undefined) throw new TypeError('results.s3 is required with storage: s3');
-      // The library is large, and most processes do not need it.
+      // Imported here, because the library is large and most processes do not need it.
       const { createS3Storage } = await import('./s3-storage.ts');
       return createS3Storage(s3);
     }

@@ -19,7 +19,10 @@ import type { DirectAsk, ResultStorage } from './storage.ts';
 export type S3Settings = NonNullable<GatewayConfig['results']['s3']>;
 
 interface S3Options {
-  /** Defaults to true. If false, a write leaves an existing file unchanged, even one that is being written meanwhile. */
+  /**
+   * Defaults to true. If false, a write leaves an existing file unchanged, even one that is being written at the same
+   * time.
+   */
   readonly replaces?: boolean;
 }
 
@@ -31,7 +34,7 @@ const socketTimeoutMs = 30_000;
 
 /**
  * Stores files on any S3-compatible server. The operator chooses the server's address, so the library's own HTTP client
- * is used. With `links: gateway`, callers never access the bucket, which may be unreachable for them. With `presigned`,
+ * is used. With `links: gateway`, callers never access the bucket, which they may be unable to reach. With `presigned`,
  * callers are redirected to the bucket, which stays private.
  */
 export function createS3Storage(settings: S3Settings, { replaces = true }: S3Options = {}): ResultStorage {
@@ -127,7 +130,7 @@ async function readRules(client: S3Client, bucket: string): Promise<readonly Lif
   }
 }
 
-/** A rule with conditions on tags or sizes does not cover our uploads. */
+/** Whether a rule aborts our incomplete uploads. A rule with conditions on tags or sizes does not cover them. */
 function endsUploads(rule: LifecycleRule, prefix: string): boolean {
   const { Status: status, Filter: filter, AbortIncompleteMultipartUpload: abort } = rule;
   const isPlain = filter === undefined || Object.keys(filter).every((name) => name === 'Prefix');
@@ -135,8 +138,8 @@ function endsUploads(rule: LifecycleRule, prefix: string): boolean {
 }
 
 /**
- * AWS has no limit. MinIO returns XMinioStorageFull or XMinioAdminBucketQuotaExceeded, Ceph and Garage return
- * QuotaExceeded, and others use status 507.
+ * Whether the storage is full. AWS has no limit. MinIO returns XMinioStorageFull or XMinioAdminBucketQuotaExceeded,
+ * Ceph and Garage return QuotaExceeded, and others use status 507.
  */
 function isFull(error: unknown): error is S3ServiceException {
   if (!(error instanceof S3ServiceException)) return false;
@@ -145,7 +148,7 @@ function isFull(error: unknown): error is S3ServiceException {
   );
 }
 
-/** If two processes write a file at the same time, the second one gets a conflict. */
+/** Whether the file already exists. If two processes write a file at the same time, the second one gets a conflict. */
 function isThere(error: unknown): boolean {
   if (!(error instanceof S3ServiceException)) return false;
   return error.$metadata.httpStatusCode === 412 || error.name === 'ConditionalRequestConflict';

@@ -4,7 +4,7 @@ import type { NotStoredError } from '../errors/not-stored.ts';
 
 /**
  * How long an aborted write may still complete, in milliseconds. A bucket may already have received all of its bytes,
- * so the file's name must be kept for this long, to delete it then.
+ * so the file's name is kept for this long in order to delete the file afterwards.
  */
 export const lateWriteMs = 3_600_000;
 
@@ -24,14 +24,14 @@ export interface ResultStorage {
   /** `end` is inclusive. If the file cannot be read, rejects with a NotReadError, or the stream fails with one. */
   read(key: string, range: ByteRange, signal?: AbortSignal): Promise<Readable>;
   remove(key: string): Promise<void>;
-  /** Deletes files that dead processes left unfinished. Undefined if the storage does so itself. */
+  /** Deletes unfinished files of dead processes. Undefined if the storage does so itself. */
   readonly sweep?: (onFailed: SweepFailed, isOver?: IsOver) => Promise<Walked>;
   /** Returns why no file is accepted, if that is known. */
   refusal(): Promise<NotStoredError | undefined>;
-  /** Returns sentences about what operators should change in the storage, if anything. */
+  /** Returns sentences for operators about what to change in the storage, or undefined if nothing needs to change. */
   problem(): Promise<string | undefined>;
   /**
-   * Returns an address from which anyone can read the file for a while without the gateway. Undefined if only the
+   * Returns an address from which anyone can read the file for a while, bypassing the gateway. Undefined if only the
    * gateway serves files.
    */
   readonly directAddress?: (key: string, ask: DirectAsk) => Promise<string>;
@@ -42,7 +42,7 @@ export type SweepFailed = (path: string, error: unknown) => void;
 
 export interface StoredFile {
   readonly bytes: number;
-  /** Strong and in quotes. */
+  /** A strong etag, including the quotes. */
   readonly etag: string;
 }
 
@@ -53,7 +53,7 @@ export interface ByteRange {
 
 export interface DirectAsk {
   readonly method: 'GET' | 'HEAD';
-  /** The address is valid for this long: whole seconds, at least 1. */
+  /** How long the address is valid, in whole seconds, at least 1. */
   readonly seconds: number;
   readonly mediaType: string;
 }

@@ -6,17 +6,18 @@ import type { ByteRange, ResultStorage } from './storage.ts';
 export interface StorageLimits {
   /** The limit for a response, or for a file's first bytes. */
   readonly answerMs: number;
-  /** The limit between two pieces of a file that is being read. */
+  /** The limit between two chunks of a file that is being read. */
   readonly silentMs: number;
-  /** The limit for accepting a piece or completing the file. S3 accepts 16 MiB in advance. */
+  /** The limit for accepting a chunk or completing the file. S3 accepts 16 MiB in advance. */
   readonly takeMs: number;
 }
 
 export const storageLimits: StorageLimits = { answerMs: 10_000, silentMs: 20_000, takeMs: 120_000 };
 
 /**
- * A bucket or a network disk may never respond. A call that takes too long rejects, and releases its connection and the
- * file's bytes. A file that cannot be read completely causes a NotReadError.
+ * Wraps a storage with time limits, because a bucket or a network disk may never respond. A call that takes too long
+ * rejects, and releases its connection and the file's bytes. If a file cannot be read completely, the call rejects with
+ * a NotReadError.
  */
 export function withTimeLimits(storage: ResultStorage, limits = storageLimits): ResultStorage {
   const { answerMs } = limits;
@@ -73,7 +74,7 @@ async function abortedAfter<Result>(
   }
 }
 
-/** Waits for the first bytes, so that a response begins only if the file can be read. */
+/** Opens a file and waits for its first bytes so that a response begins only if the file can be read. */
 async function firstBytes(
   { start, end }: ByteRange,
   { answerMs, silentMs }: StorageLimits,
@@ -110,8 +111,8 @@ async function firstBytes(
 type Pieces = AsyncIterable<Uint8Array>;
 
 /**
- * Aborts the write once the storage has accepted nothing for this long. The storage may then keep the pieces that it
- * has accepted, but nothing else of the file.
+ * Aborts the write if the storage accepts nothing for this long. The storage may then keep the chunks that it has
+ * accepted, but nothing else of the file.
  */
 async function givenUpAfter(
   ms: number,

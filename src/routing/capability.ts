@@ -58,7 +58,8 @@ export function capabilityFor(
 }
 
 /**
- * For images in the response to the submission. Returns undefined if the channel uses jobs or does not serve the model.
+ * Returns the capability for images in the response to the submission. Returns undefined if the channel renders images
+ * as jobs or does not serve the model.
  */
 export function atOnce(
   provider: Provider,
@@ -100,7 +101,7 @@ function imageCapability(
   const estimateTokens = () => image.estimateTokens?.(imageAsSent(request, facts), facts, served.upstream);
   const atOnce = { facts, issue, estimateTokens, canWait: false };
   if (issue === undefined || asTask === undefined) return atOnce;
-  // An issue about `model` means that the model is served only in the other mode, whose issue is then the useful one.
+  // If the issue is about `model`, the adapter serves the model only as a task, so the task's issue is the useful one.
   const isRightWay = issue.param === 'model' || asTask.issue === undefined;
   return isRightWay ? asTask : { ...asTask, issue };
 }

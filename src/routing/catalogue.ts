@@ -40,8 +40,8 @@ import type { VideoShape } from '../models/video-shapes.ts';
 import type { ChannelPrice, Quote } from './quote.ts';
 
 /**
- * The models, channels and prices of the running configuration. Determines which channels can serve a request, in which
- * order, and at what maximum cost. Only `buyer` reads anything outside memory.
+ * Gives access to the models, channels and prices of the running configuration, and decides which channels can serve a
+ * request, in which order, and at what maximum cost. Everything but `buyer` and `planMeasured` works from memory.
  */
 export interface Catalogue {
   readonly current: () => GatewayConfig;
@@ -50,11 +50,11 @@ export interface Catalogue {
   /** Throws `model_not_found` (400) or `model_not_allowed` (403). */
   model(id: string, caller: Caller): ModelConfig;
   buyer(caller: Caller): Promise<Buyer>;
-  /** Throws the caller's error if no channel can serve the request. `given` has the measurements of its media. */
+  /** Throws the caller's error if no channel can serve the request. `given` contains the measurements of its media. */
   plan(request: AskedRequest, buyer: Buyer, given?: GivenInput): RoutePlan;
   /**
-   * Like `plan`, but first replaces the account's own files with links, and measures videos whose length affects the
-   * price.
+   * Like `plan`, but first replaces references to the account's own files with links, and measures the videos if their
+   * length affects the price.
    */
   planMeasured(request: AskedRequest, buyer: Buyer): Promise<RoutePlan>;
   channel(id: string): ChannelConfig | undefined;
@@ -62,20 +62,22 @@ export interface Catalogue {
 }
 
 export interface RoutePlan extends PlannedPrice {
-  /** As fitted to the model: the default duration is filled in, and unsupported fields are removed. */
+  /** The request after fitting it to the model: with the default duration, and without unsupported fields. */
   readonly request: GenerationRequest;
   readonly model: ModelConfig;
   readonly candidates: readonly RouteCandidate[];
   readonly serving: ReadonlyMap<string, Serving>;
-  /** If its job fails upstream, a task continues here or, without a fallback, ends. */
+  /** Where a task continues if its job fails upstream. Without a fallback, the task fails as well. */
   readonly fallback?: Fallback;
   readonly dropped: readonly DroppedChannel[];
   readonly currency: string;
   readonly shape?: VideoShape;
   readonly warnings: readonly string[];
-  /** Whether some channel's price depends on the length of the request's videos, which was not measured. */
+  /** Whether the price on any channel depends on the length of the request's videos, which has not been measured. */
   readonly pricesInput: boolean;
-  /** Channels whose price depends on that length although their upstream does not report it. */
+  /**
+   * Channels that price the request by the length of its videos although their upstream does not report that length.
+   */
   readonly inputNeededBy: readonly string[];
 }
 
@@ -92,7 +94,7 @@ export interface CatalogueOptions extends InputMedia, KnownProviders {
     user: { readonly account: string; readonly model: string },
   ) => DroppedChannel | undefined;
   readonly factorsOf?: (account: string) => Promise<PriceFactors>;
-  /** Whether a running worker would submit the channel's tasks. If undefined, all channels count as served. */
+  /** Whether a running worker would submit tasks to the channel. If undefined, every channel counts as served. */
   readonly isServed?: (channel: string) => boolean;
 }
 
@@ -167,7 +169,8 @@ function planRoute(sent: AskedRequest, buyer: Buyer, context: PlanContext): Rout
     { request, buyer, nameOf },
     context,
   );
-  // If no other channel would accept a task, the task can wait for an open circuit to close. A waiting caller cannot.
+  // If no other channel can serve the request, a task can wait until an open circuit closes. A synchronous caller
+  // cannot wait.
   const usable = inService.length > 0 ? inService : waitedFor;
   const [[any], [limit]] = [usable, limits];
   if (any === undefined && limit !== undefined)
@@ -185,7 +188,7 @@ function planRoute(sent: AskedRequest, buyer: Buyer, context: PlanContext): Rout
     if (priced !== undefined) quotes.set(channel, priced.quote);
   }
   const first = quotes.get(candidates[0]?.channel ?? '') ?? any.quote;
-  // These fields are not sent by at least one of the channels that may render the request.
+  // Fields that at least one possible channel does not send.
   const unseen = usable.flatMap(({ facts }) => ignoredFields(asked, request, facts));
   const ignored = [...new Set([...warnings, ...unseen.map(nameOf)])];
   const useless = unseen.filter((name) => !endUserNames.has(name));
@@ -236,10 +239,13 @@ function considerAll({ request, buyer, nameOf }: Choice, context: PlanContext) {
   return { dropped, issues, limits, inService, waitedFor, considered };
 }
 
-/** These fields take effect even if no upstream receives them, because the end user's caps apply. */
+/** Fields that matter even if no upstream receives them, because they select the end user whose caps apply. */
 const endUserNames = new Set(['metadata.safety_identifier', 'user']);
 
-/** A task can continue on another channel. A synchronous image has no task. */
+/**
+ * Returns undefined unless every channel renders the request as a task. A synchronous image has no task that could move
+ * to another channel.
+ */
 function fallbackOf(
   usable: readonly PricedChannel[],
   considered: ReadonlyMap<string, Considered>,
@@ -263,7 +269,7 @@ interface Dropped {
 }
 
 interface Considered extends Dropped {
-  /** Contains only the credentials that are in service, if there are any. */
+  /** Contains only the credentials that are in service, possibly none. */
   readonly priced: PricedChannel;
   readonly broken: readonly string[];
 }
@@ -323,8 +329,8 @@ function considerChannel(
   const limit = keyLimitIssue(request, quote, buyer);
   if (limit !== undefined) return { ...drop('not_permitted', limit.message), limit };
   const unless = offer && isUnmeasured(request, context.given) && capabilityFor(offer, request, noInput);
-  // Compare worst cases without the account's factor. The factor may be 0, but the operator's costs depend on the
-  // length anyway.
+  // Compares the worst cases before the account's factor. Even with a factor of 0, the operator's costs depend on the
+  // length.
   const pricesInput =
     typeof unless === 'object' &&
     quoteBy(unless, listed, noInput)?.worst.amount !== quoteBy(capability, listed)?.worst.amount;
@@ -332,7 +338,7 @@ function considerChannel(
   return { priced: { channel, credentials, facts, canWait, quote, pricesInput }, broken, dropped };
 }
 
-/** A channel's switch affects all its credentials, so it is listed only once. */
+/** Lists each reason once, because a channel's switch affects all its credentials. */
 function dropsOf(outages: readonly { readonly outage: DroppedChannel | undefined }[]): DroppedChannel[] {
   const byDetail = new Map<string, DroppedChannel>();
   for (const { outage } of outages) if (outage !== undefined) byDetail.set(outage.detail, outage);

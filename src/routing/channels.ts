@@ -98,7 +98,10 @@ export interface LinkOwner {
 
 export type LinkHeaders = (url: string) => Readonly<Record<string, string>> | undefined;
 
-/** A removed channel has no headers, and its links fail anyway. */
+/**
+ * Returns the headers for fetching a result link. If the channel has been removed, there are no headers and fetching
+ * the link fails.
+ */
 export function linkHeadersOf(
   channels: Channels,
   { channel: id, credential, kind, model }: LinkOwner,
@@ -110,7 +113,7 @@ export function linkHeadersOf(
   return (url) => linkHeaders(url, channel.context(credential, model, new AbortController().signal));
 }
 
-/** Callers cannot use the links of some vendors. Results must then be delivered as our own copies. */
+/** Whether results must be delivered as our own copies, because callers cannot use the vendor's links. */
 export function mustBeCopied(
   channels: Channels,
   { channel: id, kind }: Pick<LinkOwner, 'channel' | 'kind'>,
@@ -139,7 +142,10 @@ export function taskProviderFor(
   return part === undefined ? undefined : narrow(part, isImage);
 }
 
-/** A synchronous adapter has no jobs, so a submission cannot be looked up later. */
+/**
+ * Wraps a synchronous adapter as a task adapter that rejects every call, because a synchronous upstream has no jobs to
+ * look up.
+ */
 function withoutJobs({ facts }: SynchronousImageProvider): ImageTaskProvider {
   const refuse = (): Promise<never> =>
     Promise.reject(
@@ -158,7 +164,7 @@ function isImage(request: GenerationRequest): request is ImageRequest {
   return request.kind === 'image';
 }
 
-/** A task's stored request must match the task's kind. Types cannot express this relation between two documents. */
+/** Checks that a task's stored request matches the task's kind, which types cannot express across two documents. */
 function narrow<Request extends GenerationRequest>(
   provider: TaskProvider<Request>,
   isOurs: (request: GenerationRequest) => request is Request,

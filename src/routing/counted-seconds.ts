@@ -1,4 +1,4 @@
-/** In seconds. A five-second video often has one frame more or less, for example 5.04 s. */
+/** In seconds. A five-second video often has one frame more or less, so it measures 5.04 s, for example. */
 const frameTolerance = 0.15;
 
 export function countedSeconds(measured: number): number {

@@ -2,14 +2,14 @@ import type { ResultItem } from '../task/task.ts';
 import type { LinkHeaders } from './channels.ts';
 
 /**
- * What opening a link shows. `refused`: the server responded without the file. `silent`: no complete response arrived,
- * perhaps because of our own network or a temporary outage.
+ * The result of opening a link. `refused`: the server responded without the file. `silent`: no complete response
+ * arrived, perhaps because of a temporary outage or our own network.
  */
 export type LinkEvidence = 'opens' | 'refused' | 'silent';
 
 export interface LinkProblem {
   readonly evidence: Exclude<LinkEvidence, 'opens'>;
-  /** Must not contain the address, which may be secret. */
+  /** Must not contain the link's address, which may be secret. */
   readonly message: string;
 }
 

@@ -9,19 +9,19 @@ import type { AskedRequest } from '../models/request.ts';
 import type { DroppedChannel, RouteCandidate } from '../task/candidates.ts';
 
 export interface RouteExplanation {
-  /** The order is one random draw. The next request may get a different order within each priority. */
+  /** In a randomly drawn order. The next request may get a different order within each priority. */
   readonly candidates: readonly ExplainedCandidate[];
-  /** Leaves out the channels that the request would wait for. */
+  /** Does not include channels that the request would wait for. */
   readonly dropped: readonly DroppedChannel[];
   readonly health: readonly ChannelHealth[];
-  /** Undefined if the model has no fallback, so that a job that fails upstream ends the task. */
+  /** Undefined if the model has no fallback. A job that fails upstream then fails the task. */
   readonly fallback?: FallbackExplanation;
   readonly refusal?: { readonly code: string; readonly message: string };
 }
 
 /**
- * `waits` is set if a task would wait, because the circuit is open or no worker reaches the channel. `detail` describes
- * the candidate's problem.
+ * `waits` is true if a task would have to wait because the circuit is open or no worker can reach the channel. `detail`
+ * describes the problem.
  */
 export interface ExplainedCandidate extends RouteCandidate {
   readonly waits: boolean;
@@ -32,13 +32,13 @@ export interface FallbackExplanation {
   readonly channels: readonly string[];
   readonly candidates: readonly RouteCandidate[];
   readonly on: readonly FailureClass[];
-  /** Whether content that one vendor refused may be submitted to another. */
+  /** Whether content that one vendor refused may go to another. */
   readonly allow_moderation: boolean;
 }
 
 /**
- * Explains which channels a request would use now, in order, and why others would be skipped. Throws GatewayError for
- * an invalid request.
+ * Explains which channels a request would use now, in which order, and why the others would be skipped. Throws
+ * GatewayError for an invalid request.
  */
 export function explainRoute(
   catalogue: Pick<Catalogue, 'plan' | 'model'>,
@@ -89,7 +89,7 @@ function withHealth(
     against(candidate)
       .map(({ text }) => text)
       .join(' ');
-  // The catalogue does not know which upstreams the workers cannot reach.
+  // The catalogue does not know which upstreams are out of the workers' reach, so the health states decide.
   const isUnreached = (candidate: RouteCandidate) =>
     against(candidate).some(({ scope, state }) => scope === 'host' && state !== 'partly_ill');
   const left = dropped.filter((drop) => !candidates.some((candidate) => isOf(candidate)(drop)));

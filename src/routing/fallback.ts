@@ -4,9 +4,7 @@ import type { GenerationRequest } from '../models/request.ts';
 import type { Fallback } from '../task/rescue.ts';
 
 export interface FallbackChannel {
-  /**
-   * The credentials in service. Those with an open circuit count, because it may have closed by the time a job fails.
-   */
+  /** Credentials in service, including those with an open circuit, which may have closed by the time a job fails. */
   readonly credentials: readonly string[];
   readonly canWait: boolean;
 }
@@ -33,9 +31,7 @@ export function planFallback(
 
 const portableMedia = /^(?:https?|data):/i;
 
-/**
- * Another vendor cannot serve a request that refers to something stored at one vendor, such as a file id or a draft.
- */
+/** Whether another vendor can serve the request. A file id or a draft exists only at the vendor that stores it. */
 function isMovable(request: GenerationRequest): boolean {
   if (request.kind === 'image') {
     return request.images.every((image) => image.form !== 'url' || portableMedia.test(image.url));

@@ -15,7 +15,7 @@ interface FitContext {
 }
 
 export interface Fitted {
-  /** A pixel size has already been replaced by a resolution and a ratio. */
+  /** The request as received, except that a pixel size has been replaced by a resolution and a ratio. */
   readonly asked: AskedRequest;
   readonly request: GenerationRequest;
   readonly warnings: readonly string[];
@@ -41,7 +41,10 @@ export function fitRequest(asked: AskedRequest, context: FitContext): Fitted {
   };
 }
 
-/** Checks all channels, including those out of service, because their state must not change what a request means. */
+/**
+ * Whether any channel accepts references. Channels out of service count as well, because their state must not change
+ * what a request means.
+ */
 function takesReferences({ extra }: AskedVideo, { model, offers }: FitContext): boolean {
   const isTaken = [...offers.values()].some(
     ({ facts }) => factsFor({ extra }, facts).media?.references !== 0,
@@ -50,9 +53,9 @@ function takesReferences({ extra }: AskedVideo, { model, offers }: FitContext): 
 }
 
 /**
- * Sets a missing resolution to the first listed one that an adapter renders, so that the price is based on what is sent
- * rather than on the upstream's choice. Does nothing for a draft, which has its own resolution, or if no adapter would
- * send the resolution.
+ * Sets a missing resolution to the first listed one that an adapter renders. The price then depends on what we send,
+ * not on the upstream's choice. Leaves drafts alone, which have their own resolution, and requests whose resolution no
+ * adapter would send.
  */
 function withResolution(request: VideoRequest, context: FitContext): VideoRequest {
   const { model, offers } = context;

@@ -9,7 +9,7 @@ import type { Bound } from '../money/price.ts';
 import type { Quantity } from '../money/reckoning.ts';
 import type { GivenInput } from '../providers/provider.ts';
 
-/** The most input of one measure that can be billed, and where that number comes from. */
+/** The highest billable amount of one kind of input, and where that number comes from. */
 export interface GivenCount {
   readonly most: Quantity;
   readonly source: Bound['source'];
@@ -17,21 +17,21 @@ export interface GivenCount {
 
 export type GivenCounts = { readonly [M in Measure]?: GivenCount };
 
-/** Token counts for models whose facts state none. If a report exceeds them, an operator decides. */
+/** Assumed token counts for models whose facts state none. If the upstream reports more, an operator decides. */
 const unknownTokens = { image: 8_192, video_second: 1_024, audio_second: 64, text: 8_192 };
-/** A vendor may add this many tokens to the prompt. */
+/** Tokens that a vendor may add to the prompt. */
 const textTokensBeside = 64;
 const inputSecondsUnknown = 60;
 
 interface Given extends GivenInput {
-  /** Each upstream call receives the entire input. */
+  /** The number of upstream calls. Each call receives the entire input. */
   readonly calls: number;
   readonly priced: readonly Measure[];
 }
 
 /**
- * Returns the most input that can be billed per measure: as stated in the request, as measured in its media, or as
- * limited by the model's facts.
+ * Returns the highest billable input per measure: as stated in the request, as measured in its media, or as limited by
+ * the model's facts.
  */
 export function givenCounts(
   request: GenerationRequest,
@@ -46,7 +46,7 @@ export function givenCounts(
     most: tokenQuantity(BigInt(Math.ceil(count) * calls)),
     source: 'assumed',
   });
-  // A token is at least one byte long.
+  // Every token has at least one byte, so the prompt has at most as many tokens as bytes.
   const text = Buffer.byteLength(request.prompt) + textTokensBeside;
   const images = inputs.pictures * tokens.image;
   const videos = (Number(seconds.most.numerator) / 1000) * tokens.video_second;
@@ -56,7 +56,8 @@ export function givenCounts(
     ['million_input_audio_tokens', audios],
     ['million_input_video_tokens', videos],
   ] as const;
-  // An upstream with a single price for all input reports all of it as text.
+  // An upstream that charges one price for all input reports everything as text, so measures without their own price
+  // count as text.
   const asText = media.reduce(
     (sum, [measure, count]) => (priced.includes(measure) ? sum : sum + count),
     text,
@@ -89,7 +90,10 @@ function secondsOf(request: GenerationRequest, facts: PlainFacts, { inputSeconds
   return { most: secondQuantity(facts.input_seconds ?? inputSecondsUnknown), source: 'assumed' };
 }
 
-/** A synchronous model needs several upstream calls if one call returns fewer images than requested. */
+/**
+ * Returns the number of upstream calls. A synchronous model that returns fewer images per call than requested needs
+ * more than one.
+ */
 export function callsOf(request: GenerationRequest, facts: PlainFacts, canWait: boolean): number {
   return request.kind === 'video' || canWait ? 1 : Math.ceil(request.n / (facts.per_call ?? 1));
 }

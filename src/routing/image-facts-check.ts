@@ -12,8 +12,8 @@ import type { FactsIssue } from '../models/model-facts-check.ts';
 import type { ImageRequest } from '../models/request.ts';
 
 /**
- * Returns a reason why the model cannot render the images, if a known fact rules them out. Ignores fields that are not
- * sent, because callers are warned about those.
+ * Returns the reason why the model cannot render the images, as far as its facts show. Skips fields that are not sent,
+ * because callers are warned about those.
  */
 export function imageFactsIssue(request: ImageRequest, facts: PlainFacts): FactsIssue | undefined {
   return (

@@ -4,8 +4,8 @@ import type { RequestIssue } from '../providers/provider.ts';
 export type ImageForm = 'url' | 'data' | 'file';
 
 /**
- * Returns why a channel that accepts these forms cannot accept the images even after conversion. Bytes can be converted
- * to any form except an address, and an address becomes bytes once fetched.
+ * Returns why the images cannot be sent in any of these forms, even after conversion. The gateway can turn an address
+ * into bytes, but cannot turn bytes into an address.
  */
 export function imageFormIssue(
   { images, mask }: Pick<ImageRequest, 'images' | 'mask'>,

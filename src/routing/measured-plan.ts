@@ -4,23 +4,21 @@ import type { Catalogue, RoutePlan } from './catalogue.ts';
 import { countedSeconds } from './counted-seconds.ts';
 
 /**
- * In seconds. `unreadable`: the server refuses access, or the file contains no readable length. Undefined: the length
- * could not be read this time, possibly because of us.
+ * In seconds. `unreadable`: the server denies access, or the file contains no readable length. Undefined: measuring
+ * failed this time, possibly because of a problem on our side.
  */
 export type VideoLength = number | 'unreadable' | undefined;
 
-/**
- * Resolves with each video's length, in order and within a bounded time. Rejects only if our own data cannot be read.
- */
+/** Resolves with the videos' lengths in order, within a limited time. Rejects only if our own data cannot be read. */
 export type MeasureVideos = (
   urls: readonly string[],
   caller: Pick<Caller, 'account'>,
 ) => Promise<readonly VideoLength[]>;
 
-/** Preparation of a request's media. Undefined steps are skipped. */
+/** Steps that prepare a request's media. A step that is undefined is skipped. */
 export interface InputMedia {
   readonly measureVideos?: MeasureVideos;
-  /** Returns the request with its media in the form for upstreams. Throws GatewayError. */
+  /** Returns the request with its media in the form that upstreams accept. Throws GatewayError. */
   readonly linkMedia?: (request: AskedRequest, caller: Caller) => Promise<AskedRequest>;
 }
 
@@ -30,8 +28,9 @@ interface Asking {
 }
 
 /**
- * Measures videos only if a channel charges for their length, so other requests do not wait. If a length remains
- * unknown, each channel assumes the longest one that it accepts, and a warning says so.
+ * Plans a request, and measures its videos only if a channel charges for their length so that other requests do not
+ * wait. If a length stays unknown, each channel's price assumes the longest video that the channel accepts, and the
+ * plan contains a warning.
  */
 export async function planMeasured(
   plan: Catalogue['plan'],

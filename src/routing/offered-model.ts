@@ -7,7 +7,10 @@ export interface OfferedModel {
   readonly facts: readonly OfferedFacts[];
   readonly channelPrices: ReadonlyMap<string, NonNullable<ServedModel['price']>>;
   readonly currency: string;
-  /** Prices are multiplied by the account's factor. Undefined if it is 1, or if the prices are not for one account. */
+  /**
+   * The account's factor, by which prices are multiplied. Undefined if it is 1, or if the prices are not for a
+   * particular account.
+   */
   readonly factor?: string;
 }
 

@@ -13,8 +13,8 @@ export interface Output {
 export type PricedModel = Omit<ModelConfig, 'price'> & { readonly price: Pick<Price, 'lines'> };
 
 /**
- * Lists every output that the request leaves open, the usual one first: with the values in the model's entry, the
- * values in price lines, and a missing value.
+ * Lists every output that the upstream may render for the request, starting with the usual one. Open properties take
+ * the values in the model's entry, those in price lines, and "missing".
  */
 export function openOutputs(
   request: GenerationRequest,
@@ -72,7 +72,7 @@ function openValues(
 ): readonly (string | undefined)[] {
   if (asked !== undefined && !openWords.has(asked)) return [asked];
   const usual = listed.find((value) => !openWords.has(value));
-  // A value in no price line costs the same as one that is not reported.
+  // A value that is in no price line costs as much as a missing one.
   return [usual, ...named, undefined];
 }
 
@@ -86,25 +86,28 @@ function resolutionsOf(
 }
 
 /**
- * The upstream decides about the size even if the caller specified one, because only the ratio and the resolution are
- * sent.
+ * Lists the sizes to price. The upstream decides on the size even if the caller requested one, because it receives only
+ * the ratio and the resolution.
  */
 function sizesOf({ size }: VideoRequest, model: PricedModel): readonly (string | undefined)[] {
   return [size, ...namedBy(model, 'size')];
 }
 
-/** Some upstreams add sound unless the request forbids it. This matters only if a price line tests for sound. */
+/**
+ * Lists whether the video may have sound. Some upstreams add it unless the request forbids it, which matters only if a
+ * price line tests for sound.
+ */
 function soundsOf(request: VideoRequest, { price }: PricedModel): readonly (boolean | undefined)[] {
   if (request.generateAudio !== undefined) return [request.generateAudio];
   return price.lines.some(({ when }) => when?.generate_audio !== undefined) ? [undefined, true] : [undefined];
 }
 
-/** Prices distinguish lengths down to this many seconds. */
+/** The smallest difference in length that prices distinguish, in seconds. */
 const shortestStep = 0.001;
 
 /**
- * Lists the usual, shortest and longest length, and each length in between at which a price line starts or stops
- * matching. An unlimited length may be any of those.
+ * Lists the usual, shortest and longest length, and every length in between at which a price line starts or stops
+ * matching. If nothing limits the length, lists a missing length and each of the lengths at price lines.
  */
 function lengthsOf(request: VideoRequest, model: PricedModel, possible: PossibleOutput): readonly Output[] {
   const { durations, price } = model;

@@ -12,20 +12,17 @@ import type { GivenCount } from './given-counts.ts';
 import type { Quote, QuotedCharge, ReckonedRequest } from './quote.ts';
 
 export interface PlannedPrice {
-  /**
-   * The worst case over all candidates, those of the fallback included, and over everything that the request leaves
-   * open.
-   */
+  /** The worst case over all candidates, including the fallback's, and over everything that the request leaves open. */
   readonly hold: Micros;
-  /** The calculation of the hold, which the ledger stores with the basis. */
+  /** How the hold was calculated. The ledger stores this with the basis. */
   readonly reckoning: Reckoning;
-  /** The charge if the first candidate renders what the request and the model's defaults specify. */
+  /** What the task costs if the first candidate renders the request as specified, completed by the model's defaults. */
   readonly expected: QuotedCharge;
   readonly usualReckoning: () => Reckoning;
   readonly range: { readonly least: Micros; readonly most: Micros };
-  /** Charged if the upstream reports no length. Undefined if the request does not determine one. */
+  /** The length to charge if the upstream reports none. Undefined if the request does not determine a length. */
   readonly seconds?: number;
-  /** By channel id. The hold is based on the most expensive quote. */
+  /** By channel id. The most expensive quote determines the hold. */
   readonly quotes: ReadonlyMap<string, Quote>;
   readonly basis: PriceBasis;
 }
@@ -81,7 +78,9 @@ function leastOf(quotes: ReadonlyMap<string, Quote>, first: Quote): Micros {
     .reduce((low, amount) => (amount < low ? amount : low), first.least.amount);
 }
 
-/** Each priced input measure has its highest bound over all channels. Returns undefined if only output has a price. */
+/**
+ * Returns the highest bound over all channels for each priced input measure, or undefined if only output has a price.
+ */
 function boundsOf(quotes: ReadonlyMap<string, Quote>): Bounds | undefined {
   const highest: { [M in Measure]?: GivenCount } = {};
   for (const { bounds } of quotes.values()) {

@@ -2,11 +2,11 @@ import { pixelCount } from '../base/image-sizes.ts';
 import type { QuoteContext } from './quote.ts';
 
 /**
- * Returns the sizes at which to price an image whose own size is in no price line. Considers all sizes that the model
- * or a line lists, from the smallest to the first that is at least as large as the image, or every size if the image is
- * larger than all of them. An image therefore never costs less than a smaller one, however its size is spelt. Returns
- * an empty list if a line contains the image's size, if no line contains any size, or if the size has no pixel count
- * (`auto`, `16:9`).
+ * Returns the sizes at which to price an image whose own size is in no price line: every size that the model or a price
+ * line lists, from the smallest up to the first that is at least as large as the image. If the image is larger than all
+ * of them, returns all sizes. An image therefore never costs less than a smaller one, however its size is spelt.
+ * Returns an empty list if a price line contains the image's size, if no price line contains any size, or if the size
+ * has no pixel count (`auto`, `16:9`).
  */
 export function pricedSizes(
   asked: string,
@@ -20,7 +20,7 @@ export function pricedSizes(
     return pixels === undefined ? [] : [{ size, pixels }];
   });
   const next = Math.min(...known.flatMap(({ pixels }) => (pixels < count ? [] : [pixels])));
-  // Sizes in no price line cost the same as the requested one.
+  // A size in no price line costs as much as the requested one.
   const chosen = known.flatMap(({ size, pixels }) => (pixels > next ? [] : [named.has(size) ? size : asked]));
   return [...new Set(chosen)];
 }

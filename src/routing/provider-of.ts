@@ -5,7 +5,10 @@ import type { Provider } from '../providers/provider.ts';
 export interface KnownProviders {
   readonly current: () => GatewayConfig;
   readonly providers: Readonly<Record<string, Provider>>;
-  /** Returns the same adapter for a vendor file on each call. Undefined if there are only `providers`. */
+  /**
+   * Returns the adapter for a vendor file, always the same object for the same file. Undefined if only `providers` are
+   * available.
+   */
   readonly fileProvider?: (file: VendorFile) => Provider;
 }
 

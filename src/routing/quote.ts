@@ -29,21 +29,21 @@ import type { Output } from './open-outputs.ts';
 
 export interface Quote {
   readonly price: ChannelPrice;
-  /** The highest charge over everything that the request leaves open. This amount is held. */
+  /** The highest possible charge for the request. This amount is held. */
   readonly worst: QuotedCharge;
-  /** The lowest of these charges, without counts that are only assumed. */
+  /** The lowest possible charge, without counts that are merely assumed. */
   readonly least: QuotedCharge;
-  /** The charge for the model's first listed resolution and ratio, and its default duration. */
+  /** The charge with the model's first listed resolution and ratio and its default duration. */
   readonly usual: QuotedCharge;
-  /** Charged if the upstream reports no length. Undefined if the request does not determine one. */
+  /** The length to charge if the upstream reports none. Undefined if the request does not determine a length. */
   readonly seconds?: number;
   readonly secondsMax?: number;
   readonly fixed: PriceFacts;
   /** Facts in `fixed` that the upstream may render differently. */
   readonly open: readonly (keyof PriceFacts)[];
-  /** The resolutions that the upstream may render if none is requested. Undefined if unknown. */
+  /** The resolutions that the upstream may choose from if the request specifies none. Undefined if unknown. */
   readonly resolutions?: readonly string[];
-  /** An image is priced at this size if no price line contains its own. */
+  /** The size that determines an image's price if no price line contains its own size. */
   readonly size?: string;
   readonly bounds: GivenCounts;
 }
@@ -69,8 +69,8 @@ export interface QuoteContext {
 }
 
 /**
- * Returns undefined if no price line matches. An image whose size is in no line is priced at the most expensive of its
- * possible sizes.
+ * Returns undefined if no price line matches. If an image's size is in no price line, the most expensive of its
+ * possible sizes determines the price.
  */
 export function quoteRequest(written: GenerationRequest, context: QuoteContext): Quote | undefined {
   const request = asSent(written, context.facts);
@@ -195,7 +195,7 @@ function pixelsOf(
   return all.length === 0 ? undefined : Math.max(...all);
 }
 
-/** Charged if the upstream does not report the size. */
+/** Returns the pixel count to charge if the upstream does not report the size. */
 function pixelBound(request: GenerationRequest, context: QuoteContext): GivenCounts['megapixel'] {
   if (request.kind !== 'image' || !isPricedBy(context.price, 'megapixel')) return undefined;
   const pixels = pixelsOf(request.size, context);
@@ -262,7 +262,7 @@ function sourcesOf(
 ): Reckoning['sources'] {
   const isOpen = (name: (typeof openFacts)[number]): boolean => {
     const named = fixed[name];
-    // An image is rendered at the requested size, even if it is priced at another.
+    // An image is rendered at the requested size, even if it is priced at another one.
     const isNamed = request.kind === 'image' && typeof named === 'string' && !isOpenFact(named);
     return !isNamed && facts[name] !== undefined && facts[name] !== named;
   };

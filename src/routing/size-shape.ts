@@ -12,10 +12,7 @@ import type { PlainFacts } from '../models/model-facts.ts';
 
 interface Shaping {
   readonly model: VideoModelRules;
-  /**
-   * Includes channels that are out of service, because a request must mean the same wherever and whenever it is
-   * rendered.
-   */
+  /** Includes the offers of channels that are out of service, because a request must always mean the same. */
   readonly offers: Offers;
   readonly nameOf: NameOf;
 }
@@ -26,8 +23,8 @@ interface Shaped {
 }
 
 /**
- * Converts pixels to the resolution and ratio of the nearest shape that the model renders. A resolution or ratio in the
- * request takes precedence. Throws GatewayError for pixels that the model does not support.
+ * Replaces a pixel size with the resolution and ratio of the nearest shape that the model renders. A resolution or
+ * ratio in the request takes precedence. Throws GatewayError for a size that the model does not support.
  */
 export function withShapeOfSize(request: VideoRequest, { model, offers, nameOf }: Shaping): Shaped {
   const { size, ...unsized } = request;

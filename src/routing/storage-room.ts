@@ -4,13 +4,13 @@ import type { RoutePlan } from './catalogue.ts';
 import { mustBeCopied } from './channels.ts';
 import type { Channels } from './channels.ts';
 
-/** Resolves with undefined while the result storage accepts files. */
+/** Resolves with undefined as long as the result storage accepts files. */
 export type StorageRefusal = () => Promise<NotStoredError | undefined>;
 
 /**
- * While the storage accepts no files, drops the channels whose results must be stored, because we would pay for results
- * that cannot be delivered. Throws the refusal if no other channel is left. A task that moves to a fallback channel
- * checks again before it submits.
+ * Drops the channels whose results must be stored if the storage accepts no files, because we would pay for results
+ * that cannot be delivered. Throws the storage's error if no other channel is left. A task that moves to a fallback
+ * channel checks the storage again before submitting.
  */
 export async function withStorage(
   plan: RoutePlan,
@@ -34,7 +34,10 @@ interface TaskStorage {
   readonly storageRefusal: StorageRefusal;
 }
 
-/** Like `withStorage`, but for tasks, whose results are always links. */
+/**
+ * Like `withStorage`, but for tasks. Their results are always links, so only channels whose links callers cannot use
+ * need the storage.
+ */
 export function withStorageForTask(
   plan: RoutePlan,
   kind: TaskKind,

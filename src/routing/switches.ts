@@ -5,15 +5,15 @@ import type { Pace } from '../process/pace.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 import type { ChannelState, ChannelStateStore } from '../store/channel-states.ts';
 
-/** The operators' channel switches, as this process last read them. Routing reads memory, never the database. */
+/** The operators' channel switches as this process last read them. Lookups never query the database. */
 export interface ChannelSwitches {
   refresh(): Promise<void>;
   start(pace: Pace): void;
   stop(): void;
   find(channel: string): ChannelState | undefined;
   /**
-   * Implements the catalogue's `outage`: returns why the channel accepts no new tasks, or undefined if no operator has
-   * switched it off.
+   * Returns why the channel accepts no new tasks, or undefined unless an operator has switched it off. Implements
+   * `outage` for the catalogue.
    */
   outage(channel: ChannelConfig): DroppedChannel | undefined;
 }

@@ -2,20 +2,20 @@ import { UpstreamError } from '../providers/provider.ts';
 import type { Provider, ProviderContext } from '../providers/provider.ts';
 import type { OpenChannel } from './channels.ts';
 
-/** `untested` means that the adapter knows no free request to test the credential with. */
+/** The result of testing a credential. `untested`: the adapter has no free request for the test. */
 export interface CredentialAnswer {
   readonly verdict: 'accepted' | 'refused' | 'unclear' | 'untested';
   readonly words: string;
 }
 
-/** No vendor uses this id for a job. */
+/** An id that no vendor uses for a job. */
 const absentId = '00000000-0000-4000-8000-000000000000';
-/** These statuses point to the key or its account rather than the address. */
+/** HTTP statuses that indicate a problem with the key or its account rather than with the address. */
 const refusals: readonly (number | undefined)[] = [400, 401, 402, 403];
 
 /**
- * Makes the adapter's free request or, if it has none, asks for a job that does not exist. Such a request is free, and
- * an upstream that reports an unknown job has accepted the key.
+ * Tests a credential with the adapter's free request or, if there is none, by querying a job that does not exist. Such
+ * a query costs nothing, and an upstream that reports an unknown job has accepted the key.
  */
 export async function tryCredential(
   channel: OpenChannel,

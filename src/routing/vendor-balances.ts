@@ -9,7 +9,7 @@ export interface SeenBalance {
   readonly credential: string;
   /** Undefined until the vendor has responded, and after a failed request. */
   readonly balance?: VendorBalance;
-  /** The end of the last request, successful or not. Undefined before the first one. */
+  /** When the last request finished, successfully or not. Undefined before the first one. */
   readonly at?: number;
   readonly problem?: string;
 }
@@ -23,11 +23,12 @@ const keptMs = 10 * 60_000;
 const answerMs = 15_000;
 
 /**
- * Returns the known balances of a channel without waiting for the vendor. Each call also requests every balance older
- * than ten minutes, for later calls to return. Empty if the vendor reports no balances.
+ * Returns a channel's known balances without waiting for the vendor. Each call also refreshes, in the background, every
+ * balance that is older than ten minutes. The list is empty if the vendor reports no balances.
  */
 export function createVendorBalances({ channels, now }: Deps): (channel: string) => readonly SeenBalance[] {
-  // A changed configuration has new channel objects, so the balance of a replaced key is requested again.
+  // Keyed by the channel's configuration object. A changed configuration has new objects, so the balance of a replaced
+  // key is queried again.
   const known = new WeakMap<OpenChannel['config'], Map<string, SeenBalance & { readonly askedAt: number }>>();
 
   async function ask(channel: OpenChannel, credential: string): Promise<Omit<SeenBalance, 'credential'>> {

@@ -14,7 +14,7 @@ export interface Report {
   /** The first unmatched rows. Empty if rows are streamed. */
   readonly shown: readonly ReportRow[];
   readonly hasMore: () => boolean;
-  /** Gives the CSV file its final name. Until then, it has a temporary name in the same directory. */
+  /** Moves the CSV file to its final name. Until then, the file has a temporary name in the same directory. */
   complete(): Promise<void>;
   /** Deletes the temporary file unless `complete` has been called. */
   close(): Promise<void>;

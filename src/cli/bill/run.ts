@@ -16,7 +16,7 @@ export interface Asked {
   readonly bill: string;
   readonly format: BillFormat;
   readonly channels: readonly string[];
-  /** Maps the bill's model names to those in the vendor's API. */
+  /** Maps model names in the bill to those in the vendor's API. */
   readonly models: ReadonlyMap<string, string>;
   /** In Unix seconds, like `to`. */
   readonly from?: number;

@@ -8,8 +8,8 @@ export interface CloseHoldDeps {
 }
 
 /**
- * Closes the open hold of an image whose request is no longer served, and completes a partly written charge.
- * Idempotent. If the account is given and the hold does not exist yet, that hold is refused from then on, however late
+ * Closes the open hold of an image whose request is no longer being served, and completes a partly written charge.
+ * Idempotent. If the account is given and the hold does not exist yet, the hold is refused from then on, however late
  * it is written.
  */
 export type CloseHold = (image: string, account?: string) => Promise<'settled' | 'released' | 'was_closed'>;
@@ -38,14 +38,17 @@ export function createCloseHold({ leases, ledger }: CloseHoldDeps): CloseHold {
     }
     if (entries.length > 1 && isWhole(entries)) return 'was_closed';
     const note = 'reconciled: the request ended without a response';
-    // The request may have been sent, but its channel was not recorded.
+    // The request may have been sent, but no channel was recorded.
     const upstream = { model: hold.model ?? '', channel: '', cost: 0n, unknown: 1 };
     const done = await ledger.release({ account, task, held, note, upstream });
     return done.closed === 'settled' ? 'settled' : 'released';
   };
 }
 
-/** A charge beyond the hold is a second entry. The process or MongoDB may have died between the two. */
+/**
+ * Whether all entries of a charge exist. A charge beyond the hold has a second entry, and the process or MongoDB may
+ * have failed between the two.
+ */
 function isWhole(entries: readonly LedgerEntry[]): boolean {
   const isOwed = entries.some(({ excess }) => excess !== undefined);
   return !isOwed || entries.some(({ kind }) => kind === 'charge_extra');

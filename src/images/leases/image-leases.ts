@@ -18,26 +18,28 @@ export interface ImageLeasesDeps extends ProcessLeaseDeps {
  */
 export interface ImageLeases {
   newImage(): string;
-  /** Must be awaited before the image's hold is taken. The caller must then call either `end` or `abandon`. */
+  /** Call and await this before taking the image's hold. Afterwards, call either `end` or `abandon`. */
   watch(image: string): Promise<WatchedImage>;
-  /** Removes the process's lease if no hold is open. Otherwise the lease expires, and a reconciler closes the holds. */
+  /** Removes the process's lease if no hold is open. Otherwise, the lease expires and a reconciler closes the holds. */
   stop(): Promise<void>;
 }
 
 export interface WatchedImage {
   /**
-   * Must be called once the hold is taken. Resolves with false if that took so long that a reconciler may have
-   * intervened.
+   * Call this once the hold is taken. Resolves with false if that took so long that a reconciler may have intervened.
    */
   confirm(): Promise<boolean>;
-  /** Records the charge for images that arrived while the ledger was unavailable, for whoever closes the hold. */
+  /**
+   * Records the charge for images that arrived while the ledger was unavailable, for the process that later closes the
+   * hold.
+   */
   owe(charge: OwedCharge): Promise<void>;
   end(): void;
-  /** Must be called if the hold is, or may be, still open. It is then closed in the background. */
+  /** Call this if the hold is, or may be, still open so that it is closed in the background. */
   abandon(account: string): void;
 }
 
-/** A write that seemed to fail can no longer take effect after this time. */
+/** Delay after which a write that seemed to fail can no longer take effect. */
 const closeAfterMs = 60_000;
 
 interface Abandoned {
@@ -83,7 +85,7 @@ export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
       },
       onFailed([image, hold], error) {
         onError(error);
-        // Move the failed item to the end, so that the next round begins with the others.
+        // The failed item moves to the end, so the next round begins with the others.
         abandoned.delete(image);
         abandoned.set(image, hold);
       },

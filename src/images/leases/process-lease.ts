@@ -5,10 +5,13 @@ import type { RandomBytes } from '../../base/ids.ts';
 import { imageLeaseIdLength } from '../../store/image-leases.ts';
 import type { ImageLeaseStore } from '../../store/image-leases.ts';
 
-/** A process that has not renewed its lease for this long, by its own clock, starts no more work under it. */
+/**
+ * How long a lease lasts. A process that has not renewed its lease for this long, by its own clock, starts no more work
+ * under it.
+ */
 export const leaseMs = 60_000;
 
-/** In base 36. The number of digits is fixed, so that a process's ids sort in order of creation. */
+/** In base 36. The length is fixed, so a process's ids sort in order of creation. */
 const counterDigits = 9;
 
 export interface ProcessLeaseDeps {
@@ -21,19 +24,18 @@ export interface ProcessLeaseDeps {
 
 /**
  * The lease under which one process takes holds for images. A single document shows that the process is alive, however
- * many images it renders. Image ids begin with the lease's id and increase, so that a reconciler can find a dead
- * process's holds in the ledger's key index.
+ * many images it renders. Image ids begin with the lease's id and increase, so a reconciler can find a dead process's
+ * holds through the ledger's key index.
  */
 export interface ProcessLease {
   readonly id: string;
   newImage(): string;
-  /** Images may be sent to an upstream only while their lease is valid. */
+  /** Whether images may still be sent to an upstream under this lease. */
   isValid(): boolean;
-  /** Must be awaited before the image's hold is taken. If the process dies, a reconciler then closes the hold. */
+  /** Call and await this before taking the image's hold. If the process dies, a reconciler then closes the hold. */
   watch(image: string): Promise<void>;
   /**
-   * Must be called once the hold is taken. Resolves with false if that took so long that a reconciler may have
-   * intervened.
+   * Call this once the hold is taken. Resolves with false if that took so long that a reconciler may have intervened.
    */
   confirm(): Promise<boolean>;
   forget(image: string): void;
@@ -60,7 +62,7 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
     try {
       await leases.insert({ id, process: deps.process, from: floor });
     } catch (error) {
-      // The lease may or may not have been written. It is never renewed, and its replacement has another name.
+      // Whether the lease was written is unknown. It is never renewed, and its replacement has another name.
       validUntil = 0;
       throw error;
     }
@@ -79,7 +81,7 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
     return renewed;
   }
 
-  /** Renewals run one after another, so that each writes the latest state. */
+  /** Renewals run one after another, so each writes the latest state. */
   function renew(): Promise<boolean> {
     renewal = renewal.then(renewNow, renewNow);
     return renewal;
@@ -109,7 +111,8 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
       try {
         written ??= write();
         await written;
-        // A renewal since this id was created has recorded every image before `floor` as done. Correct that.
+        // A renewal since this id was created has recorded every image before `floor` as done, so another renewal has
+        // to correct that.
         if (image < floor) await renew();
       } catch (error) {
         watched.delete(image);

@@ -17,24 +17,23 @@ export interface DeadLeaseDeps {
 }
 
 /**
- * A lease that has not changed for this long by our clock has expired for its owner too, whatever the owner's clock
+ * A lease that has not changed for this long by our clock has expired for its owner, too, whatever the owner's clock
  * says. Any renewal in flight has also arrived by then.
  */
 const deadAfterMs = leaseMs + 30_000;
 /**
- * MongoDB may have been unavailable the whole time. Once it is back, the owner renews the lease within 15 s, possibly
- * after writing a pending bill. The lease must therefore stay unchanged for this much longer, with all reads succeeding
- * in time.
+ * How much longer a lease must stay unchanged, with all reads succeeding in time. MongoDB may have been unavailable the
+ * whole time. Once it is back, the owner renews the lease within 15 s, possibly after writing a pending bill.
  */
 const watchedMs = 45_000;
 const readEveryMs = 5_000;
-/** After a longer gap between two reads, MongoDB may have been unavailable in between. */
+/** If the gap between two reads is longer, MongoDB may have been unavailable in between. */
 const gapMsMax = 2 * readEveryMs;
 const holdsAtOnce = 500;
 
 /**
- * Closes the holds of image requests whose process has died: settles a hold if the images were delivered, and releases
- * it if not. The reconciler's Schedule runs this. Returns the number of holds.
+ * Creates the reconciler's step that closes the holds of image requests whose process has died. It settles a hold if
+ * the images were delivered, releases it if not, and returns the number of holds.
  */
 export function createReleaseDeadLeases(deps: DeadLeaseDeps) {
   const { leases, ledger, log } = deps;
@@ -42,7 +41,7 @@ export function createReleaseDeadLeases(deps: DeadLeaseDeps) {
   const closeHold = createCloseHold(deps);
   const turns = createTurns(({ id }: ImageLease) => id);
 
-  /** Returns whether all holds are closed. Stops early when the time is over. */
+  /** Returns whether all holds are closed. Stops early when the time is up. */
   async function closeHolds(
     { id, from, process }: ImageLease,
     onClosed: () => void,
@@ -99,7 +98,10 @@ function createDeathWatch({ leases, now, pause }: Pick<DeadLeaseDeps, 'leases' |
     return found;
   }
 
-  /** Returns an empty list if MongoDB was unavailable in between. The next round then starts over. */
+  /**
+   * Finds the leases of dead processes. Returns an empty list if MongoDB was unavailable in between, and the next round
+   * starts over.
+   */
   async function findDead(): Promise<ImageLease[]> {
     let silent = await findUnchanged();
     readAt = now();

@@ -4,7 +4,7 @@ export type Attempt<Program> = { readonly program: Program } | { readonly failur
 
 export interface Source<Program> {
   readonly title: string;
-  /** Set if users may have to wait for the attempt. Its failure is then reported immediately. */
+  /** Set if users may have to wait for the attempt. If the attempt then fails, that is reported immediately. */
   readonly slow?: true;
   readonly attempt: (options: LocalOptions) => Promise<Attempt<Program>>;
 }
@@ -15,7 +15,10 @@ export interface Wanted<Program> {
   readonly sources: readonly Source<Program>[];
 }
 
-/** If no source works, throws a LocalServerError that lists why each failed, followed by `advice`. */
+/**
+ * Returns the first program that works. If no source provides one, throws a LocalServerError that lists why each
+ * failed, followed by `advice`.
+ */
 export async function firstThatWorks<Program>(
   { server, advice, sources }: Wanted<Program>,
   options: LocalOptions,

@@ -11,8 +11,8 @@ const launcherSources = fileURLToPath(new URL('../../../workshop/mongo-standin/'
 const compileTimeoutMs = 60_000;
 
 /**
- * Returns the launcher's class path: its classes and the jars. Compiles each version of its sources only once, into
- * DIRECTORY/mongo-java-server/classes-HASH. This saves two seconds on later starts.
+ * Returns the launcher's class path: its classes and the jars. Each version of the launcher's sources is compiled only
+ * once, into DIRECTORY/mongo-java-server/classes-HASH, which saves two seconds on later starts.
  */
 export async function compileLauncher(
   program: { java: string; jars: string },
@@ -34,7 +34,7 @@ export async function compileLauncher(
   }
   options.report('Compiling the MongoDB stand-in …');
   await inTemporaryDirectory(parent, async (staged) => {
-    // Run the compiler as a module, because there may be a `java` without `javac`.
+    // Runs the compiler as a module, because there may be a `java` without a `javac`.
     const compiler = ['-m', 'jdk.compiler/com.sun.tools.javac.Main', '-nowarn', '-proc:none'];
     const command = [program.java, ...compiler, '-d', staged, '-cp', jars.join(delimiter), ...files];
     const result = await runCommand(command, options, compileTimeoutMs);

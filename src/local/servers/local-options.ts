@@ -7,12 +7,12 @@ import type { PinnedDigests } from './pinned-digests.ts';
 export type Report = (line: string, kind?: 'lasting') => void;
 
 export type LocalOptions = {
-  /** Contains downloaded programs, and the data, logs and pid files of the servers. */
+  /** Contains downloaded programs, and the servers' data, logs and pid files. */
   dataDir: string;
   report: Report;
   /**
-   * The environment of this process. Has the PATH to search, and settings of proxies and package managers for child
-   * processes.
+   * This process's environment, with the PATH to search, and with the settings of proxies and package managers for
+   * child processes.
    */
   environment: NodeJS.ProcessEnv;
   /** For tests only: digests of the files that the tests serve. */

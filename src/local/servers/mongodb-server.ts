@@ -18,7 +18,7 @@ const fallbackFile = 'fallback.mv';
 
 export type MongoOptions = LocalOptions & {
   program: MongoProgram;
-  /** Contains the stand-in's jars and compiled classes. Defaults to the data directory. */
+  /** The directory for the stand-in's jars and compiled classes. Defaults to the data directory. */
   programDir?: string;
   /** Defaults to 27017 or the next free port. */
   port?: PortRequest;
@@ -48,7 +48,7 @@ async function startOn(port: number, directory: string, options: MongoOptions): 
     ...(await commandLine(options, directory, port)),
   });
   const host = `127.0.0.1:${port}`;
-  // Connect directly. The address stored in the replica set contains the port, which may differ at each start.
+  // Connects directly, because the address stored in the replica set contains the port, which may differ at each start.
   const uri = `mongodb://${host}/?directConnection=true`;
   await waitUntilServing(child, () => prepare(uri, host, options.program.kind), startDeadlineMs);
   return { ...child, uri, kind: options.program.kind };
@@ -90,12 +90,12 @@ async function commandLine(
 }
 
 /**
- * Without its socket file, because one left in /tmp by another user's mongod would prevent the start. Windows has no
- * such files.
+ * Disables the socket file. A file left in /tmp by another user's mongod would prevent the start. Windows has no such
+ * files.
  */
 const noSocketFile = process.platform === 'win32' ? [] : ['--nounixsocket'];
 
-/** These flags and the small heap halve the startup time, and are fast enough for one machine. */
+/** These flags and the small heap halve the startup time. The result is fast enough for one machine. */
 const javaFlags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];
 const heapMegabytesDefault = 512;
 
@@ -107,7 +107,7 @@ async function prepare(uri: string, host: string, kind: MongoProgram['kind']): P
     if (kind === 'mongod') {
       await initiate(client, host);
     }
-    // The old name of the command, because the stand-in does not know `hello`.
+    // The command's old name, because the stand-in does not know `hello`.
     const hello = await admin.command({ isMaster: 1 });
     if (hello['ismaster'] !== true) {
       throw new Error('it is not yet the primary of its replica set');
@@ -121,7 +121,7 @@ const notYetInitialized = 94;
 const invalidReplicaSetConfig = 93;
 const configSchema = z.object({ config: z.looseObject({ version: z.number() }) });
 
-/** The address must be updated if the port has changed since the last start. */
+/** Initiates the replica set, or updates its address if the port has changed since the last start. */
 async function initiate(client: MongoClient, host: string): Promise<void> {
   const { MongoServerError } = await import('mongodb');
   const admin = client.db('admin');
@@ -148,7 +148,9 @@ async function initiate(client: MongoClient, host: string): Promise<void> {
   }
 }
 
-/** Warns if the directory has data of the other kind of server, because neither can read the other's files. */
+/**
+ * Warns if the directory contains data from the other kind of server, because neither kind can read the other's files.
+ */
 async function warnOfOtherData(directory: string, options: MongoOptions): Promise<void> {
   const other = options.program.kind === 'java' ? 'WiredTiger' : fallbackFile;
   const own = options.program.kind === 'java' ? fallbackFile : 'WiredTiger';

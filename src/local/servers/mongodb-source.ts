@@ -18,7 +18,7 @@ const downloadTimeoutMs = 900_000;
 export type MongoProgram = { kind: 'mongod'; path: string } | { kind: 'java'; java: string; jars: string };
 
 export type MongoResolveOptions = LocalOptions & {
-  /** From MONGOD_BINARY. If it is set but does not work, no other source is tried. */
+  /** From MONGOD_BINARY. If set, no other source is tried, even if this one does not work. */
   mongodBinary?: string;
 };
 
@@ -57,7 +57,10 @@ async function fromPath(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   return path === undefined ? { failure: 'not found' } : checkedMongod(path, options);
 }
 
-/** Also accepts the stand-in's jars, because no mongod could read the data that the stand-in has written. */
+/**
+ * Finds MongoDB in the data directory, including the stand-in's jars, because no mongod could read the data that the
+ * stand-in has written.
+ */
 async function fromDataDir(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   const path = mongodPath(options);
   if (await isExecutable(path)) {
@@ -78,7 +81,7 @@ async function checkedMongod(path: string, options: LocalOptions): Promise<Attem
     : { program: { kind: 'mongod', path } };
 }
 
-/** Runs in a child process, so that a download that hangs can be stopped. */
+/** Runs in a child process so that a hanging download can be stopped. */
 const downloadScript = `
 const [, library, downloadDir] = process.argv;
 const { MongoBinary } = require(library);
@@ -124,7 +127,7 @@ async function fromMaven(options: LocalOptions): Promise<Attempt<MongoProgram>> 
   return inTemporaryDirectory(options.dataDir, async (directory) => {
     await writeFile(join(directory, 'pom.xml'), pomWith(mavenPackage));
     const staged = join(directory, 'jars');
-    // Maven's default repository is in HOME, which may not be writable.
+    // Replaces Maven's default repository in HOME, which may not be writable.
     const repository = `-Dmaven.repo.local=${join(directory, 'repository')}`;
     const copy = [repository, 'dependency:copy-dependencies', `-DoutputDirectory=${staged}`];
     const result = await withProgress(options.report, `Fetching ${mavenPackage} (6 MB) with Maven`, () =>

@@ -8,7 +8,10 @@ import { LocalServerError } from './local-options.ts';
 
 const loopback = '127.0.0.1';
 const neighboursMax = 50;
-/** Below the range that systems use for outgoing connections, which could take a port before its server binds it. */
+/**
+ * Below the range that systems use for outgoing connections. Such a connection could take a port before its server
+ * binds it.
+ */
 const anyPort = { from: 15_000, below: 32_000 } as const;
 const startsMax = 4;
 /** Matches the messages of Node, Go, Java and mongod. */
@@ -18,8 +21,8 @@ const inUse = /EADDRINUSE|address already in use/i;
 export type PortRequest = { preferred: number } | { fixed: number } | 'any';
 
 /**
- * Returns a free port. Until this process ends, no other call gets the same port, even in another process, except for a
- * `fixed` request from this process. A program that does not use this function may still take the port (see
+ * Returns a free port. Until this process exits, no other call gets the same port, even in another process, except for
+ * a `fixed` request from this process. A program that does not use this function may still take the port (see
  * `startOnPort`).
  */
 export async function choosePort(request: PortRequest, purpose: string): Promise<number> {
@@ -30,7 +33,7 @@ export async function choosePort(request: PortRequest, purpose: string): Promise
     return requirePort(request.fixed, purpose);
   }
   for (let port = request.preferred; port < request.preferred + neighboursMax && port < 65_536; port += 1) {
-    // One at a time, so that the lowest free port is chosen.
+    // Tries one port at a time so that the lowest free port is chosen.
     if (await take(port)) {
       return port;
     }
@@ -70,7 +73,7 @@ async function chooseAny(purpose: string): Promise<number> {
 }
 
 async function requirePort(port: number, purpose: string): Promise<number> {
-  // Ignore whether a fixed port was reserved before, because a restarted server reserves its own port again.
+  // The result is ignored, because a restarted server reserves its own fixed port again.
   await reserve(port);
   try {
     await bindOnce(port);
@@ -98,13 +101,14 @@ async function take(port: number): Promise<boolean> {
 }
 
 /**
- * Reserves a port by binding the UDP port with the same number. Only one process can bind it, but the server can still
- * bind the TCP port. The system frees it however the process ends. Returns undefined if it is already reserved.
+ * Reserves a port by binding the UDP port with the same number. Only one process can bind the UDP port, but the server
+ * can still bind the TCP port. The system frees the reservation however the process exits. Returns undefined if the
+ * port is already reserved.
  */
 function reserve(port: number): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = createSocket('udp4');
-    // Some systems forbid this. The port is then used without a reservation.
+    // Some systems forbid binding UDP ports. The port is then used without a reservation.
     socket.on('error', (error) => resolve(systemCodeOf(error) === 'EADDRINUSE' ? undefined : socket));
     socket.bind({ port, address: loopback, exclusive: true }, () => {
       socket.unref();

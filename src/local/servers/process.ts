@@ -16,13 +16,13 @@ import {
 
 const logBytesMax = 10_000_000;
 const logTailLines = 15;
-/** Matches log lines of mongod about errors and fatal errors. About thirty other lines follow before mongod exits. */
+/** Matches mongod's log lines about errors and fatal errors. About thirty other lines follow before mongod exits. */
 const mongodError = /"s":"[EF]"/;
 const stopGraceMs = 8_000;
 const pollIntervalMs = 40;
 
 export type ChildOptions = LocalOptions & {
-  /** Names the log and the pid file. Unique among the children of a data directory. */
+  /** Names the log and the pid file. Must be unique among the children of a data directory. */
   name: string;
   command: string;
   args: readonly string[];
@@ -37,7 +37,7 @@ export type ChildServer = {
   logOffset: number;
   exited: Promise<string>;
   hasExited(): boolean;
-  /** Sends a message to a child with `hasChannel`. Does nothing if the child has ended. */
+  /** Sends a message to a child with `hasChannel`. Does nothing if the child has exited. */
   send(message: object): void;
   /** Sends SIGTERM and, after 8 s, SIGKILL. */
   stop(): Promise<void>;
@@ -46,9 +46,9 @@ export type ChildServer = {
 };
 
 /**
- * Starts a server in its own session, so that Ctrl-C reaches only this process, which then stops its servers in order.
- * The server ends with this process, even after kill -9: a shell watches a pipe to this process and kills the server
- * when the pipe breaks. Without an `sh`, the next start in the same directory ends the server instead.
+ * Starts a server in its own session so that Ctrl-C reaches only this process, which then stops its servers in order.
+ * The server exits with this process, even after kill -9: a shell watches a pipe to this process and kills the server
+ * when the pipe breaks. Without an `sh`, the next start in the same directory kills the server instead.
  */
 export async function startChild(options: ChildOptions): Promise<ChildServer> {
   await endLeftover(options);
@@ -57,7 +57,7 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
   const { size: logOffset } = await log.stat();
   try {
     const child = spawn(options.command, options.args, {
-      // By default, glibc uses an arena for each thread, so it would keep memory that the threads have freed.
+      // By default, glibc uses an arena for each thread and so keeps memory that the threads have freed.
       env: { MALLOC_ARENA_MAX: '2', ...options.environment },
       stdio: ['ignore', log.fd, log.fd, ...(options.hasChannel === true ? (['ipc'] as const) : [])],
       detached: true,
@@ -75,7 +75,7 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
 
 /**
  * Repeats the probe until it succeeds. If the process exits or the time runs out, stops the process and throws an error
- * with the end of its log.
+ * with the end of the process's log.
  */
 export async function waitUntilServing(
   child: ChildServer,
@@ -85,9 +85,9 @@ export async function waitUntilServing(
   const deadline = Date.now() + deadlineMs;
   for (;;) {
     try {
-      // Another program on the port may never respond, so stop waiting when the process exits.
+      // Another program on the port may never respond, so the wait ends when the process exits.
       await Promise.race([probe(), child.exited]);
-      // The response may come from another server, which listens on the port that this one could not bind.
+      // If the process has exited, another server responded, on the port that this one could not bind.
       if (!child.hasExited()) {
         return;
       }
@@ -177,12 +177,12 @@ function watch(pid: number): { end: () => void } {
   };
 }
 
-/** Ends the watching shell and its `cat`, which share a process group. */
+/** Kills the watching shell and its `cat`, which share a process group. */
 function killGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // It has already exited.
+    // The group has already exited.
   }
 }
 
@@ -220,7 +220,7 @@ async function readPidFile(options: ChildOptions): Promise<ProcessIdentity | und
   }
 }
 
-/** Ends a server from an earlier run, because it would still lock the data files. */
+/** Stops a server from an earlier run, because it would still lock the data files. */
 async function endLeftover(options: ChildOptions): Promise<void> {
   const leftover = await readPidFile(options);
   if (leftover === undefined || leftover.startedAt === '' || !(await isSameProcessAlive(leftover))) {
@@ -229,7 +229,7 @@ async function endLeftover(options: ChildOptions): Promise<void> {
   options.report(`Ending ${options.name} (pid ${leftover.pid}), left over from an earlier run.`, 'lasting');
   process.kill(leftover.pid, 'SIGTERM');
   const forceAt = Date.now() + stopGraceMs;
-  // It is not a child of this process, so there is no exit event.
+  // The server is not a child of this process, so there is no exit event.
   while (await isSameProcessAlive(leftover)) {
     if (Date.now() > forceAt) {
       process.kill(leftover.pid, 'SIGKILL');

@@ -26,8 +26,9 @@ export function programPath(dataDir: string, name: string): string {
 }
 
 /**
- * Provides a temporary directory for a download or a build. It is inside the data directory, so that the result can be renamed
- * into place. So a partial download is never mistaken for a program, and two processes can download the same file.
+ * Provides a temporary directory for a download or a build. It is inside the data directory so that the result can be
+ * renamed into place. A partial download is therefore never mistaken for a program, and two processes can download the
+ * same file.
  */
 export async function inTemporaryDirectory<T>(
   dataDir: string,
@@ -43,7 +44,7 @@ export async function inTemporaryDirectory<T>(
   }
 }
 
-/** Removes what killed processes left behind. */
+/** Removes what killed processes have left behind. */
 async function removeAbandoned(dataDir: string): Promise<void> {
   const names = (await readdir(dataDir)).filter((name) => name.startsWith(temporaryPrefix));
   await walk(names, {
@@ -64,7 +65,7 @@ export async function keepProgram(downloaded: string, path: string): Promise<voi
   await mkdir(dirname(path), { recursive: true });
   await chmod(downloaded, 0o700);
   const staged = `${path}.${process.pid}`;
-  // Copy instead of renaming, because the downloaded path may be a link.
+  // Copied instead of renamed, because the downloaded path may be a link.
   await cp(downloaded, staged, { dereference: true });
   await rename(staged, path);
 }

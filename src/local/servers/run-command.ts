@@ -8,14 +8,17 @@ import { isExecutable } from './program-files.ts';
 
 const outputCharactersMax = 100_000;
 const reasonCharactersMax = 300;
-/** For commands that only print information. */
+/** Enough for commands that only print information. */
 const shortTimeoutMs = 20_000;
 const connectTimeoutMs = 4_000;
 const heartbeatMs = 5_000;
 
 export type CommandResult = { ok: boolean; output: string };
 
-/** `output` combines stdout and stderr. `ok` is false if the program is missing, fails or takes too long. */
+/**
+ * Runs a program. `output` combines stdout and stderr. `ok` is false if the program is missing, fails or takes too
+ * long.
+ */
 export function runCommand(
   [program = '', ...args]: readonly string[],
   { environment: env }: Pick<LocalOptions, 'environment'>,
@@ -32,7 +35,7 @@ export function runCommand(
     const cancel = afterRunning(timeoutMs, () => {
       output += `\nerror: timed out after ${timeoutMs / 1000} s`;
       child.kill('SIGKILL');
-      // A grandchild may keep these open.
+      // A grandchild may keep these streams open.
       child.stdout.destroy();
       child.stderr.destroy();
     });
@@ -47,7 +50,7 @@ export function runCommand(
   });
 }
 
-/** Prefers the last line that mentions an error. */
+/** Returns the last line that mentions an error or, if there is none, the last line. */
 export function reasonIn(output: string): string {
   const lines = output
     .split('\n')
@@ -59,7 +62,7 @@ export function reasonIn(output: string): string {
   return (reason + announced).slice(0, reasonCharactersMax);
 }
 
-/** Earlier names win. */
+/** Returns the path of the first name that is found. */
 export async function findOnPath(
   names: readonly string[],
   environment: NodeJS.ProcessEnv,
@@ -73,7 +76,7 @@ export async function findOnPath(
 
 /**
  * Returns whether a host can be reached within four seconds, which limits the delay in a blocked network. Returns true
- * if there is a proxy, because the download itself will show whether it works.
+ * if there is a proxy, because only the download can show whether the proxy works.
  */
 export async function canReach(host: string, environment: NodeJS.ProcessEnv): Promise<boolean> {
   const proxies = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
@@ -87,7 +90,7 @@ export async function canReach(host: string, environment: NodeJS.ProcessEnv): Pr
       socket.destroy();
       resolve(reached);
     };
-    // The socket's own timeout does not cover the DNS lookup.
+    // Needed because the socket's own timeout does not cover the DNS lookup.
     const cancel = afterRunning(connectTimeoutMs, () => finish(false));
     socket.once('connect', () => finish(true));
     socket.once('error', () => finish(false));

@@ -13,7 +13,7 @@ export interface Supervised {
   readonly pid: () => number | undefined;
 }
 
-/** Restarts a child whenever it dies, on the same port and with the same data, and reports it. */
+/** Restarts a child whenever it dies, on the same port and with the same data, and reports each restart. */
 export function supervise(first: ChildServer, start: () => Promise<ChildServer>, report: Report): Supervised {
   let current: ChildServer | undefined = first;
   let stopping = false;

@@ -13,7 +13,7 @@ const startDeadlineMs = 60_000;
 const retentionMs = 72 * 3_600_000;
 
 /**
- * Reasons, in the order of the settings:
+ * The reasons, in the order of the settings:
  * - Polling 2,000 times per second makes every step 30 to 70 ms faster.
  * - With the default shift, timers fire a second late.
  * - Fairness keeps one account's burst from delaying the others.
@@ -60,7 +60,7 @@ export async function startTemporalServer(options: TemporalOptions): Promise<Tem
 }
 
 async function startOn(port: number, options: TemporalOptions): Promise<TemporalServer> {
-  // Chosen anew for each attempt, because either port may be the one that was taken.
+  // Chosen again for each attempt, because either port may be the one that was taken.
   const uiPort = options.uiPort === 'none' ? undefined : await choosePort(options.uiPort, 'the Temporal UI');
   const child = await startChild({
     ...options,
@@ -96,8 +96,8 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number 
     'warn',
     '--db-filename',
     join(options.dataDir, 'temporal.db'),
-    // A write-ahead log doubles the throughput of workflows. With it, data written with `normal` still survives the end
-    // of the process.
+    // A write-ahead log doubles the throughput of workflows. With this log, data written with `normal` still survives
+    // the end of the process.
     '--sqlite-pragma',
     'journal_mode=wal',
     '--sqlite-pragma',
@@ -109,7 +109,7 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number 
 
 /**
  * Looks up a workflow, which needs every part of the server. Describing the namespace would succeed before all parts
- * know it.
+ * know the namespace.
  */
 async function askForWorkflow(
   connection: Temporal.Connection,
@@ -123,10 +123,11 @@ async function askForWorkflow(
 }
 
 /**
- * Keeps closed workflows for three days, as reconciliation and operators need them. The dev server's default is 24 h.
+ * Keeps closed workflows for three days, because reconciliation and operators need them. The dev server's default is 24
+ * h.
  */
 async function prepareNamespace(address: string): Promise<void> {
-  // Loading the SDK takes 0.3 s, so do it while the server starts.
+  // Loaded while the server starts, because loading the SDK takes 0.3 s.
   const [sdk, { msToTs, optionalTsToMs }] = await Promise.all([
     import('@temporalio/client'),
     import('@temporalio/common/lib/time.js'),

@@ -22,8 +22,8 @@ const sources: readonly Source<string>[] = [
 ];
 
 /**
- * Finds the Temporal CLI, which contains the dev server, or downloads it into DATA_DIR/bin. Returns its path. If all
- * sources fail, throws a LocalServerError that lists what was tried and what would help.
+ * Finds the Temporal CLI, which contains the dev server, or downloads it into DATA_DIR/bin. Returns the CLI's path. If
+ * all sources fail, throws a LocalServerError that lists what was tried and what would help.
  */
 export function resolveTemporal(options: LocalOptions): Promise<string> {
   const advice =
@@ -51,7 +51,7 @@ async function checked(path: string, options: LocalOptions): Promise<Attempt<str
 }
 
 /**
- * Runs in a child process, so that a download that hangs can be stopped, and to keep the SDK's runtime out of this
+ * Runs in a child process so that a hanging download can be stopped, and to keep the SDK's runtime out of this
  * process.
  */
 const downloadScript = `

@@ -23,7 +23,7 @@ const jobSchema = z.object({
   model: optionalText,
   status: z.string().catch(''),
   error: said.optional().catch(undefined),
-  // List entries use this name, and may give only the message.
+  // List entries have this field instead of `error`. Its value may be just the message.
   failure_reason: z
     .union([
       said,
@@ -78,7 +78,7 @@ export function readArkRefusal(json: unknown): Refusal | undefined {
   return defined({ code, message, field: param ?? fieldOfCode(code) });
 }
 
-/** Codes such as `InvalidParameter.ratio` name the field. */
+/** Returns the field named in a code such as `InvalidParameter.ratio`. */
 function fieldOfCode(code: string): string | undefined {
   return /^(?:Missing|Invalid)Parameter\.([a-z][\w.[\]]*)$/.exec(code)?.[1];
 }
@@ -87,7 +87,10 @@ export function arkRefusal(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readArkRefusal(answer.json), arkFailures);
 }
 
-/** If the upstream reports "not found" in its own format, it has forgotten the job. */
+/**
+ * Returns the error for a query about a job. A 404 in the upstream's own format means that the upstream no longer knows
+ * the job.
+ */
 export function arkJobRefusal(answer: HttpResponse): UpstreamError {
   const error = arkRefusal(answer);
   const refusal = readArkRefusal(answer.json);
@@ -95,7 +98,7 @@ export function arkJobRefusal(answer: HttpResponse): UpstreamError {
   return unknownJob(404, error);
 }
 
-/** `updated_at` does not change while the job runs or after it has ended. */
+/** Returns when the job finished: `updated_at` does not change while the job runs or after it has finished. */
 function endOf({ updated_at: updatedAt }: ArkJob): { readonly endedAt?: number } {
   return defined({ endedAt: middleOfSecond(updatedAt) });
 }
@@ -124,12 +127,12 @@ export function arkStatus(job: ArkJob): OperationStatus | undefined {
     case 'cancelled':
       return cancelledJob({ traceId });
     default:
-      // `running`, or an unknown state. Our own deadline ends a job that stays in it.
+      // Unknown states count as running. A job that stays in one is ended by our own deadline.
       return { state: 'pending', phase: 'running', traceId };
   }
 }
 
-/** List entries may lack fields that the charge depends on. */
+/** Whether a job contains the facts that determine its charge, which list entries may lack. */
 export function hasSettleFacts(job: ArkJob): boolean {
   return job.resolution !== undefined && (job.duration !== undefined || job.frames !== undefined);
 }

@@ -12,19 +12,22 @@ import {
   usualSeconds,
 } from '../shared/seedance-pricing.ts';
 
-/** Frame counts are 25 + 4n. */
+/** Valid frame counts have the form 25 + 4n. */
 export const frameCounts = { min: 29, max: 289 };
 
 type Cases = NonNullable<VideoFacts['cases']>;
 
-/** `frames` replaces `duration`. */
+/** If `frames` is set, `duration` is not sent. */
 const countedCases: Cases = [
   { when: { metadata: { frames: 'any' } }, facts: { fields: { duration: false } } },
 ];
 
 const taskField = 'omni_reference_task_type';
 
-/** A video is a reference unless the request gives it another role. If no role is sent, some families guess. */
+/**
+ * Returns the cases for input videos. A video is a reference unless the request sets another task. Some families guess
+ * the task if none is sent.
+ */
 function videoCases({ references, keepsShape }: SeedanceFamily): Cases {
   if (references.videos === 0) return [];
   const task: ParameterFacts = keepsShape
@@ -48,7 +51,7 @@ const draftCases: Cases = [
 const usual: VideoFacts = {
   addresses: { videos: ['http', 'https', 'asset'] },
   fields: { ...everyField, mode: false },
-  // These fields determine what is rendered and billed, who is called back, and how a lost job is found.
+  // These fields determine what is rendered and billed, who receives callbacks, and how a lost job is found.
   reserved: [
     'model',
     'content',
@@ -108,7 +111,10 @@ function referenceCases({ resolutions, referencesExclude }: SeedanceFamily): Cas
   return [{ when: { brings: ['references'] }, facts: { resolutions: others } }];
 }
 
-/** Without an explicit choice, the upstream guesses whether a video is to be edited or only used as a reference. */
+/**
+ * Returns the cases that fix the output's shape or length. Without `video_task`, the upstream guesses whether to edit a
+ * video or use it only as a reference.
+ */
 function shapeCases({ min, max }: SeedanceFamily['durations']): Cases {
   const like = { ratios: ['adaptive'] };
   const task = (name: string) => ({
@@ -131,7 +137,8 @@ function shapeCases({ min, max }: SeedanceFamily['durations']): Cases {
 }
 
 /**
- * `others` covers private endpoints (`ep-…`) and models newer than the table. The upstream decides what they accept.
+ * `others` covers private endpoints (`ep-…`) and models that are newer than the table. The upstream decides what they
+ * accept.
  */
 export const arkFacts: FactsTable = {
   origin: { source: 'the vendor’s parameter tables', read: '2026-11' },

@@ -1,8 +1,8 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
-/** Codes of refusals and failed jobs. Suffixes make codes more specific. Source: the vendor's error page, 2026-11. */
+/** Codes of refusals and failed jobs. Suffixes make a code more specific. Source: the vendor's error page, 2026-11. */
 export const arkFailures: FailureTable = [
-  // The moderation service itself failed, so the request was neither accepted nor assessed.
+  // The moderation service itself failed. The request was neither accepted nor checked.
   { code: /^ContentSecurityDetectionError/, outcome: 'throttled', class: 'capacity' },
   {
     code: /^Output(?:Image|Video|Audio|Text)?(?:SensitiveContent|Risk)Detect/,
@@ -34,8 +34,8 @@ export const arkFailures: FailureTable = [
     input: 'audio',
   },
   { code: /^SensitiveContentDetected/, outcome: 'rejected', class: 'moderation_input' },
-  // The fault lies with the key, the account, its quota, or the model's activation, not with the request. Waiting a
-  // minute does not help.
+  // The problem is the key, the account, its quota or the model's activation, not the request. Waiting a minute does
+  // not help.
   {
     code: /^(?:AuthenticationError|InvalidAccountStatus|InvalidSubscription|AccessDenied|AccountOverdueError|OperationDenied|InvalidEndpointOrModel|InvalidEndpoint|ModelNotOpen|UnsupportedModel|QuotaExceeded|SetLimitExceeded)(?:\.|$)/,
     outcome: 'unavailable',

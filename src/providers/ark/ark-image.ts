@@ -13,7 +13,7 @@ import type { GeneratedImages, ProviderContext, SynchronousImageProvider } from 
 const pixelsMax = 16_777_216;
 const longest = 16;
 
-/** Group fields are listed so that the caller learns why they are refused. */
+/** The fields for image groups are listed so that callers learn why they are refused. */
 const parametersOf = (...names: readonly string[]): NonNullable<ImageFacts['parameters']> => ({
   sequential_image_generation: { values: ['disabled'], read: true },
   ...plainParameters('watermark', ...names),
@@ -26,7 +26,7 @@ const fourthGeneration: ImageFacts = {
   sizes: { only: ['1K', '2K', '4K'], pixels: { min: 921_600, max: pixelsMax, longest } },
   parameters: parametersOf('optimize_prompt_options'),
 };
-/** This model supports neither groups nor streaming. The fields are refused even when set to their "off" value. */
+/** This model has neither image groups nor streaming. It refuses the fields for both, even with their "off" value. */
 const fifthPro: ImageFacts = {
   fields,
   references: { max: 10, mask: false },
@@ -84,7 +84,7 @@ const arkImageFacts: FactsTable = {
     ],
     [/seedream-5-0-pro/i, fifthPro],
     [/seedream-5-0-flash/i, { ...fifthPro, ...fifthSizes }],
-    // "Lite" models have no suffix.
+    // The "Lite" models, whose names have no suffix.
     [
       /seedream-5/i,
       {
@@ -107,7 +107,7 @@ const arkImageFacts: FactsTable = {
 /**
  * Seedream and SeedEdit use one path for generation and editing, without `n`. Not covered: streaming, image groups
  * (`sequential_image_generation`) and layers (`layer_decomposition`). The model decides how many images a group or its
- * layers have, so no hold can cover them.
+ * layers contain, so no hold can cover them.
  */
 export const arkImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],
@@ -117,7 +117,9 @@ export const arkImage: SynchronousImageProvider = {
 };
 
 const pixelsPerToken = 256;
-/** Width x height / 256 per image, assuming the largest size if none is specified. Source: the vendor's usage rule. */
+/**
+ * Returns width × height / 256 per image, for the largest size if none is specified. Source: the vendor's usage rule.
+ */
 function estimateTokens({ size, n }: ImageRequest, { sizes }: PlainFacts): bigint {
   const pixels = pixelCount(size ?? '') ?? sizes?.pixels?.max ?? pixelsMax;
   return BigInt(n) * BigInt(Math.ceil(pixels / pixelsPerToken));

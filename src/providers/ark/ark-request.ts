@@ -19,7 +19,7 @@ export function buildArkVideo(request: VideoRequest, context: SubmitContext): Js
     ...outputFields(request, facts),
     model,
     content: contentItems(request),
-    // The caller's own end-user id takes precedence. Only an operator can then find a lost job.
+    // The caller's own end-user id replaces our marker. A lost job without the marker can only be found by an operator.
     safety_identifier: request.safetyIdentifier ?? marker,
     execution_expires_after: Math.min(
       Math.max(Math.floor(remainingSeconds), expiresAfterMinSeconds),
@@ -29,7 +29,7 @@ export function buildArkVideo(request: VideoRequest, context: SubmitContext): Js
   };
 }
 
-/** A model refuses fields that it does not have, whatever their value. */
+/** Returns only the fields that the model has. It refuses any others, whatever their value. */
 function outputFields(request: VideoRequest, { fields = {}, sound }: PlainFacts): JsonObject {
   const { ratio, duration, seed, watermark, generateAudio, draft, tools } = request;
   return defined({

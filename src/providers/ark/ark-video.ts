@@ -27,7 +27,10 @@ import { defined } from '../../base/defined.ts';
 import type { VideoRequest } from '../../models/request.ts';
 
 const tasksPath = '/contents/generations/tasks';
-/** The vendor allows 500 ids per page, but they are part of the address, which 140 ids already make about 6 KB long. */
+/**
+ * The vendor allows 500 ids per page, but the ids are part of the address, and 140 of them already make it about 6 KB
+ * long.
+ */
 const listMax = 140;
 const listBodyBytesMax = 4 * 1024 * 1024;
 const findPageSize = 100;
@@ -35,7 +38,7 @@ const findPagesMax = 20;
 
 /**
  * Video jobs of Volcengine Ark and BytePlus ModelArk. The operation is `{id}`. Not covered: the final render of a draft
- * (`draft_task`), because our API has no field for another job; 3-D models; and access key pair signatures.
+ * (`draft_task`), because our API has no field for another job, 3-D models, and access key pair signatures.
  */
 export const arkVideo: VideoProvider = {
   listMax,
@@ -91,7 +94,7 @@ async function getJob(
   return { job, answer };
 }
 
-/** Leaves out finished jobs whose entry lacks facts for the charge, so that they are polled individually. */
+/** Leaves out finished jobs whose list entry lacks facts for the charge. Those jobs are then polled individually. */
 async function list(
   operations: readonly Operation[],
   context: ProviderContext,
@@ -125,8 +128,8 @@ async function listPage(
 }
 
 /**
- * Cancels only a queued job: DELETE would remove a finished job's record, and is refused for a running job. If the job
- * starts between the two requests, the upstream responds with 409.
+ * Cancels only a queued job. DELETE would remove a finished job's record, and the upstream refuses it for a running
+ * job. If the job starts between the two requests, the upstream responds with 409.
  */
 async function cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'> {
   const { job } = await getJob(operation, context);
@@ -143,11 +146,11 @@ async function cancel(operation: Operation, context: ProviderContext): Promise<'
 }
 
 /**
- * Finds the jobs in the time window that carry the marker. The order of the list is undocumented, so all pages are
- * read, up to 2000 jobs. Jobs submitted with the caller's own `safety_identifier` carry no marker and are not found.
+ * Finds the jobs in the time window that carry the marker. The list order is undocumented, so all pages are read, up to
+ * 2000 jobs. Jobs with the caller's own `safety_identifier` carry no marker and cannot be found.
  */
 async function find(lost: LostSubmit<VideoRequest>, context: ProviderContext): Promise<readonly Submitted[]> {
-  // Keyed by id, because jobs that shift between pages can appear twice.
+  // Keyed by id, because a job can move between pages and so appear twice.
   const found = new Map<string, Submitted>();
   for (let page = 1; page <= findPagesMax; page += 1) {
     const query = new URLSearchParams({ page_num: String(page), page_size: String(findPageSize) });
@@ -163,7 +166,7 @@ async function find(lost: LostSubmit<VideoRequest>, context: ProviderContext): P
 function carries(job: ArkJob, lost: Omit<LostSubmit<VideoRequest>, 'request'>): boolean {
   if (job.safety_identifier !== lost.marker) return false;
   if (job.created_at === undefined) return true;
-  // Timestamps are in whole seconds, so they may precede the request by up to a second.
+  // The upstream's timestamps are whole seconds, so they can be up to a second before the request.
   const createdAt = job.created_at * 1000;
   return createdAt >= lost.sentAfter - 1000 && createdAt <= lost.sentBefore;
 }

@@ -22,7 +22,7 @@ export function readBflCreated(json: unknown) {
 const jobSchema = z.object({
   id: optionalText,
   status: optionalText,
-  /** Some responses put the status here. */
+  /** Some responses contain the status in this field. */
   state: optionalText,
   result: z.object({ sample: optionalText, end_time: optionalNumber }).optional().catch(undefined),
   details: z.unknown().optional(),
@@ -41,7 +41,7 @@ export interface BflJob {
   readonly cost?: Cost;
 }
 
-/** A response without a status is not about a job. */
+/** Returns undefined for a response without a status, because such a response is not about a job. */
 export function readBflJob(json: unknown): BflJob | undefined {
   const job = jobSchema.safeParse(json).data;
   const word = job?.status ?? job?.state;
@@ -62,7 +62,7 @@ export function creditCost(amount: string | undefined): Cost | undefined {
 
 const messageCharactersMax = 500;
 
-/** `details` is either a string or an object with the reasons. */
+/** Returns `details` as text. The upstream sends either a string or an object with the reasons. */
 function textOf(details: unknown): string {
   if (typeof details === 'string') return details;
   if (typeof details !== 'object' || details === null) return noReason;
@@ -74,7 +74,7 @@ function textOf(details: unknown): string {
 }
 
 export interface BflReading {
-  /** In Unix seconds. Used if neither the link nor the response states an expiry. */
+  /** Returns the expiry in Unix seconds, for links that do not state one. */
   readonly expiresAt: (endedAt: number | undefined) => number;
   readonly facts: SettleFacts;
   readonly cost: Cost | undefined;
@@ -95,12 +95,12 @@ export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | u
     case 'failed':
     case 'request moderated':
     case 'content moderated': {
-      // Content refusals are free of charge.
+      // The vendor does not charge for refused content.
       const unbilled = /moderated$/i.test(job.word);
       return failedJob(bflFailures, { code: job.word, message: job.said }, { cost: job.cost, unbilled });
     }
     default:
-      // `Pending`, `Reasoning`, or an unknown state.
+      // Covers `Pending`, `Reasoning` and any unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -125,7 +125,7 @@ export function bflRefusal(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readRefusal(answer.json), bflFailures);
 }
 
-/** `{"detail":"…"}`, `{"detail":[{"loc","msg","type"}]}`, `{"error":"insufficient_credits","message"?}` */
+/** Reads `{"detail":"…"}`, `{"detail":[{"loc","msg","type"}]}`, or `{"error":"insufficient_credits","message"?}`. */
 function readRefusal(json: unknown): Refusal | undefined {
   const [first] = fieldsSchema.safeParse(json).data?.detail ?? [];
   if (first !== undefined) {

@@ -59,14 +59,13 @@ const usual: VideoFacts = {
 
 const flux3: VideoFacts = {
   ...usual,
-  // The model has no references. An image that is neither first nor last appears at a time set by the caller.
+  // The model has no references. An image other than the first and last frame appears at a time that the caller sets.
   media: { frames: 2, references: 0, videos: 1, audios: 0 },
   addresses: { images: schemes, videos: schemes },
   resolutions: Object.keys(bflResolutions),
   ratios: ['21:9', '2:1', '16:9', '4:3', '1:1', '3:4', '9:16', 'adaptive'],
   seconds: { min: secondsMin, max: secondsMax, auto: true },
   sound: 'choice',
-  // The model chooses the length if the request specifies none.
   unsaid: { resolutions: ['720p'], seconds: { min: secondsMin, max: secondsMax } },
   cases: [
     ...(usual.cases ?? []),
@@ -83,7 +82,7 @@ const flux3: VideoFacts = {
   ],
 };
 
-/** For other models, the vendor decides. Frames cannot be combined with a video, and audio is not supported. */
+/** For other models, the vendor decides, but frames cannot be combined with a video, and audio is not supported. */
 export const bflVideoFacts: FactsTable = {
   origin: { source: 'the vendor’s pages on FLUX 3', read: '2026-10' },
   models: [[/^flux-3/, flux3]],

@@ -23,7 +23,7 @@ const flux1: ImageFacts = {
   sizes: { only: ['auto'], pixels: { step: 32, side_min: 256, side_max: 1440 } },
   parameters: { ...common, image_prompt_strength: {} },
 };
-/** Requests can specify only a ratio. The model chooses the pixel count. */
+/** Requests for these models can specify only a ratio. The model chooses the pixel count. */
 const byRatio = (about: number): ImageFacts => ({ sizes: { only: ['auto'], about, ratios } });
 
 const flux3: ImageFacts = {
@@ -50,7 +50,7 @@ const flux3: ImageFacts = {
 export const bflImageFacts: FactsTable = {
   origin: { source: 'the vendor’s pages on its models', read: '2026-10' },
   models: [
-    // Accepts the same size classes and references as `flux-3-image`.
+    // Has the same size classes and references as `flux-3-image`.
     [/^flux-3-image-klein/, flux3, { source: 'a gateway that sells it', read: '2026-11' }],
     [/^flux-3-image/, flux3],
     [/^flux-2-klein/, { ...flux2, references: { max: 4, mask: false } }],
@@ -74,7 +74,7 @@ export const bflImageFacts: FactsTable = {
     [/^flux-dev/, { ...flux1, references: { max: 0, mask: false }, parameters: common }],
     [/^flux-pro-1/, flux1],
   ],
-  // Requests have the same form as for FLUX.2.
+  // Requests for these models have the same form as for FLUX.2.
   others: {
     fields: flux2.fields,
     references: { mask: false },

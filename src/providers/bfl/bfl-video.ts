@@ -11,8 +11,8 @@ import type { RequestIssue, SubmitContext, VideoProvider } from '../provider.ts'
 import { issue } from '../shared/request-issue.ts';
 
 /**
- * FLUX 3 videos: from text, from images at specified times, or continuing a video. Not covered: finishing a draft,
- * which needs a bundle that our results do not contain. `now` is in Unix milliseconds.
+ * FLUX 3 videos: from text, from images at given times, or continuing a video. Not covered: finishing a draft, which
+ * needs a bundle that our results do not contain. `now` is in Unix milliseconds.
  */
 export function createBflVideo(now: () => number): VideoProvider {
   const kind = { linkLifeSeconds: 3600, facts: {} };
@@ -66,7 +66,7 @@ function buildVideo(request: VideoRequest, context: Pick<SubmitContext, 'model' 
   };
 }
 
-/** Media are sent as addresses, or as base64 without the data URL prefix. */
+/** Builds the media fields. Media are sent as addresses, or as base64 without the data URL prefix. */
 function mediaFields(request: VideoRequest): JsonObject {
   const { videos, extra } = request;
   const [video] = videos.map(withoutDataHead);

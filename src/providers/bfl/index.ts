@@ -3,7 +3,9 @@ import { bflBalance } from './bfl-job.ts';
 import { createBflVideo } from './bfl-video.ts';
 import type { Provider } from '../provider.ts';
 
-/** Black Forest Labs. Links expire within minutes, so a clock is needed. `now` is in Unix milliseconds. */
+/**
+ * The adapter for Black Forest Labs. `now` is in Unix milliseconds. It is needed because links expire within minutes.
+ */
 export function createBfl(now: () => number): Provider {
   return {
     about: {

@@ -51,7 +51,7 @@ export function readDashscopeJob(json: unknown): DashscopeJob | undefined {
   return jobSchema.safeParse(json).data;
 }
 
-/** Asynchronous and synchronous responses have the links in different fields. */
+/** Reads the links of both synchronous and asynchronous responses, which use different fields. */
 export function imageLinks({ output }: DashscopeJob): string[] {
   const asynchronous = (output.results ?? []).map(({ url }) => url);
   const synchronous = (output.choices ?? []).flatMap(({ message }) =>
@@ -62,7 +62,10 @@ export function imageLinks({ output }: DashscopeJob): string[] {
 
 const linkLifetimeSeconds = 24 * 3600;
 
-/** Links are valid for one day after the job ends. `endTime` is Chinese local time without a time zone. */
+/**
+ * Returns when a job's links expire: one day after the job finishes. `endTime` is Chinese local time without a time
+ * zone.
+ */
 export function linkExpiry(endTime: string | undefined): number | undefined {
   const match = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})/.exec(endTime ?? '');
   if (match === null) return undefined;
@@ -72,7 +75,6 @@ export function linkExpiry(endTime: string | undefined): number | undefined {
 
 const refusalSchema = z.object({ code: z.string().min(1), message: optionalText });
 
-/** `{"request_id", "code", "message"}` */
 export function readDashscopeRefusal(json: unknown): Refusal | undefined {
   const said = refusalSchema.safeParse(json).data;
   if (said === undefined) return undefined;

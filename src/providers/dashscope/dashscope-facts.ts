@@ -3,7 +3,7 @@ import type { FactsTable } from '../../models/facts-table.ts';
 import { wanModels } from './dashscope-models.ts';
 import type { WanModel } from './dashscope-models.ts';
 
-/** Source: the vendor's list of common sizes. */
+/** Pixel sizes by resolution and ratio. Source: the vendor's list of common sizes. */
 export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '480p': { '16:9': '832x480', '9:16': '480x832', '1:1': '624x624' },
   '720p': { '16:9': '1280x720', '9:16': '720x1280', '1:1': '960x960', '4:3': '1088x832', '3:4': '832x1088' },
@@ -16,7 +16,7 @@ export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>
   },
 };
 const secondsMax = 30;
-/** Input videos are billed like rendered ones. */
+/** Input videos cost as much per second as rendered ones. */
 const inputSecondsMax = 15;
 
 const videoCases: NonNullable<VideoFacts['cases']> = [
@@ -64,7 +64,9 @@ const usual: VideoFacts = {
   cases: videoCases,
 };
 
-/** Source: the vendor's parameter tables. Older models default to 720p, and newer ones to 1080p. */
+/**
+ * The possible default resolutions: 720p for older models, 1080p for newer ones. Source: the vendor's parameter tables.
+ */
 const resolutionsUnsaid = ['720p', '1080p'];
 const secondsUnsaid = 5;
 
@@ -88,7 +90,7 @@ function factsOf(model: WanModel): VideoFacts {
     },
     input_seconds: inputSecondsMax,
     input_seconds_reported: true,
-    // If a size does not exist, the vendor picks another one and bills that.
+    // 480p is limited to its own ratios. For a size that does not exist, the vendor picks another one and bills that.
     cases: [
       ...(media.videos === 0 ? [] : videoCases),
       ...(shape === 'size' ? [{ when: { resolution: ['480p'] }, facts: { ratios: ratiosOf('480p') } }] : []),
@@ -96,7 +98,7 @@ function factsOf(model: WanModel): VideoFacts {
   };
 }
 
-/** Frames and references are mutually exclusive. */
+/** Returns the media that a model accepts. Frames and references exclude each other. */
 function mediaOf({ kind, lastFrame, references, audios }: WanModel): MediaFacts {
   const none = { frames: 0, references: 0, videos: 0, audios: 0 };
   const listed = references === undefined ? {} : { references: references.images, videos: references.videos };
@@ -118,7 +120,7 @@ function mediaOf({ kind, lastFrame, references, audios }: WanModel): MediaFacts 
         frames: 0,
         audios,
         ...listed,
-        // Images and videos count towards the same limit.
+        // Images and videos share one limit.
         ...(references === undefined ? {} : { total: references.images }),
         needs: ['references', 'videos'],
       };

@@ -1,9 +1,9 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
-/** Codes of refusals and failed tasks. Suffixes make codes more specific. Source: the vendor's error page, 2026-11. */
+/** Codes of refusals and failed tasks. Suffixes make a code more specific. Source: the vendor's error page, 2026-11. */
 export const dashscopeFailures: FailureTable = [
-  // Input and output share one code, and the message says which was inspected. A refused submission can only concern
-  // the input.
+  // Input and output share this code, and the message says which was inspected. If a submission is refused, it can only
+  // be the input.
   {
     code: /^(?:DataInspectionFailed|data_inspection_failed)/,
     words: /^output data/i,
@@ -15,8 +15,7 @@ export const dashscopeFailures: FailureTable = [
     outcome: 'rejected',
     class: 'moderation_input',
   },
-  // The fault lies with the account's balance, quota or permissions, or the model's activation. Another channel may
-  // succeed.
+  // The problem is the account's balance, quota or permissions, or the model's activation. Another channel may succeed.
   {
     code: /^(?:Arrearage|InvalidApiKey|AccessDenied|Model\.AccessDenied|ModelNotFound|model_not_found|Model\.NotFound|AllocationQuota|Throttling\.AllocationQuota|insufficient_quota)(?:\.|$)/,
     outcome: 'unavailable',

@@ -1,16 +1,19 @@
 import type { LengthFacts } from '../../models/model-facts.ts';
 
 export interface WanModel {
-  /** An `any` model accepts every input and chooses the mode by the media in the request. */
+  /**
+   * The input that the model needs. An `any` model accepts every input and chooses the mode by the media in the
+   * request.
+   */
   readonly kind: 't2v' | 'i2v' | 'kf2v' | 'r2v' | 'any';
   readonly shape: 'size' | 'resolution' | 'resolution_and_ratio';
   readonly resolutions: readonly string[];
   readonly seconds: LengthFacts;
-  /** Undefined if the vendor decides. */
+  /** Limits for references. Undefined if the vendor decides. */
   readonly references?: { readonly images: number; readonly videos: number };
   readonly audios: number;
   readonly generatesAudio: boolean;
-  /** From version 2.7, images and videos share one list. */
+  /** Whether images and videos are sent in one list, as from version 2.7. */
   readonly mediaList: boolean;
   readonly lastFrame: boolean;
 }
@@ -66,7 +69,7 @@ export const wanModels: readonly Row[] = [
   ...rowsOf('wanx?2\\.[0-4]', ['kf2v', 'i2v', 't2v'], oldest),
 ];
 
-/** Models missing from the table are treated like the newest model. */
+/** Returns the model's capabilities. A model missing from the table is treated like the newest one. */
 export function wanModel(upstream: string): WanModel {
   return wanModels.find(([name]) => name.test(upstream))?.[1] ?? wan30;
 }
@@ -78,7 +81,10 @@ function rowsOf(name: string, kinds: readonly Kind[], generation: Generation): R
   ]);
 }
 
-/** An image determines the shape. Only models before 2.7 accept pixel sizes. */
+/**
+ * Returns how a request specifies the output's shape. An input image determines it, and only models before 2.7 accept
+ * pixel sizes.
+ */
 function shapeOf(kind: Kind, { mediaList }: Generation): WanModel['shape'] {
   if (kind === 'i2v' || kind === 'kf2v') return 'resolution';
   return mediaList ? 'resolution_and_ratio' : 'size';

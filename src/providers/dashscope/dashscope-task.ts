@@ -57,15 +57,15 @@ export async function dashscopeStatus(
     case 'CANCELED':
       return cancelledJob();
     case 'UNKNOWN':
-      // The task does not exist, is older than a day, or was submitted so recently that it is not visible yet.
+      // The task does not exist, is more than a day old, or is so new that the upstream does not show it yet.
       throw unknownJob(answer.status, { code: 'UNKNOWN' });
     default:
-      // `RUNNING`, `SUSPENDED`, or an unknown state.
+      // Covers `RUNNING`, `SUSPENDED` and any unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }
 
-/** Only a pending task can be cancelled. For any other, the upstream refuses in its own format. */
+/** Cancels a pending task. For any other task, the upstream refuses in its own format. */
 export async function cancelDashscopeTask(
   operation: Operation,
   context: ProviderContext,
@@ -83,7 +83,7 @@ export async function cancelDashscopeTask(
   throw refusal;
 }
 
-/** The list begins with the account's newest tasks, so a polled task may be further down. */
+/** The list contains the account's newest tasks, which may not include a task that is being polled. */
 const listPageSize = 100;
 export const dashscopeListMax = 50;
 
@@ -93,8 +93,8 @@ const listSchema = z.object({
 const ended = new Set(['SUCCEEDED', 'FAILED', 'CANCELED', 'UNKNOWN']);
 
 /**
- * The list has task states but no results. Tasks that have ended or are not among the newest are left out and polled
- * individually.
+ * Returns the states of unfinished tasks, because the list contains no results. Finished tasks and those that are not
+ * among the newest are left out and then polled individually.
  */
 export async function listDashscopeTasks(
   operations: readonly Operation[],

@@ -52,7 +52,7 @@ function buildBody(
   model: WanModel,
 ): JsonObject {
   const own = readFacts(request, dashscopeFacts, context);
-  // The upstream expects this field next to the prompt.
+  // The upstream expects `negative_prompt` next to the prompt.
   const { negative_prompt: negative, ...parameters } = passedOn(request, own);
   const { duration, seed, watermark, generateAudio } = request;
   return {
@@ -132,7 +132,7 @@ function readVideo(job: DashscopeJob): OperationStatus | undefined {
   if (url === undefined) return undefined;
   const { usage } = job;
   const rendered = usage?.output_video_duration ?? usage?.video_duration ?? usage?.duration;
-  // `duration` is the sum of input and output, and both are billed.
+  // `duration` is the billed total of input and output seconds.
   const billed = usage?.duration ?? 0;
   const inputSeconds =
     usage?.input_video_duration ??

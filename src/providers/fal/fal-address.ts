@@ -1,8 +1,8 @@
 import type { Operation } from '../provider.ts';
 
 /**
- * fal addresses. A request is created under a model's full name and polled under its app, usually the first two parts
- * of that name. Addresses in responses are used only if they are on the channel's own host and have this form.
+ * Addresses at fal. A request is created under a model's full name and polled under its app, usually the first two
+ * parts of that name. An address from a response is used only if it is on the channel's own host and has this form.
  */
 
 const part = String.raw`\w[\w.-]*`;
@@ -32,7 +32,7 @@ export function namedApp(statusUrl: string | undefined, id: string, baseUrl: str
   return app.length <= 200 && appName.test(app) ? app : undefined;
 }
 
-/** Model names in these namespaces have an extra part. */
+/** In these namespaces, an app name has three parts instead of two. */
 const namespaces = new Set(['workflows', 'comfy']);
 
 function appOf(endpoint: string): string {
@@ -40,18 +40,22 @@ function appOf(endpoint: string): string {
   return parts.slice(0, namespaces.has(parts[0] ?? '') ? 3 : 2).join('/');
 }
 
-/** The address without a suffix serves the result. */
+/** Returns an address of a request. The address without a suffix serves the result. */
 export function requestUrl(operation: Operation, baseUrl: string, what: '' | '/status' | '/cancel'): string {
   const { id, app = '' } = operation;
   return `${baseUrl}/${app}/requests/${id}${what}`;
 }
 
 /**
- * The second host is the vendor's fallback, with the same keys and jobs. Source: the vendor's client, `@fal-ai/client`.
+ * The vendor's queue hosts. The second one is a fallback with the same keys and jobs. Source: the vendor's client,
+ * `@fal-ai/client`.
  */
 const queues = ['https://queue.fal.run', 'https://queue.falrun.com'];
 
-/** The vendor has separate hosts per purpose. A channel on any other host serves everything itself. */
+/**
+ * Whether the channel uses the vendor's hosts, which are separate for each purpose. Any other host serves everything
+ * itself.
+ */
 function isFal(baseUrl: string): boolean {
   return /\.(?:fal\.run|falrun\.com)$/.test(new URL(baseUrl).hostname);
 }

@@ -13,10 +13,12 @@ interface FalRequest {
   readonly json?: OutgoingObject;
 }
 
-/** A history page contains the inputs and outputs of a hundred requests. */
+/** Large enough for a history page with the inputs and outputs of a hundred requests. */
 const bodyBytesMax = 16 * 1024 * 1024;
 
-/** Accepts any status, because the model sets the status of a result. */
+/**
+ * Sends a request with the key. Returns responses of any status, because a result has the status that the model chose.
+ */
 export async function callFal(request: FalRequest, context: ProviderContext): Promise<HttpResponse> {
   return context.request({
     ...request,
@@ -30,7 +32,7 @@ export function falError(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readFalRefusal(answer.json), falFailures);
 }
 
-/** A proxy's error page does not count. */
+/** Whether fal itself reports the request as unknown. A proxy's error page does not count. */
 export function isUnknown({ status, json }: HttpResponse): boolean {
   return status === 404 && readFalRefusal(json) !== undefined;
 }
@@ -51,8 +53,8 @@ const refusalSchema = z.object({
 });
 
 /**
- * `{"detail":[{"loc","msg","type"}]}` from a model, `{"detail","error_type"}` from the platform,
- * `{"error","error_type"}` from a status, `{"status"}` from a cancellation.
+ * Reads `{"detail":[{"loc","msg","type"}]}` from a model, `{"detail","error_type"}` from the platform,
+ * `{"error","error_type"}` from a status, or `{"status"}` from a cancellation.
  */
 export function readFalRefusal(json: unknown): Refusal | undefined {
   const said = refusalSchema.safeParse(json).data;
@@ -66,7 +68,7 @@ export function readFalRefusal(json: unknown): Refusal | undefined {
   return defined({ code: code ?? '', message, field: place === 'body' ? field : place });
 }
 
-/** The model's charge in its own unit. Only a header reports it. */
+/** Returns the charge in the model's own unit, which only a header reports. */
 export function billedUnits({ headers }: Pick<HttpResponse, 'headers'>): string | undefined {
   return headers['x-fal-billable-units'];
 }

@@ -12,8 +12,8 @@ export function parseFalCallback({ body }: UpstreamCallback): CallbackNews {
 const ageMaxSeconds = 300;
 
 /**
- * Verifies an Ed25519 signature by one of the vendor's public keys over the request, the user, the time and the body's
- * digest. All callbacks are signed. Throws if the keys cannot be fetched.
+ * Verifies a callback's Ed25519 signature over the request, the user, the time and the body's digest, by any of the
+ * vendor's public keys. All callbacks are signed. Throws if the keys cannot be fetched.
  */
 export function createFalVerifier(
   keys: FalKeys,

@@ -15,7 +15,7 @@ import { endedJob, noReason } from '../shared/job-status.ts';
 import { mappedEndpoint } from '../shared/mapped-request.ts';
 import type { LostSubmit, Operation, OperationStatus, ProviderContext, Submitted } from '../provider.ts';
 
-/** The request history keeps inputs and outputs for thirty days. */
+/** The vendor's request history, which keeps inputs and outputs for thirty days. */
 
 const itemSchema = z.object({
   request_id: z.string().refine(isRequestId),
@@ -40,7 +40,7 @@ async function askHistory(query: Readonly<Record<string, string>>, context: Prov
 
 const findPagesMax = 20;
 
-/** Finds the request by the field that the mapping reserves for our marker. The history preserves inputs unchanged. */
+/** Finds a request by the field that the mapping reserves for our marker. The history contains inputs unchanged. */
 export async function findFal(
   { request, marker, sentAfter, sentBefore }: LostSubmit<GenerationRequest>,
   context: ProviderContext,
@@ -69,8 +69,8 @@ export async function findFal(
 }
 
 /**
- * Used once the queue no longer knows a request. If the history does not know it either, throws an UpstreamError that
- * says so.
+ * Reads the status of a request that the queue no longer knows. Throws the error for an unknown job if the history does
+ * not know the request either.
  */
 export async function statusFromHistory(
   { id, endpoint = '' }: Operation,

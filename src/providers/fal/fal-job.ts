@@ -46,7 +46,7 @@ export async function submitFal(request: GenerationRequest, context: SubmitConte
   const { mapping, callbackUrl, baseUrl } = context;
   const endpoint = mapping === undefined ? '' : mappedEndpoint(request, mapping, context.model);
   if (mapping === undefined || !isModelName(endpoint)) {
-    // The channel's configuration has changed since the task was planned.
+    // The channel's configuration changed after the task was planned.
     const message = 'The channel no longer has a valid mapping for the model.';
     throw new UpstreamError('unavailable', message, {
       code: 'mapping_missing',
@@ -90,11 +90,11 @@ export async function falStatus(
         phase: 'submitted' as const,
         queuePosition: said.queue_position,
       });
-    // The request has finished. Only the result shows whether it succeeded.
+    // `COMPLETED` covers both success and failure. Only the result shows which.
     case 'COMPLETED':
       return (await readResult(operation, context, { outcome, status: answer })) ?? running;
     default:
-      // `IN_PROGRESS`, or an unknown state.
+      // Covers `IN_PROGRESS` and any unknown state.
       return running;
   }
 }
@@ -128,8 +128,8 @@ function readStatusError({ json }: HttpResponse) {
 const cancelSchema = z.object({ status: optionalText });
 
 /**
- * A running request only receives a signal, which the model may ignore, so the status afterwards decides. A request
- * that was accepted but is no longer known has been removed.
+ * Cancels a request. A running request only receives a signal, which the model may ignore, so the status afterwards
+ * decides. A request that was accepted but is no longer known has been removed from the queue.
  */
 export async function cancelFal(
   operation: Operation,

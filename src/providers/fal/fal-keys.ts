@@ -7,8 +7,8 @@ import type { CallbackContext } from '../provider.ts';
 
 export interface FalKeys {
   /**
-   * Whether one of the keys matches. If no known key does, the vendor may have changed its keys, so they are fetched
-   * again. This happens at most once per minute, because anyone can send a callback that matches no key.
+   * Whether one of the vendor's keys matches. If none does, the vendor may have changed its keys, so they are fetched
+   * again, at most once per minute because anyone can send a callback that matches no key.
    */
   some(context: CallbackContext, fits: (key: KeyObject) => boolean): Promise<boolean>;
 }
@@ -17,14 +17,17 @@ interface Fetched {
   readonly keys: Promise<readonly KeyObject[]>;
   /** Unix milliseconds. */
   readonly at: number;
-  /** The last attempt to fetch newer keys, successful or not, in Unix milliseconds. */
+  /** When newer keys were last requested, successfully or not, in Unix milliseconds. */
   readonly askedAt: number;
 }
 
-/** The vendor's maximum cache time for keys. */
+/** The vendor's limit for caching keys. */
 const keptMaxMs = 24 * 3600 * 1000;
 const fetchedAgainMs = 60_000;
-/** Most channels share the vendor's address. Only channels on other hosts have their own. */
+/**
+ * Limits the cached addresses. Most channels share the vendor's address, and only channels on other hosts have their
+ * own.
+ */
 const addressesMax = 20;
 
 export function createFalKeys(): FalKeys {
@@ -64,7 +67,7 @@ const keySchema = z.object({
 const keysMax = 100;
 const keysSchema = z.object({ keys: readableItems(keySchema) });
 
-/** The address is public, so our key is not sent. */
+/** Fetches public keys without sending our own key. */
 async function fetchKeys(url: string, { request, signal }: CallbackContext): Promise<readonly KeyObject[]> {
   const answer = await request({ method: 'GET', url, signal });
   const keys = isSuccess(answer) ? keysSchema.safeParse(answer.json).data?.keys : undefined;

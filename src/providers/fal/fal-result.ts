@@ -16,7 +16,7 @@ export interface Outcome {
   readonly mapping: FieldMapping | undefined;
 }
 
-/** The usual places of files, for tasks whose model has been removed from the channel. */
+/** Where files usually are, for tasks whose model has been removed from the channel. */
 const unknownMappings = {
   video: { result: 'video.url', facts: {} },
   image: { result: 'images[].url', facts: {} },
@@ -34,7 +34,7 @@ export function falSuccess(
   if (links.length === 0) return undefined;
   const cost = mappedCost(json, map, billedUnits(answer));
   const flags = flagsSchema.safeParse(json).data?.has_nsfw_concepts ?? [];
-  // Flagged images are delivered blank. If there are not as many flags as files, the files are withheld only if all
+  // The vendor blanks flagged images. If there are fewer or more flags than files, the files are withheld only if all
   // flags are set.
   const usable =
     flags.length === links.length || !flags.includes(false)
@@ -54,7 +54,9 @@ export function falSuccess(
   });
 }
 
-/** `answer` is the model's own refusal. A request refused after a runner worked on it may be billed. */
+/**
+ * Returns the failure for a model's own refusal (`answer`). If a runner worked on the request first, it may be billed.
+ */
 export function falFailure(
   answer: Pick<HttpResponse, 'json' | 'headers' | 'status'>,
   refusal: Refusal,
@@ -71,7 +73,7 @@ export function falFailure(
 }
 
 function failureOfResult(refusal: Refusal, status: number): Failure {
-  // The table's rows for other statuses apply only to submissions.
+  // Rows for other statuses apply only to submissions.
   const ownStatus = status === 400 || status === 422 ? status : undefined;
   const row = findFailureRow(falFailures, refusal, ownStatus);
   if (row === undefined) return { class: 'internal' };
@@ -80,7 +82,7 @@ function failureOfResult(refusal: Refusal, status: number): Failure {
   return { ...failure, ...defined({ input }) };
 }
 
-/** Recognises the input by the model's name for the field. */
+/** Guesses the moderated input from the model's name for the field. */
 function inputOf(field: string): ModeratedInput | undefined {
   if (/prompt/.test(field)) return 'prompt';
   if (/image|frame/.test(field)) return 'image';
@@ -89,9 +91,9 @@ function inputOf(field: string): ModeratedInput | undefined {
 }
 
 /**
- * Returns why the request failed. Returns undefined if the response comes from the queue or an intermediary, because it
- * then says nothing about the request. A model's own response has a distinctive body. If that body has no type, only
- * statuses that models themselves use count.
+ * Returns why the request failed, or undefined if the response comes from the queue or an intermediary and so says
+ * nothing about the request. A model's own response has a distinctive body. If that body has no type, only the statuses
+ * that models themselves use count.
  */
 export function readOutcomeRefusal(answer: HttpResponse): Refusal | undefined {
   const said = readFalRefusal(answer.json);

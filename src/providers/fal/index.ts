@@ -11,7 +11,7 @@ import type { Provider, TaskProvider } from '../provider.ts';
 type Verify = NonNullable<TaskProvider<never>['verifyCallback']>;
 
 /**
- * The queue forgets a result after an hour, or after six minutes if it is 10 KB. The account's settings determine how
+ * The queue forgets a result after an hour (a 10 KB result after six minutes). The account's settings determine how
  * long files are kept.
  */
 const linkLifeSeconds = 3600;
@@ -38,7 +38,7 @@ function jobs<Request extends GenerationRequest>(
   };
 }
 
-/** One instance serves the whole process, because it caches the vendor's public keys for a day. */
+/** Creates the adapter. Create only one per process, because it caches the vendor's public keys for a day. */
 export function createFal(): Provider {
   const verifyCallback = createFalVerifier(createFalKeys());
   return {

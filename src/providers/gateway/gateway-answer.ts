@@ -12,8 +12,8 @@ import { endedJob, failedCode, middleOfSecond, noReason, tokenUsage } from '../s
 import type { OperationStatus } from '../provider.ts';
 
 /**
- * Gateways of this kind agree on little, and their documentation contradicts their code. Each list contains the places
- * where a fact has been observed. The first place with a value is used.
+ * Where responses of other gateways contain a fact. These gateways agree on little, and their documentation contradicts
+ * their code, so each list contains every path where the fact has been seen. The first path with a value counts.
  */
 
 const idPlaces = ['id', 'task_id', 'data.task_id', 'data.id', 'request_id'];
@@ -36,7 +36,7 @@ const urlPlaces = [
   'data.data.content.video_url',
   'data.0.url',
   'output.0',
-  // Old versions put the address into the failure reason field.
+  // Old versions put the result's address into the field for the failure reason.
   'data.fail_reason',
   'fail_reason',
 ];
@@ -48,7 +48,7 @@ const lastFramePlaces = [
   'last_frame_url',
 ];
 const expiryPlaces = ['data.0.expires_at', 'expires_at', 'data.expires_at'];
-/** Unix seconds. A relay reports when it noticed the end of the job, so this is an upper bound. */
+/** In Unix seconds. A relay reports when it noticed that the job had finished, so this is an upper bound. */
 const endPlaces = ['completed_at', 'finish_time', 'data.finish_time'];
 const progressPlaces = ['progress', 'data.progress'];
 const durationPlaces = ['duration', 'data.data.duration', 'metadata.duration', 'data.duration', 'seconds'];
@@ -120,7 +120,7 @@ export function readGatewayStatus(json: unknown, traceId: string): OperationStat
   }
 }
 
-/** A gateway with our API reports the failure class itself. */
+/** Reads the failure. A gateway with our API reports the failure class itself. */
 function readFailure(json: unknown, refusal: Refusal): Failure {
   const reported = failureClasses.find((name) => name === textAt(json, ['error.class']));
   if (reported === undefined) return jobFailure(gatewayFailures, refusal);
@@ -170,7 +170,7 @@ export function readGatewayFacts(json: unknown): SettleFacts {
   });
 }
 
-/** Accepts an integer, a float from 0 to 1, or "50%". */
+/** Reads progress given as an integer, a fraction from 0 to 1, or "50%". */
 function readProgress(json: unknown): number | undefined {
   const text = textAt(json, progressPlaces);
   const match = /^(\d+(?:\.\d+)?)%?$/.exec(text ?? '');
@@ -180,7 +180,7 @@ function readProgress(json: unknown): number | undefined {
   return Math.min(100, Math.round(percent));
 }
 
-/** Reads `{"error": {…}}` or `{"code": "…", "message": "…"}`, which may also have status 200. */
+/** Reads `{"error": {…}}` or `{"code": "…", "message": "…"}`. Either may come with status 200. */
 export function readGatewayRefusal(json: unknown): Refusal | undefined {
   if (isRecord(valueAt(json, 'error'))) {
     return {
@@ -225,7 +225,7 @@ function numberAt(json: unknown, places: readonly string[]): number | undefined 
   return undefined;
 }
 
-/** For numbers that a charge may depend on. Implausible ones are kept. */
+/** Reads a number that a charge may depend on, even an implausible one. */
 function reportedAt(json: unknown, places: readonly string[]): number | undefined {
   for (const place of places) {
     const value = valueAt(json, place);

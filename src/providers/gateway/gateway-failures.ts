@@ -1,6 +1,9 @@
 import type { FailureRow, FailureTable } from '../shared/failure-table.ts';
 
-/** Some relays pass on the vendor's code as their own. Others put the entire vendor response into their message. */
+/**
+ * Creates rows for a vendor's code. Some relays pass the code on as their own. Others put the entire vendor response
+ * into their message.
+ */
 function vendorCode(pattern: RegExp, row: Omit<FailureRow, 'code' | 'words'>): FailureTable {
   return [
     { code: pattern, ...row },
@@ -9,11 +12,11 @@ function vendorCode(pattern: RegExp, row: Omit<FailureRow, 'code' | 'words'>): F
 }
 
 /**
- * Codes of other gateways, and vendor codes that they pass on. Gateways agree on little, so a word inside the code
- * decides.
+ * Codes of other gateways, and vendor codes that they pass on. Gateways agree on little, so the rows look for words
+ * inside a code.
  */
 export const gatewayFailures: FailureTable = [
-  // The fault lies with the upstream's account, prices or channels. Another of our channels may succeed.
+  // The problem is the upstream's account, prices or channels. Another of our channels may succeed.
   {
     code: /quota|balance|billing|invalid_api_key|model_price_error|model_not_found|model_not_allowed|channel_not_allowed|no_available_channel|get_channel_failed/,
     outcome: 'unavailable',

@@ -16,9 +16,9 @@ export interface GatewayEndpoints {
 }
 
 /**
- * If `base_url` ends in `/v1`, videos are created at `/video/generations`. Any other `base_url` already contains the
- * video path: `…/v1/videos` means the OpenAI dialect, and `…/v1/videos/generations` is another spelling of the task
- * dialect.
+ * Returns the addresses for a channel. If `base_url` ends in `/v1`, videos are created at `/video/generations`. Any
+ * other `base_url` already contains the video path: `…/v1/videos` means the OpenAI dialect, and
+ * `…/v1/videos/generations` is another spelling of the task dialect.
  */
 export function gatewayEndpoints(baseUrl: string): GatewayEndpoints {
   const named = /^(.*)\/(videos|videos?\/generations)$/.exec(baseUrl);
@@ -32,7 +32,7 @@ export function gatewayEndpoints(baseUrl: string): GatewayEndpoints {
 }
 
 /**
- * The vendor behind the gateway decides what it accepts. `reserved` lists fields that the gateway itself sends or
+ * The vendor behind the gateway decides what it accepts. `reserved` lists the fields that the gateway itself sends or
  * keeps.
  */
 export const gatewayFacts: FactsTable = {
@@ -65,7 +65,7 @@ export const gatewayFacts: FactsTable = {
 
 /**
  * Builds the fields for both families of gateways: at the top level for those that share our API, and in `metadata` for
- * those that pass nothing else on to the vendor.
+ * those that pass on nothing else to the vendor.
  */
 export function buildGatewayVideo(
   request: VideoRequest,
@@ -92,7 +92,7 @@ export function buildGatewayVideo(
     return defined({ ...common, input_type: inputTypeOf(request), resolution, ratio, duration });
   return defined({
     ...common,
-    // The OpenAI dialect has seconds as text, a size, and one reference.
+    // The OpenAI dialect expects the seconds as text, a size, and a single reference.
     seconds: typeof duration === 'number' && duration > 0 ? String(duration) : undefined,
     size: request.size ?? sizeOfShape(request, [facts]),
     input_reference: images[0],
@@ -115,7 +115,10 @@ function buildMetadata(request: VideoRequest, duration: number | undefined): Jso
   });
 }
 
-/** Gateways without fields for videos and audio accept the vendor's own content items. The text remains in `prompt`. */
+/**
+ * Returns the vendor's own content items, for gateways that have no fields for videos and audio. The text stays in
+ * `prompt`.
+ */
 function referenceContent(request: VideoRequest): JsonObject[] | undefined {
   const { references, videos, audios } = request;
   if (videos.length + audios.length === 0) return undefined;

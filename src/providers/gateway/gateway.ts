@@ -41,7 +41,7 @@ import type {
 } from '../provider.ts';
 
 /**
- * Another gateway with the same or a similar API. Videos use the task dialect or the OpenAI dialect (see
+ * Another gateway with the same API as ours or a similar one. Videos use the task dialect or the OpenAI dialect (see
  * `gatewayEndpoints`). Images follow the common convention, synchronously or as a task. The operation is `{id}`. Not
  * supported: videos that are served only as bytes and require the key.
  */
@@ -52,7 +52,7 @@ const gatewayVideo: VideoProvider = {
   status,
   cancelUntil: 'queued',
   cancel,
-  // Only Seedance models are priced by tokens here, and every gateway uses the same formula for them.
+  // Of the models behind gateways, only Seedance is priced by tokens, with the same formula everywhere.
   estimateTokens: estimateSeedanceTokens,
   renders,
 };
@@ -98,7 +98,10 @@ export const gateway: Provider = {
   image: gatewayImage,
 };
 
-/** Vendors behind a gateway differ: if frames replace the duration, the response may report either length. */
+/**
+ * Returns the possible output of Seedance models. Vendors behind a gateway differ: if `frames` replaces the duration,
+ * the response may report either length.
+ */
 function renders(request: VideoRequest, model: string): PossibleOutput {
   if (!isSeedance(model)) return {};
   const output = seedanceOutput(request, model);
@@ -109,7 +112,7 @@ function renders(request: VideoRequest, model: string): PossibleOutput {
   return { ...output, seconds: { min: Math.min(min, timed.min), max: Math.max(max, timed.max) } };
 }
 
-/** The vendor behind the gateway may parse parameters out of the prompt. */
+/** Refuses prompts with parameters that affect the price, because the vendor behind the gateway may parse them. */
 function check({ prompt }: VideoRequest): { param: string; message: string } | undefined {
   const flag = pricedPromptFlag(prompt);
   return flag === undefined
@@ -122,7 +125,7 @@ async function submit(request: VideoRequest, context: SubmitContext): Promise<Su
   const answer = await context.request({
     method: 'POST',
     url,
-    // Gateways with our API honour the header. Others ignore unknown headers.
+    // Gateways with our API support this header. Others ignore it.
     headers: { ...bearer(context), 'idempotency-key': context.marker },
     json: buildGatewayVideo(request, context, dialect),
     signal: context.signal,
@@ -130,7 +133,7 @@ async function submit(request: VideoRequest, context: SubmitContext): Promise<Su
   if (!isSuccess(answer)) throw refusal(answer);
   const id = readGatewayId(answer.json);
   if (id !== undefined && id.length <= 200) return { operation: { id }, traceId: id };
-  // An explanation in place of an id is a refusal, even with a success status.
+  // A response that explains an error instead of containing an id is a refusal, even with a success status.
   const said = readGatewayRefusal(answer.json);
   if (said === undefined) throw unreadableError(answer, 'it has no id');
   throw refusalError({ ...answer, status: 400 }, said, gatewayFailures);
@@ -154,8 +157,8 @@ async function status(operation: Operation, context: ProviderContext): Promise<O
 }
 
 /**
- * Some gateways redirect from here to a link that needs no key. If a gateway serves the bytes itself, callers get no
- * link.
+ * Returns the key-free link to which some gateways redirect from here. Other gateways serve the bytes themselves, and
+ * callers get no link.
  */
 async function contentLink(
   url: string,
@@ -170,7 +173,7 @@ async function contentLink(
   return expiresAt === undefined ? { url: link } : { url: link, expiresAt };
 }
 
-/** Gateways with our API can cancel. A missing route counts as a refusal. */
+/** Cancels a job, which only gateways with our API can do. A missing route counts as a refusal. */
 async function cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'> {
   const url = `${gatewayEndpoints(context.baseUrl).job(operation.id)}/cancel`;
   const answer = await context.request({ method: 'POST', url, ...authorized(context) });
@@ -225,7 +228,7 @@ const imageRules: ConventionRules = {
   linkLifetimeSeconds: 3600,
 };
 
-/** `wait` exists only in our own API. Other gateways ignore it. */
+/** Fetches a job's images. `wait` exists only in our own API, and other gateways ignore it. */
 async function resumeImages(job: string, context: ProviderContext): Promise<GeneratedImages> {
   const { images } = gatewayEndpoints(context.baseUrl);
   const answer = await context.request({

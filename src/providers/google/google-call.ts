@@ -3,7 +3,10 @@ import { bearer, isSuccess, unknownJob } from '../shared/http-outcome.ts';
 import { UpstreamError } from '../provider.ts';
 import type { HttpRequestOptions, HttpResponse, ProviderContext } from '../provider.ts';
 
-/** Vertex addresses end with `/publishers/google` and take an access token. The Gemini API takes an API key. */
+/**
+ * Whether the channel uses Vertex, whose addresses end with `/publishers/google`. Vertex takes an access token, and the
+ * Gemini API an API key.
+ */
 export function isVertex({ baseUrl }: Pick<ProviderContext, 'baseUrl'>): boolean {
   return baseUrl.endsWith('/publishers/google');
 }
@@ -12,7 +15,10 @@ function googleHeaders(context: Pick<ProviderContext, 'baseUrl' | 'credential'>)
   return isVertex(context) ? bearer(context) : { 'x-goog-api-key': context.credential.apiKey };
 }
 
-/** On Vertex, interactions have a different API version and are outside the publishers' path. */
+/**
+ * Returns the address for interactions. On Vertex, interactions have another API version and are not below the
+ * publisher's path.
+ */
 export function interactionsUrl({ baseUrl }: Pick<ProviderContext, 'baseUrl'>): string {
   return `${baseUrl.replace(/\/v1\/(?=projects\/)/, '/v1beta1/').replace(/\/publishers\/google$/, '')}/interactions`;
 }
@@ -31,8 +37,8 @@ export async function callGoogle(
 }
 
 /**
- * For requests about an existing job. The vendor's own 404 has a body with a code, and means that the job is unknown. A
- * 404 without one comes from an intermediary.
+ * Sends a request about an existing job. A 404 with the vendor's body and code means that the job is unknown. A 404
+ * without them comes from an intermediary.
  */
 export async function callAboutJob(
   request: Omit<HttpRequestOptions, 'headers' | 'signal'>,
@@ -54,13 +60,16 @@ export interface GoogleModel {
   readonly store?: string;
 }
 
-/** On Vertex, the result folder follows the model's name: `veo-3.1-generate-001@gs://bucket/folder`. */
+/** Splits a model name. On Vertex, it includes the result folder: `veo-3.1-generate-001@gs://bucket/folder`. */
 export function readGoogleModel(upstream: string): GoogleModel {
   const at = upstream.indexOf('@gs://');
   return at < 0 ? { name: upstream } : { name: upstream.slice(0, at), store: upstream.slice(at + 1) };
 }
 
-/** On Vertex, a model must come with a folder, the only way to get the rendered file. Elsewhere it must not. */
+/**
+ * Returns the model. On Vertex, the name must include a result folder, the only way to get the rendered file.
+ * Elsewhere, it must not.
+ */
 export function requireGoogleModel(context: ProviderContext): GoogleModel {
   const model = readGoogleModel(context.model);
   if (isVertex(context) === (model.store !== undefined)) return model;
@@ -70,7 +79,10 @@ export function requireGoogleModel(context: ProviderContext): GoogleModel {
   throw new UpstreamError('unavailable', message, { code: 'wrong_upstream_name' });
 }
 
-/** Only the vendor's own hosts receive the key. They serve result links and Cloud Storage files. */
+/**
+ * Returns headers with the key for result links and Cloud Storage files. Only the vendor's own hosts may receive the
+ * key.
+ */
 export function googleLinkHeaders(url: string, context: ProviderContext): Record<string, string> {
   const { origin } = new URL(url);
   const isOwn = origin === new URL(context.baseUrl).origin;

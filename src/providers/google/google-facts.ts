@@ -3,7 +3,8 @@ import { googleRetired } from './google-retired.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
 /**
- * Source: the vendor's pages on both video families, 2026-09. On Vertex, the result folder follows the model's name.
+ * Facts about both video families. Source: the vendor's pages, 2026-09. On Vertex, the result folder follows the
+ * model's name.
  */
 
 const shared: VideoFacts = {
@@ -33,7 +34,7 @@ const omniUsual: VideoFacts = {
       when: { brings: ['videos'] },
       facts: { parameters: { video_task: { values: ['edit', 'extend', 'upscale'], read: true } } },
     },
-    // The result has the length and shape of the input video.
+    // An upscaled video keeps the length and shape of its input.
     {
       when: { brings: ['videos'], metadata: { video_task: 'upscale' } },
       facts: {
@@ -92,12 +93,12 @@ const veo: VideoFacts = {
   resolutions: ['720p', '1080p', '4k'],
   ratios,
   seconds: { only: [4, 6, 8] },
-  // Extending a video excludes images.
+  // A request that extends a video cannot contain images.
   cases: [...(veoUsual.cases ?? []), { when: { brings: ['references'] }, facts: { media: { videos: 0 } } }],
 };
 
 /**
- * Lite accepts frames, but neither references nor a video to extend. Its names come from the SDK, google-genai 3.6.1
+ * Lite accepts frames, but neither references nor a video to extend. Source of the names: the SDK google-genai 3.6.1
  * (2026-11-28).
  */
 const veoLite: VideoFacts = {

@@ -5,11 +5,11 @@ import type { FailureTable, Refusal } from '../shared/failure-table.ts';
 import type { HttpResponse, UpstreamError } from '../provider.ts';
 
 /**
- * Refusal statuses, gRPC codes of failed operations, and reasons for content refusals. Source: the vendor's error
+ * Statuses of refusals, gRPC codes of failed operations, and reasons for content refusals. Source: the vendor's error
  * pages, 2026-09.
  */
 export const googleFailures: FailureTable = [
-  // An invalid key is also reported with status 400.
+  // The vendor reports an invalid key with status 400, too.
   {
     words: /\bapi[ _]key\b.*(?:invalid|not valid|expired|not found)/i,
     outcome: 'unavailable',
@@ -69,7 +69,7 @@ type GoogleError = z.infer<typeof errorSchema>;
 
 const bodySchema = z.object({ error: errorSchema });
 
-/** `{"error": {…}}`. The front end sometimes wraps it in a list. */
+/** Reads `{"error": {…}}`, which the front end sometimes wraps in a list. */
 function readGoogleError(json: unknown): GoogleError | undefined {
   const body: unknown = Array.isArray(json) ? json[0] : json;
   return bodySchema.safeParse(body).data?.error;

@@ -77,7 +77,7 @@ const googleImageFacts: FactsTable = {
   others,
 };
 
-/** Nano Banana, which responds with one image per call. Not covered: Imagen. */
+/** Nano Banana images, one per call. Not covered: Imagen. */
 export const googleImage: SynchronousImageProvider = {
   imageForms: ['data'],
   facts: googleImageFacts,
@@ -166,7 +166,7 @@ type Answer = z.infer<typeof answerSchema>;
 function readImages(answer: HttpResponse): GeneratedImages {
   const read = answerSchema.safeParse(answer.json).data;
   if (read === undefined) throw unreadableError(answer, 'it is not a list of candidates');
-  // Thoughts may contain drafts.
+  // Skips thoughts, because they may contain drafts.
   const parts = read.candidates
     .flatMap(({ content }) => content?.parts ?? [])
     .filter(({ thought }) => thought !== true);
@@ -178,7 +178,7 @@ function readImages(answer: HttpResponse): GeneratedImages {
   return { images, facts: defined({ images: images.length, usage }), extra: {} };
 }
 
-/** If the response has no details, the entire input counts as text. */
+/** Converts the token counts. Without details, the entire input counts as text. */
 function usageOf(usage: NonNullable<Answer['usageMetadata']>): SettleFacts['usage'] {
   const { candidatesTokenCount: made, totalTokenCount: total, promptTokenCount: input } = usage;
   const counts = (usage.promptTokensDetails ?? []).filter(({ modality }) => modality === 'IMAGE');

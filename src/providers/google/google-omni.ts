@@ -44,7 +44,7 @@ function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
     ...passedOn(request, facts),
     model: name,
     input: media.length === 0 ? prompt : [...media, ...text],
-    // Without this field, the response arrives only after rendering.
+    // Without this field, the vendor responds only after rendering.
     background: true,
     response_format: defined({
       type: 'video',
@@ -55,7 +55,7 @@ function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
       duration: fields.duration === true && typeof duration === 'number' ? `${duration}s` : undefined,
     }),
     generation_config: { video_config: { task: taskOf(request) } },
-    // Interactions cannot be listed, so the label only helps people who inspect one.
+    // Interactions cannot be listed, so the label only helps operators who inspect one.
     labels: { task: context.marker },
     webhook_config: context.callbackUrl === undefined ? undefined : { uris: [context.callbackUrl] },
   });
@@ -129,10 +129,13 @@ export async function omniStatus(operation: Operation, context: ProviderContext)
   return status;
 }
 
-/** Responses repeat the input, which may contain images. */
+/** Large, because responses repeat the input, which may contain images. */
 const interactionBytesMax = 64 * 1024 * 1024;
 
-/** An unknown id is reported with 400. Other 400s have proved temporary and count as ambiguous. */
+/**
+ * Whether the vendor reports an unknown id, which it does with 400. Other 400s have proved temporary and count as
+ * ambiguous.
+ */
 function isUnknownInteraction({ status, words }: UpstreamError): boolean {
   return status === 400 && /invalid interaction/i.test(words);
 }
@@ -156,7 +159,7 @@ function readInteraction(interaction: Interaction): OperationStatus | undefined 
       return failedJob(googleFailures, { code, message });
     }
     default:
-      // `in_progress`, or an unknown state.
+      // Covers `in_progress` and any unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -172,7 +175,7 @@ function completed(interaction: Interaction): OperationStatus | undefined {
   )?.tokens;
   const isRendered = (tokens ?? 0) > 0 || parts.some(({ type }) => type === 'video');
   if (isRendered) return undefined;
-  // The content was refused. The vendor does not report whether before or after rendering, and bills nothing.
+  // The content was refused, before or after rendering. The vendor does not report which, and bills nothing.
   const message = textOf(interaction) ?? 'The model responded without a video.';
   return failedJob(googleFailures, { code: 'no_video', message }, { unbilled: true });
 }
@@ -182,12 +185,12 @@ function textOf({ steps }: Interaction): string | undefined {
 }
 
 function factsOf({ usage }: Interaction): SettleFacts {
-  // All kinds of input have the same price, so the total counts as text.
+  // All kinds of input cost the same, so the total counts as text.
   const given = { inputTextTokens: usage?.total_input_tokens };
   return defined({ usage: tokenUsage(usage?.total_output_tokens, usage?.total_tokens, given) });
 }
 
-/** An HTTP error is a refusal: the interaction continues or has already ended. */
+/** Cancels an interaction. If the vendor refuses, the interaction continues or has already finished. */
 export async function cancelOmni(
   operation: Operation,
   context: ProviderContext,
@@ -202,7 +205,9 @@ export async function cancelOmni(
   }
 }
 
-/** Whether the job can no longer be cancelled. An invalid key is also reported with 400 and is handled elsewhere. */
+/**
+ * Whether the job can no longer be cancelled. The vendor also uses 400 for an invalid key, which is handled elsewhere.
+ */
 function isRefusedCancel({ gone, status, words }: UpstreamError): boolean {
   return !gone && !/\bapi[ _]key\b/i.test(words) && (status === 400 || status === 409);
 }

@@ -7,12 +7,12 @@ import { optionalText } from '../shared/http-outcome.ts';
 import type { CallbackNews, Operation, UpstreamCallback, VideoProvider } from '../provider.ts';
 
 /**
- * Google videos: Omni as interactions, all other models as Veo operations. The operation is `{id}`. The id of a Veo
- * operation is a path with a slash. The id of an interaction has no slash. Not covered: follow-up turns about an
- * earlier clip, and media from the Files API.
+ * Google videos. Omni models use interactions, and all others use Veo operations. The operation is `{id}`: a path with
+ * a slash for Veo, or an id without one for an interaction. Not covered: follow-up turns about an earlier clip, and
+ * media from the Files API.
  */
 export const googleVideo: VideoProvider = {
-  // Veo has no cancellation call, so cancelling is always refused.
+  // Applies to Omni. Veo has no cancel call, so cancelling a Veo job is always refused.
   cancelUntil: 'running',
   linkLifeSeconds: 2 * 24 * 3600,
   linkHeaders: googleLinkHeaders,
@@ -37,8 +37,8 @@ function isOmni(name: string): boolean {
 const eventSchema = z.object({ type: optionalText, event: optionalText, event_type: optionalText });
 
 /**
- * How events are wrapped and signed has not been verified, so every event triggers a poll unless it reports that the
- * job continues.
+ * Reads an event. Its format and signature have not been verified, so every event triggers a poll unless it says that
+ * the job continues.
  */
 function parseCallback({ body }: UpstreamCallback): CallbackNews {
   const { type, event, event_type: other } = eventSchema.safeParse(body).data ?? {};

@@ -10,8 +10,8 @@ const packsSchema = z.object({
 });
 
 /**
- * Adds up the remaining units of the resource packs in effect. The vendor updates them only twice a day, and packs
- * expire after at most a year. Source: the vendor's page "Account Information Inquiry", 2026-11.
+ * Adds up the remaining units of the active resource packs. The vendor updates them only twice a day, and packs expire
+ * after at most a year. Source: the vendor's page "Account Information Inquiry", 2026-11.
  */
 export function createKlingBalance(call: KlingCall, now: () => number) {
   return async (context: ProviderContext): Promise<VendorBalance> => {

@@ -18,14 +18,15 @@ export type KlingCall = (
   context: ProviderContext,
 ) => Promise<{ readonly data: unknown; readonly requestId?: string; readonly answer: HttpResponse }>;
 
-/** Paths that accept a key pair. */
+/** Path prefixes that accept a key pair. */
 const signedPaths = ['/v1/', '/account/'];
 const listBodyBytesMax = 4 * 1024 * 1024;
 
 /**
- * Sends one request to Kling. The credential is an API key, or `<access key>:<secret key>`, which signs requests of the
- * legacy standard. If the vendor rejects a signature as too early or too late, it has not accepted the request, and the
- * request is signed once more using the vendor's clock. `now` is in Unix milliseconds.
+ * Creates the function that sends requests to Kling. The credential is an API key, or `<access key>:<secret key>`,
+ * which signs requests of the legacy standard. If the vendor rejects a signature as too early or too late, it has not
+ * accepted the request, so the request is signed and sent once more, using the vendor's clock. `now` is in Unix
+ * milliseconds.
  */
 export function createKlingCall(now: () => number): KlingCall {
   return async ({ method, path, json }, context) => {
@@ -48,7 +49,7 @@ export function createKlingCall(now: () => number): KlingCall {
   };
 }
 
-/** The codes for "not yet valid" and "expired". */
+/** The vendor's codes for "not yet valid" and "expired". */
 const clockCodes = new Set(['1003', '1004']);
 
 interface KeyPair {
@@ -63,7 +64,7 @@ function readKeyPair(apiKey: string): KeyPair | undefined {
 
 const lifetimeSeconds = 1800;
 
-/** Source: the vendor's authentication page. */
+/** Returns the header for a signed request. Source: the vendor's authentication page. */
 function signed({ accessKey: issuer, secretKey: secret }: KeyPair, now: number): { authorization: string } {
   const token = jsonWebToken({ algorithm: 'HS256', issuer, secret, lifetimeSeconds, now });
   return { authorization: `Bearer ${token}` };
@@ -78,7 +79,7 @@ function needsApiKey(): UpstreamError {
 
 const envelopeSchema = z.object({ data: z.unknown(), request_id: optionalText });
 
-/** Some errors have status 200 and a code of their own. */
+/** Throws if the vendor refused the request, which it sometimes does with status 200 and a code of its own. */
 function accepted(answer: HttpResponse): Awaited<ReturnType<KlingCall>> {
   const refusal = readRefusal(answer.json);
   if (!isSuccess(answer) || refusal !== undefined) throw refusalError(answer, refusal, klingFailures);
@@ -91,7 +92,7 @@ const refusalSchema = z.object({
   message: optionalText,
 });
 
-/** `{"code":1302,"message","request_id"}`. Code 0 means success. */
+/** Reads `{"code":1302,"message","request_id"}`. Code 0 means success. */
 function readRefusal(json: unknown): Refusal | undefined {
   const said = refusalSchema.safeParse(json).data;
   return said === undefined || said.code === '0'
@@ -99,7 +100,7 @@ function readRefusal(json: unknown): Refusal | undefined {
     : { code: said.code, message: said.message ?? '' };
 }
 
-/** The legacy standard reports an unknown job with 404. */
+/** Whether the vendor reports the job as unknown. The legacy standard does so with 404. */
 export function isUnknownJob(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.status === 404 && /^120[23]$/.test(error.code);
 }

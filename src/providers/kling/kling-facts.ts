@@ -5,7 +5,7 @@ type Cases = NonNullable<VideoFacts['cases']>;
 
 const elements = { type: 'list', read: true } as const;
 
-/** Frames or an edited video determine the shape. An edit has the length of its video. */
+/** Frames or an edited video determine the shape. An edit is as long as its video. */
 const sent: Cases = [
   { when: { brings: ['first_frame'] }, facts: { fields: { ratio: false } } },
   {
@@ -26,8 +26,8 @@ const sent: Cases = [
 ];
 
 /**
- * A video's motion is transferred to the figure in an image, in the orientation of either one. The result is as long as
- * the motion.
+ * A video's motion is transferred to the figure in an image, in the orientation of either the image or the video. The
+ * result is as long as the motion.
  */
 const moved: Cases = [
   {
@@ -51,7 +51,7 @@ const usual: VideoFacts = {
   parameters: {
     video_task: { values: [], read: true },
     element_list: { values: [], read: true },
-    // A voice costs extra, and no price covers it.
+    // Refused, because a voice costs extra and no price covers it.
     voice_list: { values: [] },
   },
   reserved: [
@@ -99,7 +99,7 @@ const third: VideoFacts = {
   cases: sent,
 };
 const turbo: VideoFacts = { ...third, resolutions: ['720p', '1080p'], sound: 'always' };
-/** The lengths that the new standard offers for this model are undocumented, so the vendor decides. */
+/** The new standard does not document which lengths this model supports, so the vendor decides. */
 const second: VideoFacts = { ...turbo, sound: 'never' };
 const soundAt1080p: Cases = [...sent, { when: { resolution: ['1080p'] }, facts: { sound: 'choice' } }];
 const motionControl: Cases = [
@@ -135,7 +135,7 @@ const omni: VideoFacts = {
   parameters: { ...third.parameters, element_list: elements },
   cases: [
     ...withVideo(ratios),
-    // A video to follow allows several shots but no sound. A video to edit keeps its own sound and has one shot.
+    // A reference video allows multiple shots but no sound. An edited video keeps its own sound and has one shot.
     {
       when: { brings: ['videos'] },
       facts: { sound: 'never', parameters: { multi_shot: { values: [true] } } },
@@ -174,7 +174,7 @@ function legacy(facts: VideoFacts): VideoFacts {
   return { ...facts, parameters: { ...facts.parameters, ...parameters } };
 }
 
-/** Names with a `v` before the version, or with `video`, belong to the legacy standard. */
+/** Names with `video`, or with a `v` before the version, belong to the legacy standard. */
 export const klingFacts: FactsTable = {
   origin: { source: 'the vendor’s API documentation', read: '2026-09' },
   models: [

@@ -11,7 +11,7 @@ import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
 import type { ImageTaskProvider, SubmitContext } from '../provider.ts';
 
 /**
- * Kling images, which are jobs of the legacy standard. Not covered: image sets as one result, the subjects of
+ * Kling images, rendered as jobs of the legacy standard. Not covered: image sets as one result, the subjects of
  * `multi-image2image`, and expansion.
  */
 export function createKlingImage(call: KlingCall): ImageTaskProvider {
@@ -29,7 +29,7 @@ export function createKlingImage(call: KlingCall): ImageTaskProvider {
   };
 }
 
-/** These models accept several images and have a separate path. */
+/** Matches models that accept multiple images, which have a separate path. */
 const severalImages = /-(?:omni|o1)$/;
 
 function isOmni(model: string): boolean {
@@ -42,7 +42,7 @@ function pathOf(model: string): string {
 
 const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9'];
 
-/** The pixel count of a square image in each class. Only models that accept several images offer 4k. */
+/** The pixel count of a square image in each class. Only models that accept multiple images offer 4k. */
 const classes = { '1k': 1024 ** 2, '2k': 2048 ** 2 };
 const sizes = { classes, ratios };
 

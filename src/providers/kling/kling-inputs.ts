@@ -7,12 +7,15 @@ export interface KlingInputs {
   readonly service: 'text' | 'image' | 'multi-image' | 'omni' | 'motion';
   readonly frames: readonly string[];
   readonly references: readonly string[];
-  /** A video to take features from (`feature`) or to edit (`base`). */
+  /** A reference video (`feature`) or a video to edit (`base`). */
   readonly video?: { readonly url: string; readonly role: string };
   readonly elements: readonly string[];
 }
 
-/** Names with a `v` before the version belong to the legacy standard: `kling-v2-6`, `kling-video-o1`. */
+/**
+ * Whether a model belongs to the legacy standard: its name has a `v` before the version (`kling-v2-6`) or `video`
+ * (`kling-video-o1`).
+ */
 export function isLegacyKling(model: string): boolean {
   return model.startsWith('kling-v');
 }
@@ -30,8 +33,8 @@ export function klingInputs(request: VideoRequest, model: string): KlingInputs {
 type Media = Pick<KlingInputs, 'frames' | 'references'> & { readonly video: KlingInputs['video'] };
 
 /**
- * `metadata.character_orientation` selects the motion service, which applies a video's motion to an image. The legacy
- * standard's motion service is not covered.
+ * Returns the service that renders the request. `metadata.character_orientation` selects the motion service, which
+ * applies a video's motion to an image. The legacy standard's motion service is not covered.
  */
 function serviceOf({ frames, references, video }: Media, extra: JsonObject, model: string) {
   const isLegacy = isLegacyKling(model);
@@ -45,7 +48,10 @@ function serviceOf({ frames, references, video }: Media, extra: JsonObject, mode
 
 const elementsSchema = z.array(z.object({ element_id: z.union([z.string().min(1), z.number().int()]) }));
 
-/** `metadata.element_list` has the legacy spelling for both standards. Returns undefined if it has another form. */
+/**
+ * Reads the element ids. `metadata.element_list` has the legacy format in both standards. Returns undefined if the
+ * field has another format.
+ */
 export function readElements({ element_list: list }: JsonObject): readonly string[] | undefined {
   if (list === undefined) return [];
   return elementsSchema.safeParse(list).data?.map(({ element_id }) => String(element_id));

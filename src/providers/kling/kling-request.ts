@@ -44,7 +44,7 @@ function newPath({ service }: KlingInputs, { model }: Context): string {
   return `/${services[service]}/${encodeURIComponent(model)}`;
 }
 
-/** Unknown `metadata` fields go into the settings, where the new standard has the fields that affect the result. */
+/** Puts unknown `metadata` fields into the settings, where the new standard has the fields that affect the result. */
 function newBody(request: VideoRequest, { inputs, facts, extra, context }: Parts): JsonObject {
   const { resolution, watermark } = request;
   const settings = {
@@ -55,7 +55,7 @@ function newBody(request: VideoRequest, { inputs, facts, extra, context }: Parts
       aspect_ratio: ratioField(request, inputs, facts),
       audio: audioField(request, inputs, facts),
     }),
-    // An edit has one shot, but the model defaults to several.
+    // An edit has one shot, but the model's default is multiple shots.
     ...(isEdit(inputs) && context.model.startsWith('kling-3.0') ? { multi_shot: false } : {}),
   };
   const text = inputs.service === 'text';
@@ -70,7 +70,7 @@ function newBody(request: VideoRequest, { inputs, facts, extra, context }: Parts
   };
 }
 
-/** The ids let a prompt refer to media: `@image_1`, `@video_1`, `@element_1`. */
+/** Builds the content items. Their ids let a prompt refer to them: `@image_1`, `@video_1`, `@element_1`. */
 function contents(prompt: string, inputs: KlingInputs): JsonObject[] {
   const { service, frames, references, video, elements } = inputs;
   const image = (type: string, url: string) => ({ type, url: withoutDataHead(url) });
@@ -94,7 +94,7 @@ function isEdit({ video }: KlingInputs): boolean {
   return video?.role === 'base';
 }
 
-/** Whether the input's sound can be kept. No other sound is then generated. */
+/** Whether the result can keep the input's sound. No other sound is generated in that case. */
 function bringsSound(inputs: KlingInputs): boolean {
   return isEdit(inputs) || inputs.service === 'motion';
 }
@@ -105,7 +105,10 @@ function secondsField({ duration }: VideoRequest, { fields = {} }: PlainFacts): 
 
 const ratioUnsaid = '16:9';
 
-/** A video to follow may determine the shape. With references only, the request must specify the ratio. */
+/**
+ * Returns the ratio to send. A reference video may determine the shape. With other references, the request must specify
+ * a ratio.
+ */
 function ratioField(
   { ratio }: VideoRequest,
   { service, video }: KlingInputs,

@@ -23,16 +23,16 @@ import type {
 import { readFacts } from '../shared/read-facts.ts';
 import type { VideoRequest } from '../../models/request.ts';
 
-/** The vendor does not document how many ids a query may contain. One vendor client sends 50. */
+/** How many ids a query may contain is undocumented. One of the vendor's clients sends 50. */
 const listMax = 50;
 const findPageSize = 500;
 const findPagesMax = 5;
 
 /**
  * Kling videos. The upstream's model name determines the standard: the new one, or the legacy one for names such as
- * `kling-v2-6`. The operation is `{id}`, plus the `path` for queries in the legacy standard. Not covered: effects,
- * extension, intermediate frames, lip-sync (which needs a face found by an earlier call), and the legacy standard's
- * motion control.
+ * `kling-v2-6`. The operation is `{id}`, plus the query `path` in the legacy standard. Not covered: effects, extension,
+ * intermediate frames, lip-sync (which needs a face found by an earlier call), and the legacy standard's motion
+ * control.
  */
 export function createKlingVideo(call: KlingCall): VideoProvider {
   return {
@@ -84,7 +84,7 @@ function submitted({ id }: KlingJob, path: string): Submitted {
   return { operation: path.startsWith('/v1') ? { id, path } : { id }, traceId: id };
 }
 
-/** The response omits unknown ids. */
+/** Throws if the response does not contain the id, because the vendor omits unknown ids. */
 async function newStatus(
   call: KlingCall,
   operation: Operation,
@@ -109,7 +109,9 @@ async function askMany(call: KlingCall, path: string, context: ProviderContext) 
   return { jobs, answer };
 }
 
-/** Leaves out legacy jobs, and jobs whose state the response does not reveal, so that they are polled individually. */
+/**
+ * Leaves out legacy jobs and jobs whose state the response does not reveal. Those jobs are then polled individually.
+ */
 async function list(
   call: KlingCall,
   operations: readonly Operation[],
@@ -126,7 +128,7 @@ async function list(
   );
 }
 
-/** Queries use the same path as the submission. */
+/** Queries a legacy job under the path of its submission. */
 export async function legacyStatus(
   call: KlingCall,
   operation: Operation,
@@ -152,7 +154,10 @@ async function legacyJob(call: KlingCall, { id, path = '' }: Operation, context:
   }
 }
 
-/** The new standard supports queries by marker. The legacy one lists a service's jobs, newest first. */
+/**
+ * Finds a lost job. The new standard supports queries by marker. The legacy standard lists a service's jobs, newest
+ * first.
+ */
 async function find(
   call: KlingCall,
   { request, marker }: LostSubmit<VideoRequest>,
@@ -170,7 +175,7 @@ export async function findListed(
   { path, marker }: { readonly path: string; readonly marker: string },
   context: ProviderContext,
 ): Promise<readonly Submitted[]> {
-  // Keyed by id, because jobs that shift between pages can appear twice.
+  // Keyed by id, because a job can move between pages and so appear twice.
   const found = new Map<string, Submitted>();
   for (let page = 1; page <= findPagesMax; page += 1) {
     const query = new URLSearchParams({ pageNum: String(page), pageSize: String(findPageSize) });

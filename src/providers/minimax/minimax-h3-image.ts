@@ -12,7 +12,7 @@ import { issue } from '../shared/request-issue.ts';
 import type { GeneratedImages, ProviderContext, RequestIssue } from '../provider.ts';
 
 /**
- * H3-Image and H3-Image Highspeed use OpenAI's image API in JSON. Source: two resellers' pages, which quote the
+ * H3-Image and H3-Image Highspeed, which use OpenAI's image API in JSON. Source: two resellers' pages, which quote the
  * vendor's reference of 2026-11-11. No SDK supports these models yet.
  */
 
@@ -48,7 +48,7 @@ export function checkH3Image({ size, extra }: ImageRequest): RequestIssue | unde
     : undefined;
 }
 
-/** The lifetime of these links is unknown, so this is the lifetime of links to the vendor's other images. */
+/** Assumed from the vendor's other images, because the lifetime of these links is undocumented. */
 const linkLifetimeSeconds = 24 * 3600;
 
 export async function generateH3Image(

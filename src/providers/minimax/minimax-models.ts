@@ -35,7 +35,7 @@ const asReference: NonNullable<VideoFacts['cases']> = [
 
 const ratios = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
-/** v2 requires a ratio for text. Frames determine their own. */
+/** In v2, text requires a ratio, and frames determine the ratio. */
 const h3: VideoFacts = {
   ...usual,
   media: { frames: 2, references: 9, videos: 3, audios: 3, total: 12, accompanied: ['audios'] },
@@ -57,7 +57,7 @@ const h3: VideoFacts = {
 
 const noMedia = { frames: 0, references: 0, videos: 0, audios: 0 } as const;
 
-/** v1 has no ratio: it renders text in 16:9, and frames determine their own. */
+/** v1 has no ratio. It renders text in 16:9, and frames determine the ratio. */
 const hailuo: VideoFacts = {
   ...usual,
   media: { ...noMedia, frames: 1 },
@@ -67,7 +67,6 @@ const hailuo: VideoFacts = {
   seconds: { only: [6, 10] },
   sound: 'never',
   fields: { resolution: true, ratio: true, duration: true, generate_audio: true },
-  // The vendor chooses the default output.
   unsaid: { resolutions: ['768p', '1080p'], seconds: { min: 6, max: 10 } },
   cases: [
     { when: { brings: ['first_frame', 'references'] }, facts: { fields: { ratio: false } } },
@@ -83,7 +82,7 @@ const first: VideoFacts = {
   unsaid: { resolutions: ['720p'], seconds: { min: 6, max: 6 } },
 };
 
-/** Unknown names are treated like the newest model, and the vendor decides what they can render. */
+/** Models with unknown names are treated like the newest one, and the vendor decides what they can render. */
 export const minimaxFacts: FactsTable = {
   origin: { source: 'the vendor’s parameter tables', read: '2026-09' },
   models: [
@@ -117,12 +116,12 @@ export const minimaxFacts: FactsTable = {
   },
 };
 
-/** Version 1 serves the models before H3. */
+/** Returns the API version that serves a model. Version 1 serves the models before H3. */
 export function minimaxVersion(name: string): 1 | 2 {
   return /^(?:MiniMax-Hailuo|[TIS]2V-)/i.test(name) ? 1 : 2;
 }
 
-/** These models have a single length and resolution, and no field for either. */
+/** Whether a model has a single length and resolution, and no field for either. */
 export function isFixedMinimax(name: string): boolean {
   return /^S2V-/i.test(name);
 }

@@ -1,7 +1,7 @@
 import type { BillFormat } from '../provider.ts';
 
 /**
- * The dashboard's cost export: daily sums (UTC) without request ids, by line item if grouped that way. Sources: the
+ * The dashboard's cost export: daily totals (UTC) without request ids, by line item if grouped that way. Sources: the
  * reference for `GET /v1/organization/costs` for the meaning of the fields, and the header of an exported file, of
  * which only these columns are read. Days without costs have no amount.
  */

@@ -1,6 +1,6 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
-/** Source: the error guide. Some account errors come with status 400 or 429. */
+/** Source: the vendor's error guide. Some account errors have status 400 or 429. */
 export const openaiFailures: FailureTable = [
   {
     code: /^(?:insufficient_quota|billing_hard_limit_reached|billing_not_active|account_deactivated|invalid_api_key|model_not_found)$/,

@@ -19,7 +19,7 @@ import { UpstreamError } from '../provider.ts';
 
 const common = ['background', 'output_format', 'output_compression', 'user'];
 const fields = { size: true, quality: true };
-/** Edits reject `moderation`. */
+/** Only generations accept `moderation`. Edits reject it. */
 const moderated = {
   when: { lacks: ['references'] },
   facts: { parameters: plainParameters('moderation') },
@@ -28,12 +28,12 @@ const others: ImageFacts = {
   fields,
   per_call: 10,
   data_only: true,
-  // 65, plus 129 per tile for at most three tiles. Source: the images guide.
+  // 65 tokens, plus 129 per tile for up to three tiles. Source: the images guide.
   tokens: { image: 452, text: 0 },
   parameters: plainParameters(...common),
   cases: [
     { when: { brings: ['references'] }, facts: { parameters: plainParameters('input_fidelity') } },
-    // The most that high fidelity adds, which a tall image reaches.
+    // Includes the most that high fidelity can add, which a tall image reaches.
     { when: { metadata: { input_fidelity: 'high' } }, facts: { tokens: { image: 6_692 } } },
     moderated,
   ],
@@ -48,7 +48,7 @@ const gptImage: ImageFacts = {
   sizes: { only: ['1024x1024', '1536x1024', '1024x1536', 'auto'] },
 };
 const qualities = ['auto', 'high', 'medium', 'low'];
-/** These models always read images at high fidelity, and reject `input_fidelity`. */
+/** These models always read images at high fidelity and reject `input_fidelity`. */
 const second: ImageFacts = {
   ...gptImage,
   tokens: { image: 6_692, text: 0 },
@@ -104,7 +104,7 @@ const openaiImageFacts: FactsTable = {
       },
     ],
     [/gpt-image-2\.5/, { ...second, parameters: laterParameters, qualities: ['max', 'xhigh', ...qualities] }],
-    // The SDK does not list these models' quality values, so the vendor decides.
+    // The SDK lists no quality values for these models, so the vendor decides.
     [/gpt-image-2\./, { ...second, parameters: laterParameters }],
     [/gpt-image-2/, { ...second, qualities }],
     [
@@ -127,8 +127,8 @@ const openaiImageFacts: FactsTable = {
 };
 
 /**
- * OpenAI images. Variations are not covered. The vendor shut down its video API on 2026-09-24. `gateway` serves other
- * gateways that offer that API.
+ * OpenAI images. Variations are not covered. The vendor shut down its video API on 2026-09-24. Other gateways that
+ * offer that API are served by `gateway`.
  */
 const openaiImage: SynchronousImageProvider = {
   imageForms: ['file', 'data'],
@@ -152,7 +152,9 @@ export const openai: Provider = {
   bill: openaiBill,
 };
 
-/** A request with an image is an edit on either route, because generation accepts no images. */
+/**
+ * Whether the request is an edit. A request with an image is one on either route, because generation accepts no images.
+ */
 function isEdit(request: ImageRequest): boolean {
   return request.images.length > 0;
 }
@@ -176,8 +178,8 @@ async function generate(request: ImageRequest, context: ImageContext): Promise<G
 }
 
 /**
- * Azure has the API version in the base address's query, a path per deployment, and its own header for the key. Returns
- * undefined for any other base address. Source: the SDK's `AzureOpenAI`.
+ * Returns the target on Azure, which has the API version in the base address's query, a path per deployment, and its
+ * own header for the key. Returns undefined for any other base address. Source: the SDK's `AzureOpenAI`.
  */
 function azureTarget({ baseUrl, model, credential }: ProviderContext, path: string) {
   const [address = '', query] = baseUrl.split('?');
@@ -188,9 +190,9 @@ function azureTarget({ baseUrl, model, credential }: ProviderContext, path: stri
 }
 
 /**
- * Lists the models, which is free. Azure lists them per resource, not per deployment. A 403 says nothing about the key,
- * because a key restricted to rendering gets one. Neither does a list from a compatible server, which may serve it to
- * anybody.
+ * Checks the key by listing the models, which is free. Azure lists them per resource, not per deployment. Two responses
+ * are inconclusive: a 403, which a key restricted to rendering gets, and a list from a compatible server, which may
+ * serve it to anyone.
  */
 async function listModels(context: ProviderContext): Promise<void> {
   const [address = '', query] = context.baseUrl.split('?');
@@ -209,7 +211,7 @@ async function listModels(context: ProviderContext): Promise<void> {
 }
 
 /**
- * The output tokens of one 1024 x 1024 image, by quality. Sources: the price list, which has a price per quality; for
+ * Output tokens of one 1024 x 1024 image, by quality. Sources: the price list, which has a price per quality, and for
  * gpt-image-2.5, measurements published in 2026-09.
  */
 const squareTokens: readonly [RegExp, Readonly<Record<string, number>>][] = [
@@ -218,11 +220,11 @@ const squareTokens: readonly [RegExp, Readonly<Record<string, number>>][] = [
   [/gpt-image-2/, { low: 196, medium: 1_756, high: 7_024 }],
   [/gpt-image/, { low: 272, medium: 1_056, high: 4_160 }],
 ];
-/** The most tokens that any model needs, for an unknown quality or cost. */
+/** The most tokens that any model uses for a square image. Assumed if the quality or its cost is unknown. */
 const squareTokensMax = 7_024;
 const squarePixels = 1024 * 1024;
 const tallPixels = 1024 * 1536;
-/** Source: the image streaming guide. */
+/** Source: the guide on streaming images. */
 const tokensOfPartialImage = 100;
 
 /** Assumes the most expensive quality and the largest size if the request specifies none. */

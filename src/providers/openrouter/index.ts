@@ -40,23 +40,23 @@ const moderatedOutput =
   /output.*(?:content policy|safety|moderat)|(?:content policy|safety|moderat).*output/i;
 
 /**
- * OpenRouter has no codes, so failures are classified by status and by message, which comes from the vendor behind it.
- * Source: the vendor's pages and its SDK's types (`@openrouter/sdk` 1.3.19), 2026-11.
+ * OpenRouter has no codes, so failures are classified by status and by message, which comes from the vendor behind
+ * OpenRouter. Source: the vendor's pages and its SDK's types (`@openrouter/sdk` 1.3.19), 2026-11.
  */
 export const openrouterFailures: FailureTable = [
   { code: /^flagged_input$/, outcome: 'rejected', class: 'moderation_input' },
   { words: moderation, status: 400, outcome: 'rejected', class: 'moderation_input' },
   { words: moderation, status: 403, outcome: 'rejected', class: 'moderation_input' },
-  // No provider serves the model, or the account allows none that does.
+  // No provider serves the model, or the account permits none that does.
   { status: 404, outcome: 'unavailable', class: 'quota' },
   { words: moderatedOutput, class: 'moderation_output' },
   { words: moderation, class: 'moderation_input' },
 ];
 
 /**
- * One row for every model. The vendor's catalogue lists what each model renders, but changes daily, so the vendor's own
- * 400 decides. Fields that reach the vendor behind OpenRouter are also reserved. References next to frames would be
- * silently ignored.
+ * All models share one row. The vendor's catalogue lists what each model renders but changes daily, so the vendor's own
+ * 400 decides. Fields that reach the vendor behind OpenRouter are also reserved. OpenRouter would silently ignore
+ * references next to frames.
  */
 const openrouterFacts: FactsTable = {
   origin: { source: 'the vendor’s pages, @openrouter/sdk 1.3.19', read: '2026-11' },
@@ -64,7 +64,7 @@ const openrouterFacts: FactsTable = {
   others: {
     media: { frames: 2 },
     addresses: { images: ['https', 'http', 'data'] },
-    // The vendor has no value that lets the model choose a length or ratio.
+    // The vendor has no value by which a request can let the model choose the length or ratio.
     seconds: { min: 1, max: 3600 },
     fields: {
       resolution: true,
@@ -74,7 +74,7 @@ const openrouterFacts: FactsTable = {
       seed: true,
       safety_identifier: true,
     },
-    // A video always serves as a reference.
+    // A video is always used as a reference.
     parameters: { video_task: { values: ['reference'], read: true } },
     reserved: [
       'model', 'prompt', 'duration', 'resolution', 'aspect_ratio', 'size', 'frame_images', 'input_references',
@@ -110,7 +110,7 @@ function build(request: VideoRequest, context: SubmitContext): JsonObject {
     ...defined({
       prompt: prompt === '' ? undefined : prompt,
       duration: duration === 'auto' ? undefined : duration,
-      // Resolutions by lines are lower case (`720p`), and classes are upper case (`4K`).
+      // The vendor writes resolutions by lines in lower case (`720p`) and classes in upper case (`4K`).
       resolution: resolution?.toLowerCase().replace(/k$/, 'K'),
       aspect_ratio: ratio === 'adaptive' ? undefined : ratio,
       frame_images: frames.length === 0 ? undefined : frames,
@@ -137,7 +137,10 @@ const refusalSchema = z.object({
   }),
 });
 
-/** `{"error":{"code":<status>,"message","metadata"?}}`. For a moderated request, `metadata` contains reasons. */
+/**
+ * Reads `{"error":{"code":<status>,"message","metadata"?}}`. If the request was moderated, `metadata` contains the
+ * reasons.
+ */
 function readRefusal(json: unknown): Refusal | undefined {
   const error = refusalSchema.safeParse(json).data?.error;
   if (error === undefined) return undefined;
@@ -172,7 +175,7 @@ const links = readableItems(z.string().min(1)).nullish().catch(undefined);
 const jobSchema = z.object({
   status: optionalText,
   generation_id: optionalText,
-  /** Newer responses have links that need no key. */
+  /** The key-free links in newer responses. */
   urls: links,
   unsigned_urls: links,
   usage: z
@@ -182,7 +185,7 @@ const jobSchema = z.object({
   error: optionalText,
 });
 
-/** Builds the address from the id and ignores the polling address in the response. */
+/** Polls the address derived from the id, ignoring the polling address in the response. */
 async function status({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
   const answer = await call({ method: 'GET', path: `/videos/${encodeURIComponent(id)}` }, context);
   const job = jobSchema.safeParse(answer.json).data;
@@ -207,7 +210,7 @@ async function status({ id }: Operation, context: ProviderContext): Promise<Oper
     case 'expired':
       return expiredJob(facts);
     default:
-      // `in_progress`, or an unknown state.
+      // Covers `in_progress` and any unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -215,7 +218,9 @@ async function status({ id }: Operation, context: ProviderContext): Promise<Oper
 const newsSchema = z.object({ type: z.string().regex(/^video\.generation\./) });
 const signatureAgeMaxSeconds = 300;
 
-/** HMAC-SHA256 over `<t>,<body>` in hex, sent as `t=<Unix seconds>,v1=<hex>` if the workspace has a secret. */
+/**
+ * Verifies the HMAC-SHA256 of `<t>,<body>` in hex, sent as `t=<Unix seconds>,v1=<hex>` if the workspace has a secret.
+ */
 async function verifyCallback(
   { header, raw }: UpstreamCallback,
   { credential, now }: Pick<CallbackContext, 'credential' | 'now'>,
@@ -232,12 +237,12 @@ async function verifyCallback(
 
 /**
  * Videos of every model that OpenRouter resells. The operation is `{id}`. The vendor has no cancel or list call, and
- * returns no marker. Not covered: its images, continuing a job, upscaling, and the `provider` field, through which
- * callers could set fields that the gateway controls.
+ * returns no marker. Not covered: its images, continuing a job, upscaling, and the `provider` field, which would let
+ * callers set fields that the gateway controls.
  */
 const video: VideoProvider = {
   cancelUntil: 'never',
-  // The vendor serves the file itself, and only with its key.
+  // The vendor serves the file itself, and requires its key.
   linkHeaders: (url, context) =>
     new URL(url).origin === new URL(context.baseUrl).origin ? bearer(context) : {},
   facts: openrouterFacts,

@@ -18,11 +18,11 @@ interface ReplicateRequest {
   readonly path: string;
   readonly json?: OutgoingObject;
   readonly form?: FormData;
-  /** If set, the response that the prediction does not exist counts as a success. */
+  /** If set, a response that the prediction does not exist counts as a success. */
   readonly isGone?: boolean;
 }
 
-/** A list page contains a hundred predictions with their inputs and logs. */
+/** Large enough for a list page with a hundred predictions, including their inputs and logs. */
 const bodyBytesMax = 16 * 1024 * 1024;
 
 export async function callReplicate(
@@ -63,7 +63,7 @@ export async function askReplicate(
   return { answer, prediction };
 }
 
-/** A proxy's 404 page is not in the vendor's format. */
+/** Whether Replicate itself reports the prediction as unknown. A proxy's 404 page is not in the vendor's format. */
 function isUnknown({ status, json }: HttpResponse): boolean {
   return status === 404 && readRefusal(json) !== undefined;
 }
@@ -74,7 +74,7 @@ const refusalSchema = z.object({
   invalid_fields: z.array(z.object({ field: optionalText, description: optionalText })).catch([]),
 });
 
-/** `{"title","detail","status","invalid_fields"?}`, or `{"detail"}` alone. */
+/** Reads `{"title","detail","status","invalid_fields"?}`, or `{"detail"}` alone. */
 function readRefusal(json: unknown): Refusal | undefined {
   const said = refusalSchema.safeParse(json).data;
   const words = [said?.title, said?.detail, said?.invalid_fields[0]?.description];
@@ -102,7 +102,10 @@ export function readPrediction(value: unknown): Prediction | undefined {
 
 const pageSchema = z.object({ next: optionalText, results: z.array(z.unknown()).catch([]) });
 
-/** `next` is the path of the next page, always on our own base address, even if the response names another host. */
+/**
+ * Reads a list page. `next` is the next page's path, always on our own base address, even if the response names another
+ * host.
+ */
 export function readPage(value: unknown): {
   readonly next?: string;
   readonly predictions: readonly Prediction[];

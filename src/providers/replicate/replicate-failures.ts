@@ -1,7 +1,7 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
- * Neither refusals nor failed predictions have reliable codes, so messages are matched. Source: the vendor's pages, and
+ * Failure messages. Neither refusals nor failed predictions have reliable codes. Sources: the vendor's pages, and
  * messages recorded in 2026-09.
  */
 export const replicateFailures: FailureTable = [

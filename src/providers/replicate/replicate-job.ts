@@ -29,7 +29,10 @@ const model = new RegExp(`^${part}/${part}$`);
 const deployment = new RegExp(`^deployments/${part}/${part}$`);
 const versioned = new RegExp(`^(?:${part}/${part}:)?[0-9a-f]{64}$`);
 
-/** An official model is `owner/name`. Any other is `owner/name:<version>` or just the version. */
+/**
+ * Returns the endpoint of a model: `owner/name` for official models, `owner/name:<version>` or just the version for all
+ * others.
+ */
 function endpointOf(name: string): Endpoint | undefined {
   if (versioned.test(name)) return { path: '/predictions', version: name };
   if (deployment.test(name)) return { path: `/${name}/predictions` };
@@ -78,14 +81,17 @@ function unmapped(): UpstreamError {
 
 const markerParameter = 'attempt';
 
-/** The vendor shows a prediction's callback address, so a marker in its query identifies the attempt. */
+/**
+ * Adds the marker to the callback address. The vendor shows the address in the prediction, so the marker identifies the
+ * attempt.
+ */
 function marked(callbackUrl: string, marker: string): string {
   const url = new URL(callbackUrl);
   url.searchParams.set(markerParameter, marker);
   return url.href;
 }
 
-/** The usual place of files, for tasks whose model has been removed from the channel. */
+/** Where files usually are, for tasks whose model has been removed from the channel. */
 const unknownMapping: Pick<FieldMapping, 'result' | 'facts' | 'cost'> = { result: 'output', facts: {} };
 
 export async function replicateStatus(
@@ -114,12 +120,12 @@ export async function replicateStatus(
     }
     case 'failed':
       return failed(prediction);
-    // `aborted`: cancelled before the start. We send no deadline, so nothing else aborts a prediction.
+    // `aborted` means cancelled before the start. Only a deadline could also abort a prediction, and we send none.
     case 'canceled':
     case 'aborted':
       return cancelledJob();
     default:
-      // `processing`, or an unknown state.
+      // Covers `processing` and any unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -129,8 +135,8 @@ function pathOf({ id }: Operation): string {
 }
 
 /**
- * Outputs are deleted an hour after the prediction ends. A success without output before that means that the output
- * failed moderation.
+ * Returns the failure of a prediction that succeeded without output. Outputs are deleted an hour after the prediction
+ * ends. If the output is missing before that, it failed moderation.
  */
 function withoutOutput({ output, data_removed: isRemoved }: Prediction): OperationStatus | undefined {
   if (output !== null && output !== undefined) return undefined;
@@ -160,7 +166,9 @@ function endOf({ completed_at: completed }: Prediction): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** A finished prediction is returned unchanged. A running one is charged for the time used so far. */
+/**
+ * Cancels a prediction. A finished one is returned unchanged, and a running one is charged for the time used so far.
+ */
 export async function cancelReplicate(
   operation: Operation,
   context: ProviderContext,
@@ -171,7 +179,7 @@ export async function cancelReplicate(
 
 const findPagesMax = 20;
 
-/** Finds the prediction by its callback address or by a field that the mapping reserves for our marker. */
+/** Finds a prediction by its callback address, or by a field that the mapping reserves for our marker. */
 export async function findReplicate(
   { marker, sentAfter, sentBefore }: LostSubmit<unknown>,
   context: ProviderContext,

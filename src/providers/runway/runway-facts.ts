@@ -6,14 +6,14 @@ import type { RunwayModel, Shapes } from './runway-models.ts';
 import { secondsUnsaid, shapesOf, usualFirst } from './runway-shape.ts';
 import type { RunwayInputs } from './runway-shape.ts';
 
-/** HTTPS with a domain name, data URLs, and uploads to the vendor. */
+/** Accepts HTTPS with a domain name, data URLs, and uploads to the vendor. */
 export const runwayAddresses = { schemes: ['https', 'data', 'runway'], characters: 2048 };
 
 const { schemes, characters } = runwayAddresses;
 const usual: VideoFacts = {
   addresses: { images: schemes, videos: schemes, audios: schemes, characters },
   fields: { resolution: true, ratio: true, duration: true, generate_audio: true, seed: true },
-  // An unknown model always receives a video as a reference.
+  // If the model is unknown, a video is always sent as a reference.
   parameters: { video_task: { values: ['reference'], read: true } },
   reserved: [
     'model',
@@ -84,7 +84,7 @@ function factsOf(model: RunwayModel): VideoFacts {
   };
 }
 
-/** The maximum number of references is unknown. */
+/** Returns the media that a model accepts. How many references it accepts is unknown. */
 function mediaFacts({ frames, references, edit, needs }: RunwayModel): VideoFacts['media'] {
   const isTaken = (kind: RunwayModel['references'][number]) => references.includes(kind);
   return {
@@ -104,7 +104,10 @@ function tasksOf({ references, edit }: RunwayModel): string[] {
   ];
 }
 
-/** `metadata.video_task: edit` edits a video even if the model also accepts reference videos. */
+/**
+ * Returns when a request is an edit. `metadata.video_task: edit` edits a video even if the model also accepts reference
+ * videos.
+ */
 function editedWhen({ references }: RunwayModel): FactsCondition {
   return defined({
     brings: partsOf.edit,
@@ -112,7 +115,7 @@ function editedWhen({ references }: RunwayModel): FactsCondition {
   });
 }
 
-/** An edit may keep its video's length and shape. */
+/** Returns the facts of an edit, which may keep its video's length and shape. */
 function editFacts(model: RunwayModel): PlainFacts {
   const { edit, references, shapes, wordless } = model;
   const images = edit?.images === true && references.includes('images') ? {} : { references: 0 };
@@ -134,7 +137,7 @@ function editFacts(model: RunwayModel): PlainFacts {
   };
 }
 
-/** An extension keeps the video's shape and adds the requested seconds. */
+/** Returns the facts of an extension, which keeps the video's shape and adds the requested seconds. */
 function extension(model: RunwayModel): NonNullable<VideoFacts['cases']>[number] {
   return {
     when: { brings: partsOf.extend, metadata: { video_task: 'extend' } },
@@ -147,8 +150,8 @@ function extension(model: RunwayModel): NonNullable<VideoFacts['cases']>[number]
 }
 
 /**
- * The vendor does not document what it renders if a request leaves the size or length open. The result may be any that
- * the model supports.
+ * Returns the facts about the output. What the vendor renders if a request leaves the size or length open is
+ * undocumented, so the result may be any that the model supports.
  */
 function shapeFacts(model: RunwayModel, operation: RunwayInputs['operation']): PlainFacts {
   const { demandsRatio } = model;
@@ -192,7 +195,7 @@ function ratiosOf(model: RunwayModel, operation: RunwayInputs['operation']): str
   return typeof first === 'string' ? undefined : Object.keys(first);
 }
 
-/** A ratio expressed in pixels also determines a resolution. */
+/** Returns the cases in which a ratio in pixels also determines the resolution. */
 function namedShapes(model: RunwayModel): NonNullable<VideoFacts['cases']> {
   return (['text', 'image'] as const).flatMap((operation) => {
     const shapes = shapesOf(model, operation);
@@ -213,13 +216,13 @@ function openLength({ seconds: { min, max }, demandsSeconds }: RunwayModel) {
   return demandsSeconds ? { min: unsaid, max: unsaid } : { min, max };
 }
 
-/** `others` covers models newer than the table. The upstream decides what they accept. */
+/** `others` covers models that are newer than the table. The upstream decides what they accept. */
 export const runwayFacts: FactsTable = {
   origin: { source: '@runwayml/sdk 4.20.1', read: '2026-11' },
   models: runwayModels.map(([name, model, origin]) =>
     origin === undefined ? [name, factsOf(model)] : [name, factsOf(model), origin],
   ),
-  // Frames and references use different endpoints.
+  // `beside_frames` is empty, because frames and references use different endpoints.
   others: {
     ...usual,
     media: { beside_frames: [] },

@@ -5,14 +5,15 @@ import type { FailureTable } from '../shared/failure-table.ts';
  * 2026-07, and its SDK.
  */
 export const runwayFailures: FailureTable = [
-  // Status 400 also covers an insufficient balance and a model that the key may not use. Another channel may succeed.
+  // The vendor also uses 400 for an insufficient balance and for a model that the key may not use. Another channel may
+  // succeed.
   { words: /not have enough credits|insufficient credits/i, outcome: 'unavailable', class: 'quota' },
   {
     words: /\bmodel\b.*(?:not (?:available|enabled|accessible)|no access|not have access|unavailable)/i,
     outcome: 'unavailable',
     class: 'quota',
   },
-  // The daily quota of generations is exhausted. The request rate has no limit.
+  // A 429 means that the daily quota of generations is exhausted. The vendor does not limit the request rate.
   { status: 429, outcome: 'throttled', class: 'capacity' },
   { code: /^SAFETY\.OUTPUT(?:\.|$)/, class: 'moderation_output' },
   { code: /SAFETY\b.*\bTEXT\b/, class: 'moderation_input', input: 'prompt' },
@@ -22,7 +23,7 @@ export const runwayFailures: FailureTable = [
   { code: /SAFETY\b/, class: 'moderation_input' },
   { code: /^ASSET\./, class: 'invalid_input' },
   { code: /^(?:INTERNAL|INPUT_PREPROCESSING\.INTERNAL)(?:\.|$)/, class: 'internal' },
-  // Content refusals at submission are undocumented.
+  // The vendor does not document content refusals at submission.
   {
     words: /content moderation|moderated|safety (?:system|policy)|content policy/i,
     outcome: 'rejected',

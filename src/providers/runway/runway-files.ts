@@ -27,14 +27,14 @@ export async function uploadToRunway(
   const form = new FormData();
   for (const [field, value] of Object.entries(slot.fields)) form.append(field, value);
   form.append('file', blob, filename);
-  // The storage is on another host. The form fields authorize the upload, so the account's key must not be sent there.
+  // The storage is on another host, so the account's key must not be sent. The form fields authorize the upload.
   const stored = await context.request({
     method: 'POST',
     url: slot.uploadUrl,
     form,
     signal: context.signal,
   });
-  // A refusal by the storage says nothing about the task's request.
+  // The storage's own error body is ignored, because it says nothing about the task's request.
   if (!isSuccess(stored)) throw refusalError({ ...stored, json: undefined }, undefined);
   return { id: slot.runwayUri, url: slot.runwayUri, keptMs };
 }

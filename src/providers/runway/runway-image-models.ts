@@ -4,9 +4,9 @@ import type { FactsTable } from '../../models/facts-table.ts';
 import { plainParameters } from '../shared/read-facts.ts';
 import { runwayAddresses } from './runway-facts.ts';
 
-/** A test compares these capabilities with the types in the vendor's SDK. */
+/** A model's capabilities. A test compares them with the types in the vendor's SDK. */
 export interface RunwayImageModel {
-  /** Pixel pairs, and words that let the model choose the shape. Undefined if any size is sent unchanged. */
+  /** Pixel pairs, and words that let the model choose the shape. Undefined if every size is sent unchanged. */
   readonly ratios?: readonly string[];
   /** The default ratio. */
   readonly usual: string;
@@ -111,12 +111,15 @@ const known: Readonly<Record<string, RunwayImageModel>> = {
   },
 };
 
-/** A model newer than this table gets `base`. The upstream decides which sizes it renders. */
+/**
+ * Returns a model's capabilities, or `base` for a model that is newer than the table. The upstream decides which sizes
+ * such a model renders.
+ */
 export function runwayImageModel(name: string): RunwayImageModel {
   return known[name] ?? base;
 }
 
-/** The vendor's names for size classes have the form `auto_1k`. */
+/** Converts the vendor's size classes, such as `auto_1k`, to ours. */
 function sizesOf({ ratios }: RunwayImageModel): SizeFacts {
   if (ratios === undefined) return { pixels: {} };
   return { only: ratios.map((ratio) => ratio.replace(':', 'x').replace(/^auto_(\dk)$/, '$1')) };

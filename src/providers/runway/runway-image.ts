@@ -9,7 +9,7 @@ import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { imageAddress } from '../shared/image-input.ts';
 import type { ImageTaskProvider, SubmitContext } from '../provider.ts';
 
-/** Runway images, which are jobs. Not covered: the `subject` of a reference. */
+/** Runway images, rendered as jobs. Not covered: the `subject` of a reference. */
 export const runwayImage: ImageTaskProvider = {
   cancelUntil: 'running',
   facts: runwayImageFacts,
@@ -19,7 +19,9 @@ export const runwayImage: ImageTaskProvider = {
   cancel: cancelRunway,
 };
 
-/** The ratio is a pixel pair or a word: `auto`, or `auto_1k` for the class `1K`. */
+/**
+ * Returns the ratio in the vendor's format: a pixel pair, or a word such as `auto` or (for the class `1K`) `auto_1k`.
+ */
 function ratioOf({ pixels, word }: ImageShape): string | undefined {
   if (pixels !== undefined) return `${pixels.width}:${pixels.height}`;
   return word?.toLowerCase().replace(/^(?=\dk$)/, 'auto_');

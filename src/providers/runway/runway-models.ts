@@ -1,9 +1,9 @@
 import type { FactsOrigin } from '../../models/facts-table.ts';
 import type { RunwayInputs } from './runway-shape.ts';
 
-/** A test compares these capabilities with the types in the vendor's SDK. */
+/** A model's capabilities. A test compares them with the types in the vendor's SDK. */
 export interface RunwayModel {
-  /** 1: the first frame. 2: the first and last frames. */
+  /** 1 allows a first frame, 2 a first and a last frame. */
   readonly frames: 0 | 1 | 2;
   readonly references: readonly ('images' | 'videos' | 'audios')[];
   /** Set if reference videos are sent without `type`. */
@@ -25,9 +25,9 @@ export interface RunwayModel {
 interface RunwayEdit {
   readonly field: 'promptVideo' | 'videoUri';
   readonly images: boolean;
-  /** Whether the result has the video's length and shape. Neither is then sent. */
+  /** Whether the result has the length and shape of the video. If so, neither is sent. */
   readonly likeInput: boolean;
-  /** Fields that mark an edit, if the vendor also has other uses for a video. */
+  /** Fields that mark a request as an edit, if the vendor also uses videos in other ways. */
   readonly says?: { readonly mode: 'edit'; readonly duration?: 'auto' };
   readonly extends?: true;
   /** Ratios to which the picture can be expanded. */
@@ -35,9 +35,9 @@ interface RunwayEdit {
 }
 
 /**
- * How a request specifies the output. With `pairs`, the vendor's `ratio` field alone contains pixels for each
- * resolution and ratio, or one word per resolution if the image determines the shape. Otherwise, resolution and ratio
- * have separate fields. Without ratios, the model chooses the shape or keeps its image's shape.
+ * How a request specifies the output. With `pairs`, the vendor's `ratio` field contains the pixels for each resolution
+ * and ratio, or one word per resolution if the image determines the shape. Otherwise, resolution and ratio have
+ * separate fields. Without ratios, the model chooses the shape or keeps its image's shape.
  */
 export type Shapes =
   | { readonly pairs: Pairs }
@@ -62,7 +62,9 @@ const gen4Shapes: Shapes = {
     },
   },
 };
-/** Pairs for 16:9, 4:3, 1:1, and for some models 21:9. The 9:16 and 3:4 pairs are the same, rotated. */
+/**
+ * Creates the pairs for 16:9, 4:3, 1:1 and, for some models, 21:9. The pairs for 9:16 and 3:4 are the same, rotated.
+ */
 const set = ([landscape, four, square, cinema]: readonly [string, string, string, string?]): Record<
   string,
   string
@@ -126,7 +128,7 @@ const omni: RunwayModel = {
   shapes: wide720,
 };
 
-/** The facts come from the SDK. Models that the SDK lacks have their own `origin`. */
+/** Based on the SDK. Models that the SDK lacks have their own `origin`. */
 export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel, origin?: FactsOrigin])[] = [
   [/^gen4\.5$/, { ...gen4, wordless: [], shapes: wide720, imageShapes: gen4Shapes }],
   [/^gen4_turbo$/, { ...gen4, needs: 'image' }],

@@ -39,12 +39,12 @@ export function buildRunwayVideo(
       ...shapeFields(request, model, inputs.operation),
       ...defined({ duration: secondsField(request, model, inputs), audio, seed }),
     },
-    // The upstream generates sound unless the request disables it.
+    // The upstream generates sound by default, so an unspecified choice counts as sound.
     ...defined({ sound: sound === 'choice' ? (audio ?? true) : audio }),
   };
 }
 
-/** An edit has the input video's length, unless the vendor renders a new video from the input. */
+/** Whether an edit has the input video's length. Some edits render a new video instead. */
 function hasOwnLength({ edit }: RunwayModel, { operation }: RunwayInputs): boolean {
   return operation === 'edit' && edit?.likeInput === true;
 }
@@ -69,7 +69,7 @@ function media(
     case 'text':
       return {};
     case 'image':
-      // Some models treat an image without a position as a reference.
+      // An explicit position is needed, because some models treat an image without one as a reference.
       return {
         promptImage: frames.map((uri, index) => ({ uri, position: index === 0 ? 'first' : 'last' })),
       };

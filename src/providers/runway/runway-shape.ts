@@ -8,7 +8,10 @@ export interface RunwayInputs {
   readonly frames: readonly string[];
 }
 
-/** `metadata.video_task: edit` edits a video even if the model also accepts reference videos. `extend` continues it. */
+/**
+ * Returns the operation and its frames. `metadata.video_task: edit` edits a video even if the model also accepts
+ * reference videos, and `extend` continues it.
+ */
 export function runwayInputs(request: VideoRequest, model: RunwayModel): RunwayInputs {
   const { references, videos, audios, extra } = request;
   const frames = framesOf(request);
@@ -32,7 +35,7 @@ export function shapesOf({ shapes, imageShapes }: RunwayModel, operation: Runway
   return operation === 'image' ? (imageShapes ?? shapes) : shapes;
 }
 
-/** The first one is the default. */
+/** Returns the resolutions, the default one first. */
 export function usualFirst(shapes: Shapes): readonly string[] {
   const sold = 'pairs' in shapes ? Object.keys(shapes.pairs) : shapes.resolutions;
   const others = sold.filter((resolution) => resolution !== resolutionUsual);
@@ -44,7 +47,7 @@ interface ShapeFields {
   readonly resolution?: string;
 }
 
-/** Values missing from the table are sent unchanged. */
+/** Returns the vendor's fields for the shape. Values missing from the table are sent unchanged. */
 export function shapeFields(
   request: VideoRequest,
   model: RunwayModel,
@@ -76,7 +79,7 @@ function wordFields(
   { ratios }: { readonly ratios: readonly string[] },
   operation: RunwayInputs['operation'],
 ): ShapeFields {
-  // The picture keeps the image's shape, or has the one that the model prefers.
+  // No ratio is sent if the picture keeps the image's shape or the model chooses the shape.
   const isFree =
     (operation === 'image' && ratios.length === 0) || (ratio === 'adaptive' && !ratios.includes(ratio));
   return defined({ resolution: resolution?.toLowerCase(), ratio: isFree ? undefined : ratio });

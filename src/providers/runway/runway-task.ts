@@ -18,8 +18,8 @@ import { UpstreamError } from '../provider.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
 
 /**
- * Videos and images share one task life cycle. The operation is `{id}`, plus `sound` if the model offers a choice,
- * because sound affects the price and responses do not report what was rendered.
+ * The task life cycle, which videos and images share. The operation is `{id}`, plus `sound` if the model offers a
+ * choice, because sound affects the price and responses do not report it.
  */
 
 export interface RunwaySubmission {
@@ -58,7 +58,7 @@ export async function runwayStatus(
 ): Promise<OperationStatus> {
   const { answer, task } = await ask(operation, context);
   switch (task.status ?? '') {
-    // `THROTTLED`: accepted, but waiting because our account has too many parallel jobs.
+    // `THROTTLED` means that the task was accepted but waits, because our account has too many parallel jobs.
     case 'PENDING':
     case 'THROTTLED':
       return { state: 'pending', phase: 'submitted' };
@@ -78,7 +78,7 @@ export async function runwayStatus(
     case 'CANCELLED':
       return cancelledJob({ cost: costOf(task) });
     default:
-      // `RUNNING`, or an unknown state.
+      // Covers `RUNNING` and any unknown state.
       return defined({ state: 'pending' as const, phase: 'running' as const, progress: progressOf(task) });
   }
 }
@@ -96,7 +96,7 @@ function pathOf(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`;
 }
 
-/** A proxy's error page reveals nothing about the task. */
+/** Whether Runway itself reports the task as unknown. A proxy's error page says nothing about the task. */
 function isUnknown(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.status === 404 && error.outcome === 'rejected';
 }
@@ -122,12 +122,12 @@ function succeeded(
   });
 }
 
-/** The vendor refunds credits for its own failures, but not for refused input. */
+/** Whether the vendor refunds the credits. It does for its own failures, but not for refused input. */
 function isReturned({ failureCode = '' }: RunwayTask): boolean {
   return !/^(?:SAFETY|ASSET|INPUT_PREPROCESSING\.SAFETY)\b/.test(failureCode);
 }
 
-/** Zero is a valid cost. The vendor reports it for anything that it does not charge. */
+/** Reads the cost. Zero is valid: the vendor reports it for anything that it does not charge. */
 function costOf({ cost }: RunwayTask): Cost | undefined {
   const amount = optionalAmount.parse(cost?.credits);
   return amount === undefined ? undefined : { amount, unit: 'credits' };
@@ -140,8 +140,8 @@ function progressOf({ progress }: RunwayTask): number | undefined {
 const ended = new Set(['SUCCEEDED', 'FAILED', 'CANCELLED']);
 
 /**
- * The same request cancels a running job or deletes a finished one with its files, so the job is checked first. A job
- * that ends between the two requests is deleted but still charged.
+ * Cancels a running job. The same request would delete a finished job and its files, so the status is checked first. A
+ * job that finishes between the two requests is deleted but still charged.
  */
 export async function cancelRunway(
   operation: Operation,

@@ -6,14 +6,14 @@ export interface Refusal {
   readonly code: string;
   readonly message: string;
   readonly field?: string;
-  /** The delay that the body asks for. A Retry-After header takes precedence. */
+  /** The delay that the response body requests. A Retry-After header overrides it. */
   readonly retryAfterMs?: number;
 }
 
-/** One row per family of vendor codes. Every pattern and status that a row specifies must match. */
+/** One row per group of vendor codes. Every pattern and status in a row must match. */
 export interface FailureRow {
   readonly code?: RegExp;
-  /** Matched against the vendor's message, for vendors whose codes have several meanings. */
+  /** Matched against the vendor's message, for codes with multiple meanings. */
   readonly words?: RegExp;
   readonly status?: number;
   /** What a refusal with this code says about the job. If undefined, the HTTP status decides. */
@@ -46,9 +46,9 @@ export function failureOfRow(row: Pick<FailureRow, 'class' | 'input'>, { field }
 }
 
 /**
- * Returns the upstream's code and message. The code is kept only if the vendor's table lists it. Any other code may
- * contain the caller's own text, which must not reach logs and histories, so it is moved into the message and replaced
- * by `instead`.
+ * Returns the upstream's code and message. Keeps only codes from the vendor's table. Any other code may contain the
+ * caller's own text, which must not reach logs and histories, so the code is moved into the message and replaced by
+ * `instead`.
  */
 export function knownWords(
   table: FailureTable,
@@ -61,7 +61,7 @@ export function knownWords(
     : { code: instead, message: `${code}: ${message}` };
 }
 
-/** A failure without a matching row counts as internal to the vendor. */
+/** Returns the failure of a job. Without a matching row, the failure counts as internal to the vendor. */
 export function jobFailure(table: FailureTable, refusal: Refusal): Failure {
   const row = findFailureRow(table, refusal);
   return row === undefined ? { class: 'internal' } : failureOfRow(row, refusal);

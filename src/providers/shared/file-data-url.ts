@@ -1,6 +1,6 @@
 /**
- * A data URL (or bare base64) in a JSON body whose bytes remain in a file. The file is read and encoded while the
- * request is sent, because building one string from 60 MiB would block the event loop for half a second.
+ * A data URL (or bare base64) in a JSON body whose bytes stay in a file. The file is read and encoded while the request
+ * is sent, because building one string from 60 MiB would block the event loop for half a second.
  */
 export class FileDataUrl {
   readonly mediaType: string;
@@ -18,13 +18,13 @@ export class FileDataUrl {
     this.head = head;
   }
 
-  /** A placeholder for code that only inspects the body. */
+  /** Returns a placeholder, for code that only inspects the body. */
   toJSON(): string {
     return `${this.head}[${this.bytes} bytes of a file]`;
   }
 }
 
-/** A JSON request body in which a FileDataUrl can replace a string. */
+/** A JSON request body in which any string can be a FileDataUrl. */
 export type OutgoingJson =
   | string
   | number

@@ -8,9 +8,9 @@ import { UpstreamError } from '../provider.ts';
 import type { HttpResponse, ProviderContext, UpstreamOutcome } from '../provider.ts';
 
 /**
- * Returns the error for an unsuccessful response. An upstream that explains the refusal in its own format has read the
- * request and did not accept it. An edge proxy's error page reveals nothing about what happened behind the proxy. A 5xx
- * is judged by its status, whatever its code, because the job may exist.
+ * Returns the error for an unsuccessful response. An upstream that explains its refusal in its own format has read the
+ * request and not accepted it. An edge proxy's error page does not reveal what happened behind the proxy. A 5xx is
+ * judged by its status, whatever its code, because the job may exist.
  */
 export function refusalError(
   answer: HttpResponse,
@@ -34,7 +34,7 @@ export function refusalError(
   });
 }
 
-/** A JSON object of any form shows that the upstream itself read and judged the request. */
+/** Whether the upstream itself read and judged the request. With these statuses, any JSON object shows that it did. */
 function isExplanation({ status, json }: HttpResponse): boolean {
   return (
     [400, 413, 422].includes(status) && typeof json === 'object' && json !== null && !Array.isArray(json)
@@ -51,12 +51,12 @@ function outcomeOfStatus(status: number, explained: boolean): UpstreamOutcome {
   if (status === 503 || status === 529) return explained ? 'throttled' : 'ambiguous';
   if (status === 401 || status === 402 || status === 403) return 'unavailable';
   if (status === 408 || status === 499 || status >= 500 || status < 300) return 'ambiguous';
-  // Redirects and unexplained 4xx mean a wrong address or a proxy that refuses. Our request is not at fault.
+  // A redirect or an unexplained 4xx points to a wrong address or a proxy, not to our request.
   if (status < 400 || (!explained && status !== 413)) return 'unavailable';
   return 'rejected';
 }
 
-/** For a successful response without usable content. The job may exist. */
+/** Returns the error for a successful response without usable content. It is ambiguous, because the job may exist. */
 export function unreadableError(answer: HttpResponse, missing: string): UpstreamError {
   return new UpstreamError('ambiguous', `The upstream's response could not be read: ${missing}.`, {
     code: 'unreadable_answer',
@@ -73,7 +73,8 @@ export function bearer({ credential }: Pick<ProviderContext, 'credential'>): { a
 }
 
 /**
- * For an upstream that reports, in its own format, that it does not know the job. A proxy's error page does not count.
+ * Returns the error for an upstream that reports, in its own format, that it does not know the job. Not for a proxy's
+ * error page.
  */
 export function unknownJob(
   status: number | undefined,
@@ -91,14 +92,14 @@ function atMostADay(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.min(Math.ceil(ms), retryAfterMaxMs);
 }
 
-/** Reads `retry-after-ms`, or `retry-after` in seconds or as an HTTP date (compared with the server's own clock). */
+/** Reads `retry-after-ms`, or `retry-after` in seconds or as an HTTP date (relative to the server's own clock). */
 function retryAfterMs(headers: HttpResponse['headers']): number | undefined {
   const precise = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (precise >= 0) return atMostADay(precise);
   const text = headers['retry-after']?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d+(\.\d+)?$/.test(text)) return atMostADay(Number(text) * 1000);
-  // Without this pattern, Date.parse would find a year in "-5" and "soon 7".
+  // Without the pattern, Date.parse would find a year in "-5" and "soon 7".
   const at = /^[A-Za-z]{3,9},? .*\d\d:\d\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
   const serverNow = Date.parse(headers['date'] ?? '');
@@ -107,8 +108,8 @@ function retryAfterMs(headers: HttpResponse['headers']): number | undefined {
 }
 
 /**
- * Returns when a signed link expires, in Unix seconds, if its query says so: `X-…-Date` with `X-…-Expires` (seconds),
- * `Expires` (Unix seconds), or `se` (a date).
+ * Returns when a signed link expires, in Unix seconds, if its query states that: `X-…-Date` with `X-…-Expires`
+ * (seconds), `Expires` (Unix seconds), or `se` (a date).
  */
 export function signedUrlExpiry(url: string): number | undefined {
   if (!URL.canParse(url)) return undefined;
@@ -143,17 +144,14 @@ export function readableItems<Item>(item: z.ZodType<Item>) {
   );
 }
 
-/**
- * The last second that a JavaScript date can represent. A larger number is neither a time (in seconds or milliseconds)
- * nor a count.
- */
+/** The last second of JavaScript dates. A larger number is neither a time (in seconds or milliseconds) nor a count. */
 const numberMax = 8.64e12;
 
-/** Lenient parts of response schemas: a field with an unexpected type or an impossible value counts as absent. */
+/** Lenient schemas for response fields. A field with an unexpected type or an impossible value counts as missing. */
 export const optionalText = z.string().min(1).optional().catch(undefined);
 const number = z.number().nonnegative().max(numberMax);
 export const optionalNumber = number.optional().catch(undefined);
-/** Some upstreams send numbers as strings. */
+/** For numbers that some upstreams send as strings. */
 export const optionalNumeric = z
   .union([
     number,
@@ -165,7 +163,7 @@ export const optionalNumeric = z
   ])
   .optional()
   .catch(undefined);
-/** A number that a charge may depend on, possibly sent as a string. typed-answers.ts checks whether it is plausible. */
+/** A number that a charge may depend on, possibly sent as a string. typed-answers.ts rejects implausible ones. */
 export const reportedNumber = z
   .union([
     z.custom<number>((value) => typeof value === 'number'),

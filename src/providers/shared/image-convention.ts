@@ -66,7 +66,7 @@ export async function callImageConvention(
   });
   const answer = response.json === undefined ? { ...response, json: streamed?.answer() } : response;
   const refusal = rules.readRefusal(answer.json);
-  // Some upstreams respond with 200 and describe the failure in the body.
+  // Some upstreams describe a failure in a response with status 200.
   if (!isSuccess(answer)) throw refusalError(answer, refusal, rules.failures);
   const job = rules.readJob?.(answer.json);
   return job === undefined ? readConventionImages(answer, rules) : { images: [], facts: {}, extra: {}, job };
@@ -103,7 +103,10 @@ async function encodeForm(request: ImageRequest, fields: JsonObject): Promise<Fo
   return form;
 }
 
-/** A form carries addresses as text. If the upstream accepts none, its adapter leaves `url` out of `imageForms`. */
+/**
+ * Adds an image to a form, where addresses are sent as text. If the upstream accepts no addresses, its adapter leaves
+ * `url` out of `imageForms`.
+ */
 async function appendImage(
   form: FormData,
   name: string,
@@ -118,7 +121,7 @@ async function appendImage(
 }
 
 const answerSchema = z.object({ created: optionalNumber, data: z.array(z.unknown()) });
-/** A long string stays in the received bytes, because a response may contain 20 MB of base64. */
+/** A text that may be too long for a string: a response can contain 20 MB of base64. */
 const optionalLongText = z.union([z.instanceof(LargeText), optionalText]);
 const imageSchema = z.object({
   url: optionalLongText,
@@ -173,7 +176,7 @@ export function readConventionImages(answer: HttpResponse, rules: ConventionRule
 
 type ConventionUsage = z.infer<typeof usageSchema>['usage'];
 
-/** Counts cached tokens as text first, up to the number of text tokens. */
+/** Converts token counts. Cached tokens are deducted from the text tokens, up to their number. */
 function usageOf(usage: ConventionUsage): SettleFacts['usage'] {
   const { output_tokens: output, total_tokens: total, input_tokens_details: input } = usage ?? {};
   const { text_tokens: text, image_tokens: inputImageTokens, cached_tokens: cached } = input ?? {};
@@ -205,7 +208,7 @@ function resultItem(
 
 const dataPrefixBytesMax = 256;
 
-/** Some upstreams send a data URL instead of base64. Strips its prefix without copying the data. */
+/** Strips a data URL's prefix without copying the data. Some upstreams send a data URL instead of base64. */
 function withoutDataPrefix(text: string | LargeText): string | LargeText {
   const head = text instanceof LargeText ? text.head(dataPrefixBytesMax) : text.slice(0, dataPrefixBytesMax);
   if (!head.startsWith('data:')) return text;
@@ -213,7 +216,9 @@ function withoutDataPrefix(text: string | LargeText): string | LargeText {
   return text instanceof LargeText ? text.from(start) : text.slice(start);
 }
 
-/** For a response without any image. The first reason given becomes the failure of the whole request. */
+/**
+ * Returns the error for a response without any image. The first reason in it becomes the failure of the whole request.
+ */
 function noImagesError(
   answer: HttpResponse,
   failures: FailureTable,
@@ -248,7 +253,6 @@ const refusalSchema = z.object({
   }),
 });
 
-/** `{"error": {"message", "type", "param", "code"}}` */
 export function readConventionRefusal(json: unknown): Refusal | undefined {
   const error = refusalSchema.safeParse(json).data?.error;
   if (error === undefined) return undefined;

@@ -15,12 +15,12 @@ export function imageAddress(image: ImageInput): string | FileDataUrl {
   }
 }
 
-/** For JSON bodies that state the media type in a separate field. */
+/** Returns the base64, for JSON bodies that state the media type in a separate field. */
 export function imageBase64(image: Exclude<ImageInput, { form: 'url' }>): string | FileDataUrl {
   return image.form === 'data' ? image.base64 : new FileDataUrl(image, '');
 }
 
-/** Some upstreams expect bare base64. Other addresses stay unchanged. */
+/** Strips a data URL's prefix for upstreams that expect bare base64. Other addresses stay unchanged. */
 export function withoutDataHead(address: string): string {
   return address.replace(/^data:[^,]*,/i, '');
 }
@@ -51,7 +51,7 @@ export async function imageFile(image: Exclude<ImageInput, { form: 'url' }>): Pr
         name: `image.${fileExtension(image.mediaType)}`,
       };
     case 'file':
-      // The blob is read while it is sent: loading 60 MiB at once would block the event loop for half a second.
+      // The file is read while it is sent, because loading 60 MiB at once would block the event loop for half a second.
       return { blob: await openAsBlob(image.path, { type: image.mediaType }), name: image.name };
     default:
       return image satisfies never;
@@ -62,5 +62,5 @@ function fileExtension(mediaType: string): string {
   return /^image\/([a-z0-9]+)/.exec(mediaType)?.[1]?.replace('jpeg', 'jpg') ?? 'bin';
 }
 
-/** A response may contain several base64 images of 20 MB each. */
+/** Large enough for a few base64 images of 20 MB each. */
 export const imageAnswerBytesMax = 96 * 1024 * 1024;

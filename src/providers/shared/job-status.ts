@@ -24,7 +24,9 @@ interface SaidReason {
 export const noReason = 'The upstream gave no reason.';
 export const failedCode = 'failed';
 
-/** For jobs whose failure the upstream explains. The table maps the explanation to a failure class. */
+/**
+ * Returns the status of a job whose failure the upstream explains. The table maps the explanation to a failure class.
+ */
 export function failedJob(table: FailureTable, said: SaidReason, facts: JobFacts = {}): FailedStatus {
   const { code = failedCode, message = noReason, field } = said;
   const failure = jobFailure(table, defined({ code, message, field }));
@@ -38,7 +40,7 @@ interface Reason {
   readonly failure: Failure;
 }
 
-/** For jobs whose failure class the adapter already knows, usually from their state. */
+/** Returns the status of a job whose failure class the adapter already knows, usually from the job's state. */
 export function endedJob(reason: Reason, { unbilled, ...facts }: JobFacts = {}): FailedStatus {
   return defined({
     state: 'failed' as const,
@@ -67,7 +69,7 @@ export function tokenUsage(
   return Object.keys(usage).length === 0 ? undefined : usage;
 }
 
-/** Converts a job's end from Unix seconds to milliseconds, assuming the middle of the reported second. */
+/** Converts a time from Unix seconds to milliseconds, assuming the middle of the second. */
 export function middleOfSecond(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : Math.floor(seconds) * 1000 + 500;
 }

@@ -9,10 +9,9 @@ export interface TokenTerms {
   readonly now: number;
 }
 
-/** The validity starts this far in the past, because the vendor's clock may be behind. */
+/** Tokens become valid this much earlier, because the vendor's clock may be behind. */
 const clockSlackSeconds = 5;
 
-/** Creates a JSON Web Token (RFC 7519). */
 export function jsonWebToken({ algorithm, issuer, secret, lifetimeSeconds, now }: TokenTerms): string {
   const seconds = Math.floor(now / 1000);
   const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');

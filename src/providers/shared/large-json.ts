@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { firstBytes } from '../../base/first-bytes.ts';
 
-/** A long string from a JSON text, kept as the received bytes: unescaped UTF-8, in pieces. */
+/** A long string from a JSON text, kept as the received bytes: chunks of unescaped UTF-8. */
 export class LargeText {
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
-  /** Whether the string had no escapes, so that its bytes in quotes are valid JSON again. */
+  /** Whether the string had no escapes. Its bytes in quotes are valid JSON in that case. */
   readonly verbatim: boolean;
 
   constructor(chunks: readonly Uint8Array[], verbatim: boolean) {
@@ -34,7 +34,7 @@ export class LargeText {
 }
 
 export interface LargeJsonReader {
-  /** Keeps references into the chunk, so the chunk must not change afterwards. */
+  /** Keeps references to the chunk, so the chunk must not change afterwards. */
   push(chunk: Uint8Array): void;
   finish(): unknown;
 }
@@ -45,14 +45,14 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Reads a JSON text as it arrives and looks only for the ends of strings. Text outside long strings is collected, with
- * a mark in place of each long string, and parsed as usual. A long string with escapes is copied to remove them. Base64
- * has no escapes except `\/`.
+ * Creates a reader that parses a JSON text as it arrives, looking only for the ends of strings. The text outside long
+ * strings is collected, with a mark in place of each long string, and parsed as usual. A long string with escapes is
+ * copied to remove them. Base64 has no escapes except `\/`.
  */
 export function createLargeJsonReader(): LargeJsonReader {
   const small: Uint8Array[] = [];
   const large: LargeText[] = [];
-  // The mark is random, so no string in the text can be mistaken for it.
+  // The mark is random, so nothing in the text can be mistaken for it.
   const mark = randomUUID();
   let current: OpenString | undefined;
 

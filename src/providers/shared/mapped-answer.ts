@@ -30,7 +30,10 @@ export function mappedFacts(answer: unknown, { facts }: Pick<FieldMapping, 'fact
   });
 }
 
-/** Multiplies the vendor's count by the unit price. If the mapping does not locate the count, `usual` is used. */
+/**
+ * Multiplies the vendor's count by the unit price. If the mapping does not say where the count is, `usual` is the
+ * count.
+ */
 export function mappedCost(
   answer: unknown,
   { cost }: Pick<FieldMapping, 'cost'>,
@@ -42,8 +45,8 @@ export function mappedCost(
 }
 
 /**
- * Resolves a path such as `images[].url`. Lists along the path are flattened, with or without `[]`. A number selects
- * one item.
+ * Returns the values at a path such as `images[].url`. Lists along the path are flattened, with or without `[]`. A
+ * number selects one item.
  */
 export function valuesAt(value: unknown, path: string): unknown[] {
   return path.split('.').reduce<unknown[]>(

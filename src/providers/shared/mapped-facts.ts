@@ -13,8 +13,8 @@ import type {
 import { plainParameters } from './read-facts.ts';
 
 /**
- * Facts for the fields that a mapping has. `mappedIssue` refuses values that the mapping's rules exclude, and anything
- * without a field.
+ * Facts about the fields that a mapping has. `mappedIssue` refuses values that the mapping's rules exclude, and
+ * anything that has no field.
  */
 export function mappedVideoFacts(mapping: FieldMapping | undefined): VideoFacts {
   if (mapping === undefined) return {};
@@ -46,8 +46,8 @@ export function mappedImageFacts(mapping: FieldMapping | undefined): ImageFacts 
 }
 
 /**
- * Extra parameters come from a video request's `metadata` or an image request's additional fields. The names that the
- * mapping itself writes are reserved.
+ * Returns the extra parameters, which come from a video request's `metadata` or an image request's additional fields.
+ * The names that the mapping itself writes are reserved.
  */
 function namesOf({ fields, constants, pass, marker }: FieldMapping): PlainFacts {
   return {
@@ -60,7 +60,7 @@ function namesOf({ fields, constants, pass, marker }: FieldMapping): PlainFacts 
   };
 }
 
-/** Frames take precedence over references, as in `inputTypeOf`. */
+/** Frames take precedence over references, as in `inputTypeOf`, so the case for frames comes last. */
 const inputCases: readonly (readonly [FactsCondition, MappedInput])[] = [
   [{ brings: ['references', 'videos', 'audios'] }, 'reference'],
   [{ brings: ['first_frame'] }, 'first_last_frame'],

@@ -39,8 +39,8 @@ export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): 
 }
 
 /**
- * Builds the request from the mapped fields alone. Fields that callers may add come first, so they cannot overwrite
- * ours.
+ * Builds the request body from the mapped fields alone. Fields that callers may add come first, so they cannot
+ * overwrite ours.
  */
 export function mappedBody(
   request: GenerationRequest,
@@ -148,7 +148,7 @@ function fieldIssue(field: MappedField, value: OutgoingJson, asking: Asking): Re
     : undefined;
 }
 
-/** Whether a value can be dropped without effect if the upstream has no field for it. */
+/** Whether the value has no effect, so it can be dropped if the upstream has no field for it. */
 function isDispensable(field: MappedField, value: OutgoingJson): boolean {
   if (field === 'safety_identifier') return true;
   if (field === 'n') return value === 1;
@@ -189,7 +189,7 @@ function writtenText(
   ];
 }
 
-/** Objects are media, which have no text form. */
+/** Returns '' for objects. They are media, which have no text form. */
 function textOf(value: OutgoingJson): string {
   return typeof value === 'object' ? '' : String(value);
 }

@@ -12,7 +12,7 @@ import type { ProviderContext } from '../provider.ts';
 export interface ReadImage {
   readonly passed: JsonObject;
   readonly size?: string;
-  /** The size as the model's facts interpret it. Empty if no size is sent. */
+  /** The size as interpreted by the model's facts. Empty if no size is sent. */
   readonly shape: ImageShape;
   readonly facts: PlainFacts;
 }
@@ -31,7 +31,7 @@ export function readImage(request: ImageRequest, source: FactsSource, context: C
   const facts = readFacts(request, source, context);
   const { fields = {}, sizes } = facts;
   const size = fields.size === true ? request.size : undefined;
-  // Every vendor with a quality field uses this name.
+  // Every vendor with a quality field calls it `quality`.
   const quality = fields.quality === true ? request.quality : undefined;
   return {
     passed: { ...passedOn(request, facts), ...defined({ quality }) },

@@ -1,20 +1,20 @@
 export interface SeedanceFamily {
-  /** The first generation has its own pixel sizes. */
+  /** Which table of pixel sizes applies. The first generation has its own. */
   readonly pixels: 'first_generation' | 'later' | 'unknown';
   readonly durations: { readonly min: number; readonly max: number; readonly auto: boolean };
   readonly resolutions: readonly string[];
-  /** The maximum number of frame images: 1 allows a first frame, 2 a first and a last frame. */
+  /** 1 allows a first frame, 2 a first and a last frame. */
   readonly frames: 0 | 1 | 2;
   readonly references: { readonly images: number; readonly videos: number; readonly audios: number };
   readonly referenceSeconds: number;
   /** Whether audio may be sent without an image or video. */
   readonly audioAlone: boolean;
   /**
-   * Whether the output keeps the shape of its input if frames are given or a video is edited or extended. `adaptive` is
-   * then the only accepted ratio.
+   * Whether the output keeps its input's shape if frames are given or a video is edited or extended. `adaptive` is the
+   * only accepted ratio in that case.
    */
   readonly keepsShape: boolean;
-  /** Resolutions at which reference images are not accepted. */
+  /** Resolutions at which reference images are refused. */
   readonly referencesExclude: readonly string[];
   readonly generatesAudio: boolean;
   readonly draft: boolean;
@@ -60,7 +60,10 @@ const secondGeneration: SeedanceFamily = {
   frameCount: false,
 };
 
-/** For private endpoint ids (`ep-…`) and models newer than this table. The upstream decides what they accept. */
+/**
+ * Applies to private endpoint ids (`ep-…`) and models that are newer than the table. The upstream decides what they
+ * accept.
+ */
 const unknownFamily: SeedanceFamily = {
   pixels: 'unknown',
   durations: { min: 1, max: 30, auto: true },
@@ -122,10 +125,10 @@ export function seedanceFamily(model: string | undefined): SeedanceFamily {
   return seedanceFamilies.find(([name]) => name.test(model ?? ''))?.[1] ?? unknownFamily;
 }
 
-/** A private endpoint counts, because it may serve one of these models. */
+/** Whether a model is, or may be, a Seedance model. A private endpoint may serve one. */
 export function isSeedance(model: string): boolean {
   return seedanceFamily(model) !== unknownFamily || /^ep-/i.test(model);
 }
 
-/** Every video has this frame rate, whatever the request asks for. */
+/** Frame rate of every video, whatever the request says. */
 export const seedanceFramesPerSecond = 24;

@@ -14,14 +14,14 @@ function sizes(...row: readonly [Size, Size, Size, Size, Size, Size]): SizesByRa
   return { '16:9': wide, '4:3': standard, '1:1': square, '3:4': tallStandard, '9:16': tall, '21:9': cinema };
 }
 
-/** Output pixel sizes. Source: the vendor's table for Seedance 1.0. */
+/** Output pixel sizes of Seedance 1.0. Source: the vendor's table. */
 const firstGeneration: Table = {
   '480p': sizes([864, 480], [736, 544], [640, 640], [544, 736], [480, 864], [960, 416]),
   '720p': sizes([1248, 704], [1120, 832], [960, 960], [832, 1120], [704, 1248], [1504, 640]),
   '1080p': sizes([1920, 1088], [1664, 1248], [1440, 1440], [1248, 1664], [1088, 1920], [2176, 928]),
 };
 
-/** Seedance 1.5 and 2.0. Only 2.0 supports 4k, which `check` enforces. */
+/** Output pixel sizes of Seedance 1.5 and 2.0. Only 2.0 supports 4k, which `check` enforces. */
 const later: Table = {
   '480p': sizes([864, 496], [752, 560], [640, 640], [560, 752], [496, 864], [992, 432]),
   '720p': sizes([1280, 720], [1112, 834], [960, 960], [834, 1112], [720, 1280], [1470, 630]),
@@ -48,13 +48,16 @@ export function seedanceShapes({ pixels, resolutions }: SeedanceFamily): VideoFa
   );
 }
 
-/** Used if neither the request nor the model's entry specifies a resolution: the most expensive family's default. */
+/**
+ * Assumed if neither the request nor the model's entry specifies a resolution: the default of the most expensive
+ * family.
+ */
 const unspecifiedResolution = '1080p';
 
 /**
- * `floor(width · height · frames / 1024)` with `24 · (output + input video seconds) + 1` frames: the documented
- * formula, plus one extra frame observed in practice. Input images, sound and the prompt cost nothing. Returns
- * undefined for a resolution or ratio missing from every table.
+ * Returns `floor(width · height · frames / 1024)`, with `24 · (output + input video seconds) + 1` frames. This is the
+ * documented formula plus one extra frame, as observed in practice. Input images, sound and the prompt cost nothing.
+ * Returns undefined for a resolution or ratio missing from every table.
  */
 export function estimateSeedanceTokens(
   request: VideoRequest,
@@ -67,7 +70,7 @@ export function estimateSeedanceTokens(
     : output.resolution.toLowerCase() || unspecifiedResolution;
   const pixels = largestPixels(family, asked, output.ratio);
   const frames = frameCount(request, output, family);
-  // The price of an impossible length is unknown.
+  // An impossible length has no known price.
   if (pixels === undefined || !Number.isSafeInteger(frames)) return undefined;
   return (pixels * BigInt(frames)) / 1024n;
 }
@@ -76,7 +79,7 @@ function largestPixels(family: SeedanceFamily, resolution: string, ratio: string
   const found = tables[family.pixels].flatMap((table) => {
     const row = table[resolution];
     if (row === undefined) return [];
-    // The model chooses the ratio, so assume the largest.
+    // The model chooses the ratio, so the largest size is assumed.
     if (ratio === '' || ratio === 'adaptive') return Object.values(row);
     const size = row[ratio];
     return size === undefined ? [] : [size];
@@ -92,12 +95,12 @@ function frameCount(request: VideoRequest, output: EstimateOutput, family: Seeda
   const seconds = output.durationSeconds > 0 ? output.durationSeconds : family.durations.max;
   const timed = Math.ceil(seconds * seedanceFramesPerSecond) + 1;
   if (frames === undefined) return timed + inputFrames;
-  // An unknown model may ignore `frames`, so assume the larger count.
+  // An unknown model may ignore `frames`, so the larger count is assumed.
   return (isKnown(family) ? frames : Math.max(frames, timed)) + inputFrames;
 }
 
 export const draftResolution = '480p';
-/** The defaults in the vendor's parameter table, which vary by model. */
+/** The possible defaults. The vendor's parameter table has different ones for different models. */
 export const usualResolutions = ['720p', '1080p'];
 export const usualSeconds = 5;
 
@@ -113,7 +116,10 @@ export function seedanceOutput(request: VideoRequest, model: string): PossibleOu
   });
 }
 
-/** Returns lengths that no table can express: those of counted frames, and those that an unknown model may choose. */
+/**
+ * Returns the lengths that no table can express: those given as a frame count, and those that an unknown model may
+ * choose.
+ */
 export function countedSeconds(request: VideoRequest, model: string): PossibleOutput['seconds'] {
   const family = seedanceFamily(model);
   const timed = timedSeconds(request, family);
@@ -143,7 +149,7 @@ function isKnown({ pixels, frameCount }: SeedanceFamily): boolean {
 }
 
 /**
- * A legacy syntax that the upstream still parses from the prompt. It would override the fields that determine the
+ * Matches a legacy syntax that the upstream still parses in the prompt. It would override the fields that determine the
  * price.
  */
 const pricedFlags = /--(rs|resolution|rt|ratio|dur|duration|frames|fps)(?![a-z])/i;

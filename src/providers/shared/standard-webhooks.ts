@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CallbackContext, UpstreamCallback } from '../provider.ts';
 
 /**
- * `verifyCallback` for vendors that sign their callbacks if a secret is configured. Unsigned callbacks are then not
- * genuine.
+ * Implements `verifyCallback` for vendors that sign callbacks if a secret is configured. With a secret, an unsigned
+ * callback is not genuine.
  */
 export async function verifyStandardWebhook(
   callback: UpstreamCallback,
@@ -16,8 +16,8 @@ export async function verifyStandardWebhook(
 const ageMaxSeconds = 300;
 
 /**
- * Standard Webhooks: HMAC-SHA256 over `<id>.<timestamp>.<body>`, with one signature per valid secret. The secret is
- * base64 with the prefix `whsec_`. `now` is in Unix milliseconds.
+ * Verifies a signature of the Standard Webhooks specification: HMAC-SHA256 over `<id>.<timestamp>.<body>`, with one
+ * signature per valid secret. The secret is base64 with the prefix `whsec_`. `now` is in Unix milliseconds.
  */
 function isStandardWebhook({ header, raw }: UpstreamCallback, secret: string, now: number): boolean {
   const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) =>

@@ -13,7 +13,7 @@ export const optionalAmount = z
   .optional()
   .catch(undefined);
 
-/** Zero counts as no charge, because vendors send it before they know the cost. */
+/** Returns undefined for zero, because vendors send it before they know the cost. */
 export function vendorCost(amount: string | undefined, unit: string): Cost | undefined {
   return amount !== undefined && /[1-9]/.test(amount) ? { amount, unit } : undefined;
 }
@@ -23,7 +23,7 @@ export function costOfUnits(units: unknown, price: string, unit: string): Cost |
   return count === undefined ? undefined : vendorCost(multiplyDecimals(count, price), unit);
 }
 
-/** Exact, because money must never become a float. */
+/** Multiplies exactly, because money must never become a float. */
 function multiplyDecimals(one: string, other: string): string {
   const [a, b] = [one, other].map((text) => {
     const [whole = '0', fraction = ''] = text.split('.');

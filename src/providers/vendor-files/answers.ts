@@ -19,7 +19,7 @@ import type { HttpResponse, Operation, OperationStatus } from '../provider.ts';
 
 const linksMax = 100;
 
-/** JSONata unwraps a list with one item, so a single value is accepted as a list. */
+/** Accepts a single value as a list, because JSONata unwraps lists with one item. */
 export function listOf<Item>(item: z.ZodType<Item>) {
   const asList = (value: unknown): unknown[] => {
     const list: unknown[] = Array.isArray(value) ? value : value === undefined ? [] : [value];
@@ -54,7 +54,7 @@ const factsSchema = z
   .partial()
   .catch({});
 
-/** The vendor file's patterns are matched against codes, so their length is limited. */
+/** Limited, because the vendor file's patterns are matched against codes. */
 export const codeCharactersMax = 200;
 
 const code = z
@@ -148,7 +148,10 @@ interface Reading {
   readonly states: Readonly<Record<string, StateWord>>;
 }
 
-/** Unknown states count as running, so that a new one does not cause a second, billed job. */
+/**
+ * Returns the meaning of a state. Unknown states count as running, so a new one does not cause a second, billed
+ * job.
+ */
 export function stateOf({ state = '' }: Pick<ReadStatus, 'state'>, states: Reading['states']): StateWord {
   return (Object.hasOwn(states, state) ? states[state] : undefined) ?? 'running';
 }

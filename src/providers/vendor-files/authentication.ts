@@ -8,7 +8,7 @@ import type { ProviderContext } from '../provider.ts';
 export interface Unsigned {
   readonly method: string;
   readonly url: URL;
-  /** Undefined if there is no body or it is a form. */
+  /** Undefined for a form, or if there is no body. */
   readonly body: string | undefined;
 }
 
@@ -38,7 +38,7 @@ function plainHeaders(authentication: Plain, context: ProviderContext): Readonly
     : { [authentication.header]: authentication.prefix + context.credential.apiKey };
 }
 
-/** Only the vendor's own host receives the key. */
+/** Returns the headers with the key, which only the vendor's own host may receive. */
 export function keyHeaders(
   authentication: Authentication,
   url: string,
@@ -76,7 +76,7 @@ function signature(
   };
 }
 
-/** The first half of the key pair is the issuer. */
+/** Creates the token. The first half of the key pair is the issuer. */
 function token({ algorithm, lifetime_seconds: lifetimeSeconds }: Jwt, apiKey: string, now: number): string {
   const { id: issuer, secret } = pairOf(apiKey);
   return jsonWebToken({ algorithm, issuer, secret, lifetimeSeconds, now });

@@ -11,13 +11,13 @@ import { ExpressionError } from './expressions.ts';
 import type { Evaluator } from './expressions.ts';
 import { fileProvider } from './file-provider.ts';
 
-/** The file was tested before the release. Throws if it is invalid. */
+/** Reads a vendor file of this release, which has been tested. Throws if it is invalid. */
 export function builtInFile(url: URL): VendorFile {
-  // Reads only a few files, for which compiling the schema would take longer.
+  // `jitless`: compiling the schema would take longer than interpreting it for so few files.
   return vendorFileSchema.parse(valueOf(readFileSync(url, 'utf8')), { jitless: true });
 }
 
-/** The result is cached, because parsing the YAML takes a tenth of a process's startup time. */
+/** Parses the YAML and caches the result, because parsing takes a tenth of a process's startup time. */
 function valueOf(text: string): unknown {
   const path = keptPath(`vendor-files/${createHash('sha256').update(text).digest('hex')}.json`);
   const kept = parseJson(readKept(path) ?? '');
@@ -31,12 +31,12 @@ export function builtInProvider(file: VendorFile): Provider {
   return fileProvider(file, { expressions: createEvaluator(), now: Date.now });
 }
 
-/** Blocks the event loop for at most about 20 ms, whatever the response. */
+/** Limits how long an evaluation blocks the event loop to about 20 ms, whatever the response. */
 const stepsMax = 10_000;
 
 /**
- * Evaluates in this process: these expressions are reviewed like code, and a thread would use 30 MB and take 0.3 s to
- * start. JSONata is loaded on first use.
+ * Creates an evaluator that works in this process. The expressions are reviewed like code, and a thread would use 30 MB
+ * and take 0.3 s to start. JSONata is loaded on first use.
  */
 function createEvaluator(): Evaluator {
   const load = once(() => import('./evaluate.ts'));

@@ -35,7 +35,7 @@ export interface FileRequest extends Pick<HttpRequestOptions, 'method' | 'bodyBy
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: OutgoingObject;
   readonly form?: FormData;
-  /** Set if the request is about a job, which the response may then report as unknown. */
+  /** Set if the request is about a job, which the vendor may then report as unknown. */
   readonly asksForJob?: true;
 }
 
@@ -84,13 +84,16 @@ function addressed(
   return { url: url.href, headers: { ...headers, ...credentials.headers } };
 }
 
-/** Returns undefined if the path leaves the base address, as `/../x` does. */
+/** Returns undefined if the path leads out of the base address, as `/../x` does. */
 export function addressBelow(baseUrl: string, path: string): URL | undefined {
   const url = new URL(baseUrl + path);
   return url.href.startsWith(`${new URL(baseUrl).href.replace(/\/$/, '')}/`) ? url : undefined;
 }
 
-/** For a request that the vendor file cannot express. Nothing was sent, and other requests are unaffected. */
+/**
+ * Returns the error for a request that the vendor file cannot express. Nothing was sent, and other requests are
+ * unaffected.
+ */
 function notSayable(why: string): UpstreamError {
   return new UpstreamError('rejected', `The vendor file cannot express this request: ${why}.`, {
     code: 'vendor_file',
@@ -147,7 +150,7 @@ function isUnknown(
   return unknown.codes === undefined || unknown.codes.some((one) => patternMatcher(one).test(code));
 }
 
-/** Evaluates an expression on a successful response. If the expression cannot read it, the outcome is unknown. */
+/** Evaluates an expression on a successful response. If the evaluation fails, the outcome is unknown. */
 export async function readAnswer(
   answer: HttpResponse,
   { source, bindings }: { readonly source: string; readonly bindings: Bindings },
@@ -158,7 +161,8 @@ export async function readAnswer(
   const evaluate = () =>
     expressions.evaluate(source, markLargeTexts(json).value, { status, headers, ...bindings });
   try {
-    // A job may already have been paid for, so a busy machine must not lose its response: evaluate once more.
+    // A job may already have been paid for, so its response must not be lost because the machine is busy. The
+    // expression is evaluated once more.
     return await evaluate().catch((error: unknown) => {
       if (error instanceof ExpressionLimitError) return evaluate();
       throw error;

@@ -8,16 +8,16 @@ const resultCharactersMax = 512 * 1024;
 const compiledMax = 200;
 
 /**
- * `eval` could run a response as an expression, and `pad` can create text of any length. The other functions return a
- * different value on each call.
+ * `eval` could run a response as an expression, and `pad` can create text of any length. The others return a different
+ * value on each call.
  */
 const refusedFunctions = new Set(['eval', 'random', 'shuffle', 'now', 'millis', 'pad']);
-/** Text of hundreds of megabytes would kill the whole process, whatever the thread's limits. */
+/** A text of hundreds of megabytes would crash the whole process, whatever the thread's limits. */
 const textCharactersMax = 4 * 1024 * 1024;
 
 const compiled = createRecent<jsonata.Expression>(compiledMax);
 
-/** Throws if the expression cannot be compiled or uses a forbidden function. */
+/** Throws if the expression cannot be compiled or uses a refused function. */
 export function compile(source: string): jsonata.Expression {
   const known = compiled.get(source);
   if (known !== undefined) return known;
@@ -46,7 +46,7 @@ function refuseNode({ type, value }: Readonly<Record<string, unknown>>): void {
     throw new Error(`$${value} is not permitted`);
 }
 
-/** JSONata calls this after each step. The fourth argument is the step's result. */
+/** Called by JSONata after each step. The fourth argument is the step's result. */
 function refuseLongText(...[, , , result]: readonly unknown[]): void {
   if (typeof result === 'string' && result.length > textCharactersMax)
     throw new Error(`it produces a text of more than ${textCharactersMax} characters`);
@@ -61,8 +61,8 @@ export interface Evaluation {
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Resolves with the result as JSON, or undefined if there is none. Throws if the expression fails or exceeds a limit.
- * Evaluations run one at a time, because JSONata counts steps per expression.
+ * Resolves with the result as JSON, or with undefined if there is none. Rejects if the expression fails or exceeds a
+ * limit. Evaluations run one at a time, because JSONata counts steps per expression.
  */
 export function evaluate(evaluation: Evaluation, stepsMax: number): Promise<string | undefined> {
   const result = last.then(() => evaluateNow(evaluation, stepsMax));
@@ -80,7 +80,7 @@ async function evaluateNow(
     steps += 1;
     if (steps > stepsMax) throw new Error(`it needs more than ${stepsMax} steps`);
   };
-  // The types of `assign` allow only strings as names, but this one is a symbol.
+  // `assign` is called by reflection, because its type allows only strings as names and these are symbols.
   const assign: unknown = Reflect.get(expression, 'assign');
   if (typeof assign !== 'function') throw new TypeError('steps cannot be counted');
   Reflect.apply(assign, expression, [Symbol.for('jsonata.__evaluate_entry'), count]);
@@ -91,7 +91,7 @@ async function evaluateNow(
   return text;
 }
 
-/** The message may quote the input, so it must not be logged. */
+/** Returns the error's message, which may quote the input and so must not be logged. */
 export function reasonOf(error: unknown): string {
   const message: unknown = isRecord(error)
     ? error['message']

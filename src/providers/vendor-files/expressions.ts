@@ -8,7 +8,7 @@ export interface Evaluator {
 }
 
 /**
- * Evaluates one vendor file's JSONata in a thread of its own. The thread is terminated if an expression exceeds its
+ * Evaluates one vendor file's JSONata in a separate thread. The thread is terminated if an expression exceeds its
  * limits.
  */
 export interface Expressions extends Evaluator {
@@ -18,7 +18,9 @@ export interface Expressions extends Evaluator {
 
 export type Bindings = Readonly<Record<string, unknown>>;
 
-/** The expression cannot be evaluated with this input. `reason` may quote the input, so it must not be logged. */
+/**
+ * Thrown if an expression cannot be evaluated with this input. `reason` may quote the input, so it must not be logged.
+ */
 export class ExpressionError extends Error {
   readonly reason: string;
 
@@ -29,7 +31,7 @@ export class ExpressionError extends Error {
   }
 }
 
-/** The thread could not finish within its limits. This says nothing about the expression or its input. */
+/** Thrown if the thread did not finish within its limits, which says nothing about the expression or its input. */
 export class ExpressionLimitError extends ExpressionError {}
 
 export interface ToThread {
@@ -46,12 +48,12 @@ export type FromThread =
 /** CPU time per evaluation. */
 const workingMsMax = 1_000;
 const workingLookMs = 50;
-/** Enough for a response of several megabytes. If an expression needs more, its thread is terminated. */
+/** Enough for a response of a few megabytes. If an expression needs more, its thread is terminated. */
 const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
 /** An idle thread uses about ten megabytes, so it is terminated after this time. */
 const idleMs = 60_000;
 
-/** The first evaluation starts the thread. Evaluations run one at a time. */
+/** Creates an evaluator. Its first evaluation starts the thread, and evaluations run one at a time. */
 export function createExpressions(): Expressions {
   let thread: Thread | undefined;
   let idle: NodeJS.Timeout | undefined;

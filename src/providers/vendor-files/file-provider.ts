@@ -18,8 +18,8 @@ import type { JobCalling } from './jobs.ts';
 export type FileProviders = (file: VendorFile) => Provider;
 
 /**
- * Returns the same adapter whenever it gets the same file object. Each file's expressions run in a thread of their own.
- * `now` is in Unix milliseconds.
+ * Returns the same adapter each time for the same file object. Each file's expressions run in a separate thread. `now`
+ * is in Unix milliseconds.
  */
 export function createFileProviders(now: () => number): FileProviders {
   const opened = new WeakMap<VendorFile, Provider>();

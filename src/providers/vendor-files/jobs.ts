@@ -33,7 +33,7 @@ export interface JobCalling extends Calling {
   readonly facts: FactsTable;
 }
 
-/** Enough for a list of a hundred jobs with their requests. */
+/** Large enough for a list of a hundred jobs, including their requests. */
 const listBytesMax = 4 * 1024 * 1024;
 
 export async function submitJob(
@@ -86,7 +86,7 @@ async function ask(
   return { read: withAddresses(readStatus(read), context), answer };
 }
 
-/** Some vendors serve files by path alone. Such links are resolved against the base address. */
+/** Resolves links against the base address, because some vendors report only a file's path. */
 function withAddresses<Status extends ReadStatus | undefined>(
   status: Status,
   { baseUrl }: ProviderContext,
@@ -127,7 +127,7 @@ export async function cancelJob(
 }
 
 /**
- * Leaves out succeeded jobs whose link is missing from the list or must be requested separately, so that they are
+ * Leaves out succeeded jobs whose link is missing from the list or must be requested separately. Those jobs are then
  * polled individually.
  */
 export async function listJobs(

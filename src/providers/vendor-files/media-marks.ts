@@ -7,17 +7,17 @@ import type { ImageFile } from '../shared/image-input.ts';
 import { LargeText } from '../shared/large-json.ts';
 
 /**
- * Media and large texts do not pass through expressions. A mark represents each one and is replaced in the expression's
- * result. A caller who forges a mark can reach only media of the same request.
+ * Keeps media and large texts out of expressions. Each is represented by a mark, which is replaced in the expression's
+ * result. By forging a mark, a caller can reach only media of the same request.
  */
 
 export interface SeenMedium {
   readonly url: string;
   readonly is_data: boolean;
   readonly media_type?: string;
-  /** Present only for data. */
+  /** Set only for data. */
   readonly base64?: string;
-  /** The mark for a form part with the item's bytes. Present only for data. */
+  /** The mark for a form part with the item's bytes. Set only for data. */
   readonly file?: string;
 }
 
@@ -93,10 +93,10 @@ function mapped(
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, change(each)]));
 }
 
-/** Deeper parts of a response are dropped. */
+/** Anything deeper in a response is dropped. */
 const depthMax = 50;
 
-/** Returns the response with marks in place of large texts, and a function that looks up the text of a mark. */
+/** Returns the response with marks in place of large texts, and a function that returns a mark's text. */
 export function markLargeTexts(answer: unknown): {
   readonly value: unknown;
   readonly large: (text: string | undefined) => LargeText | string | undefined;

@@ -13,7 +13,7 @@ interface Viewing {
   readonly marks: MediaMarks;
 }
 
-/** Returns the request as expressions see it: the values that the facts allow to be sent, under our own names. */
+/** Returns the request as expressions see it: the values that the facts allow us to send, under our own names. */
 export function requestView(request: GenerationRequest, viewing: Viewing): object {
   return request.kind === 'video' ? videoView(request, viewing) : imageView(request, viewing);
 }
@@ -49,7 +49,7 @@ function videoView(request: VideoRequest, { facts: source, context, marks }: Vie
   });
 }
 
-/** Parameters that are not passed on because the expression interprets them. */
+/** Returns the parameters that the expression interprets, which are not passed on. */
 function readParameters({ extra }: GenerationRequest, { parameters = {} }: PlainFacts): JsonObject {
   return Object.fromEntries(
     Object.entries(extra).filter(

@@ -19,7 +19,7 @@ import type { Provider, SubmitContext, VideoProvider } from '../provider.ts';
 
 const usualRatios = ['16:9', '9:16', '1:1'];
 
-/** Frames determine the ratio. The vendor refuses any other. */
+/** Frames determine the ratio, and the vendor refuses any other ratio. */
 const usual: VideoFacts = {
   media: { frames: 2, references: 7, videos: 0, audios: 0 },
   prompt: { characters: 5000, wordless: ['first_frame'] },
@@ -85,7 +85,7 @@ function build(request: VideoRequest, context: SubmitContext): JsonObject {
   const { prompt, duration, resolution, ratio, seed, generateAudio, watermark, firstFrame } = request;
   const images = imagesOf(request);
   const facts = readFacts(request, viduFacts, context);
-  // Only models with a choice of sound have this field.
+  // Only models with a choice of sound have the sound field.
   const isSilent = facts.sound === 'never';
   return {
     ...passedOn(request, facts),

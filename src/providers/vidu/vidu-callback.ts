@@ -14,9 +14,9 @@ const ageMaxSeconds = 300;
 const accessKey = 'vidu';
 
 /**
- * HMAC-SHA256, keyed with the key that created the job, over method, path, query, access key, date and the listed
- * headers, one per line. The body is not signed. If our own address is unknown, nothing can be compared, so the
- * callback is only a hint.
+ * Verifies the HMAC-SHA256, keyed with the key that created the job, of the method, path, query, access key, date and
+ * listed headers, one per line. The body is not signed. Without our own address, the signature cannot be checked, and
+ * the callback is only a hint.
  */
 export async function verifyViduCallback(
   { header, url }: Pick<UpstreamCallback, 'header' | 'url'>,

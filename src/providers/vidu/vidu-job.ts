@@ -59,7 +59,6 @@ type Call = Pick<HttpRequestOptions, 'method' | 'json'> & { readonly path: strin
 
 const refusalSchema = z.object({ reason: z.string().min(1), message: z.string().catch('') });
 
-/** `{"code":400,"reason":"FieldInvalid","message","metadata"}` */
 function readRefusal(json: unknown): Refusal | undefined {
   const said = refusalSchema.safeParse(json).data;
   return said === undefined ? undefined : { code: said.reason, message: said.message };
@@ -134,7 +133,7 @@ export async function viduStatus({ id }: Operation, context: ProviderContext): P
   }
 }
 
-/** An unknown state counts as running. */
+/** Returns a pending status. Unknown states count as running. */
 function pending(state: string, progress?: number): OperationStatus {
   const isWaiting = state === 'created' || state === 'queueing';
   return defined({
@@ -144,7 +143,7 @@ function pending(state: string, progress?: number): OperationStatus {
   });
 }
 
-/** A job that has left the queue cannot be cancelled, which the vendor reports with 400. */
+/** Cancels a job. The vendor responds with 400 once the job has left the queue. */
 export async function cancelVidu(
   { id }: Operation,
   context: ProviderContext,
@@ -173,7 +172,10 @@ async function page(query: URLSearchParams, context: ProviderContext) {
   return read;
 }
 
-/** List entries of ended jobs lack the cost and the failure reason, so these jobs are polled individually. */
+/**
+ * Leaves out finished jobs, because their list entries lack the cost and the failure reason. Those jobs are then polled
+ * individually.
+ */
 export async function listVidu(
   operations: readonly Operation[],
   context: ProviderContext,
@@ -194,7 +196,10 @@ export async function listVidu(
 const pagesMax = 5;
 const candidatesMax = 20;
 
-/** The list lacks `payload`, so each job from that time with the same prompt is requested individually. */
+/**
+ * Finds jobs by their marker. The list lacks `payload`, which contains the marker, so each job from that time with the
+ * same prompt is requested individually.
+ */
 export async function findVidu(
   { request, marker, sentAfter, sentBefore }: LostSubmit<VideoRequest>,
   context: ProviderContext,

@@ -26,7 +26,7 @@ export function xaiRefusal(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readRefusal(answer.json), xaiFailures);
 }
 
-/** A proxy's response is not in the vendor's format. */
+/** Whether xAI itself refused. A proxy's response is not in the vendor's format. */
 export function isXaiRefusal({ json }: HttpResponse): boolean {
   return readRefusal(json) !== undefined;
 }
@@ -36,9 +36,7 @@ const nestedSchema = z.object({
   error: z.object({ message: optionalText, type: optionalText, param: optionalText, code: optionalText }),
 });
 
-/**
- * The body is one of `{"code","error":"text"}`, `{"error":"text"}`, and `{"error":{"message","type","param","code"}}`.
- */
+/** Reads `{"code","error":"text"}`, `{"error":"text"}`, or `{"error":{"message","type","param","code"}}`. */
 function readRefusal(json: unknown): Refusal | undefined {
   const plain = plainSchema.safeParse(json).data;
   if (plain !== undefined) return { code: plain.code ?? '', message: plain.error };

@@ -1,7 +1,7 @@
 import type { VideoFacts } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
-/** Counts audio files and vendor voices together. */
+/** The limit for audio files and vendor voices together. */
 export const xaiSoundsMax = 3;
 
 const schemes = ['https', 'http', 'data'];
@@ -26,8 +26,8 @@ const reserved = [
 ];
 
 /**
- * An edit or extension uses one video and keeps its shape and sound, at no more than 720p. An edit also keeps the
- * length. An extension adds the requested seconds.
+ * Facts of an edit or extension. Both use one video and keep its shape and sound, at no more than 720p. An edit also
+ * keeps the length. An extension adds the requested seconds.
  */
 function ofVideo(tasks: string[]): NonNullable<VideoFacts['cases']> {
   return [
@@ -59,8 +59,8 @@ function ofVideo(tasks: string[]): NonNullable<VideoFacts['cases']> {
 
 const usual: VideoFacts = {
   fields: { resolution: true, ratio: true, duration: true, generate_audio: true, safety_identifier: true },
-  // `video_task` is our own name: `edit` (the default) or `extend`. `reference_audios` are vendor voices, a list of
-  // `{voice_id}`. The request's audio files precede them.
+  // `video_task` is our own name: `edit` (the default) or `extend`. `reference_audios` is a list of vendor voices,
+  // `{voice_id}`. The request's audio files are sent before them.
   parameters: { video_task: { values: [], read: true }, reference_audios: { type: 'list' } },
   reserved,
   other_parameters: true,
@@ -94,7 +94,7 @@ const later: VideoFacts = {
   media: { ...first.media, frames: 2, audios: xaiSoundsMax },
   addresses: { ...first.addresses, audios: schemes },
   resolutions: [...resolutions, '1080p'],
-  // Images within the video: `[{ image: { url }, timestamp_s }]`, at most four.
+  // `keyframes` are images within the video: `[{ image: { url }, timestamp_s }]`, at most four.
   parameters: { ...usual.parameters, keyframes: { type: 'list' } },
   cases: [
     { when: { brings: ['first_frame', 'references'] }, facts: { ratios: [...ratios, 'adaptive'] } },

@@ -51,14 +51,14 @@ const xaiImageFacts: FactsTable = {
     ],
   },
   models: [
-    // The xai-sdk message types also include `high`, although its function offers only `low` and `medium`.
+    // The xai-sdk message types also include `high`, although the SDK's function offers only `low` and `medium`.
     [/-2\.0/, { ...usual, qualities: ['low', 'medium', 'high'] }],
     [/^grok-(?:2|imagine)-image/, { ...usual, qualities: [] }],
   ],
   others: { ...usual, references: { mask: false } },
 };
 
-/** Grok Imagine images. If one of several is moderated, the response omits it, but it may still be billed. */
+/** Grok Imagine images. If some of the images are moderated, the response omits them, but they may still be billed. */
 export const xaiImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],
   facts: xaiImageFacts,

@@ -25,8 +25,8 @@ import type {
 } from '../provider.ts';
 
 /**
- * Creates, edits and extends Grok Imagine videos. The operation is `{id}`. The vendor has no cancel, list or callback,
- * and returns no marker, so only an operator can find a lost job.
+ * Creates, edits and extends Grok Imagine videos. The operation is `{id}`. The vendor has no cancel call, list or
+ * callbacks, and returns no marker, so only an operator can find a lost job.
  */
 export const xaiVideo: VideoProvider = {
   cancelUntil: 'never',
@@ -67,7 +67,7 @@ const jobSchema = z.object({
 });
 type Job = z.infer<typeof jobSchema>;
 
-/** A 202, with or without a body, means that the job is still running. */
+/** Gets a job's status. A 202, with or without a body, means that the job is still running. */
 async function status({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
   const answer = await askXai({ method: 'GET', path: `/videos/${encodeURIComponent(id)}` }, context);
   if (answer.status === 404 && isXaiRefusal(answer)) throw unknownJob(404);
@@ -86,8 +86,8 @@ function pending(job: Job | undefined): OperationStatus {
 }
 
 /**
- * Older responses have no status, only a link once the job is done. Returns undefined for a finished job without a
- * file.
+ * Returns a job's status, or undefined for a finished job without a file. Older responses have no status, only a link
+ * once the job is done.
  */
 function readJob(job: Job, { json }: HttpResponse): OperationStatus | undefined {
   const { video, error } = job;

@@ -9,7 +9,10 @@ import type { RecordedAnswer, Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 import { isPlain, isToken } from '../../../base/plain-text.ts';
 
-/** Whatever the response, a create request must be sent only once, and an ambiguous response must count as accepted. */
+/**
+ * Tests that a create request is sent only once, whatever the response, and that an ambiguous response counts as
+ * accepted.
+ */
 export function creationTests(given: Conformance): VerificationTest[] {
   const { accepted, refused } = given.specimens;
   if (accepted === undefined || refused === undefined) return [];
@@ -79,7 +82,7 @@ function deep(): unknown {
 
 type Expected = Readonly<Record<string, unknown>>;
 
-/** No row of the file matches the text of these responses, so only the status decides. */
+/** Returns responses whose text matches no row of the file, so only the status decides. */
 function clear({ answers }: Specimen): readonly (readonly [string, DoubleAnswer, Expected])[] {
   const refusal = withTexts(answers, () => 'other');
   const [first = page] = refusal;

@@ -4,7 +4,7 @@ import type { Authentication, RecordedExchange } from '../../../models/vendor-fi
 import { UpstreamError } from '../../provider.ts';
 import type { HttpRequestOptions, HttpResponse, ProviderContext, SubmitContext } from '../../provider.ts';
 
-/** A double that plays the vendor with the responses recorded in a vendor file. Nothing leaves the process. */
+/** A test double that plays the vendor with the responses recorded in a vendor file. Nothing leaves the process. */
 
 export type DoubleAnswer = RecordedExchange['answer'] | 'lost' | 'not_sent';
 
@@ -23,7 +23,7 @@ export interface SentRequest {
 }
 
 const baseUrl = 'https://vendor.invalid/base';
-/** Also a valid key pair, for vendors that require signed requests. */
+/** Also works as a key pair, for vendors that require signed requests. */
 export const testKey = 'test-key:test-secret';
 export const testMarker = 'mediary-fixture-1';
 const testCallback = 'https://gateway.invalid/callbacks/fixture';
@@ -31,7 +31,7 @@ const testCallback = 'https://gateway.invalid/callbacks/fixture';
 export interface DoubleOptions {
   readonly model: string;
   readonly authentication: Authentication;
-  /** One response per request. The responses to any further requests are lost. */
+  /** One response per request. The responses to all further requests are lost. */
   readonly answers: readonly DoubleAnswer[];
 }
 
@@ -65,7 +65,7 @@ function responseOf({ status, headers, json, text }: RecordedExchange['answer'])
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
   const body = text ?? (json === undefined ? '' : JSON.stringify(json));
-  // Give each reader its own copy.
+  // Gives each reader its own copy.
   return { status, headers: lowered, text: body, json: json === undefined ? undefined : JSON.parse(body) };
 }
 

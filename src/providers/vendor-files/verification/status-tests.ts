@@ -10,7 +10,7 @@ import { withTexts } from './specimens.ts';
 import type { RecordedAnswer, Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 
-/** Only the vendor's own statement about a job may end a task. Nothing else in a response may. */
+/** Tests that only the vendor's own statement about a job can end a task, and no other part of a response. */
 export function statusTests(given: Conformance): VerificationTest[] {
   const { pending, succeeded, failed, find } = given.specimens;
   const states = statesOf(given.file, given.kind);
@@ -21,7 +21,7 @@ export function statusTests(given: Conformance): VerificationTest[] {
   const unknown = withTexts(pending.answers, (text) => (isState(text) ? 'A_WORD_NOBODY_KNOWS' : text));
   const isLink = (text: string): boolean => /^(?:https?:|data:)/.test(text);
   const bare = withTexts(succeeded.answers, (text) => (isLink(text) ? undefined : text));
-  // If a vendor's responses contain no links, it serves the file at an address derived from the job.
+  // Without links in its responses, a vendor serves the file at an address derived from the job.
   const hasLinks = JSON.stringify(bare) !== JSON.stringify(succeeded.answers);
   const rude = withTexts(failed.answers, (text) => (isState(text) ? text : hostile));
   const page = { status: 200, headers: { 'content-type': 'text/html' }, text: '<html>It works</html>' };
@@ -72,7 +72,7 @@ async function askWith(
   return runStep(step.do, { provider, request, context, operation: operationOf(fixture) });
 }
 
-/** Paths can contain any part of the operation, so it may need more than `id`. */
+/** Paths can contain any part of the operation, not just `id`. */
 function operationOf({ steps }: Specimen['fixture']) {
   const created = steps.find((step) => step.do === 'submit')?.expect ?? {};
   const parts = Object.entries(created).flatMap(([name, value]) =>
