@@ -125,7 +125,7 @@ describe.skipIf(browserPath === undefined)(`past periods in the console${noBrows
     const { page, faults, calls } = await signedIn('#/now');
     const chart = (label: string) => page.getByRole('img', { name: new RegExp(`^${label}: `) });
     await chart('Created').waitFor();
-    expect(await chart('Created').getAttribute('aria-label')).toContain('Created: 12;');
+    expect(await chart('Created').getAttribute('aria-label')).toContain('Created: 12.');
     await page.getByRole('cell', { name: '3 our upstream account' }).first().waitFor();
     await look(page, 'now-past');
     await page.getByText('The numbers of the charts').click();
@@ -137,7 +137,7 @@ describe.skipIf(browserPath === undefined)(`past periods in the console${noBrows
       .filter({ hasText: 'plain' });
     await row.getByText('4', { exact: true }).first().waitFor();
     await page.getByLabel('Model of the charts').selectOption('plain');
-    await page.getByRole('img', { name: /^Created: 4;/ }).waitFor();
+    await page.getByRole('img', { name: /^Created: 4\./ }).waitFor();
     expect(await chart('Unfinished').count()).toBe(0);
     await page.getByRole('button', { name: 'Last hour' }).click();
     const numbers = page.getByRole('region', { name: 'The numbers of the charts' }).getByRole('row');

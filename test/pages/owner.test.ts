@@ -206,7 +206,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await page.getByRole('button', { name: 'Model' }).click();
     await page.getByRole('cell', { name: 'seedance-2.5' }).waitFor();
     await page.getByLabel('Period').selectOption('Last month');
-    await page.getByText('Nothing was used in this time').waitFor();
+    await page.getByText('Nothing was used in this period').waitFor();
     await page.getByLabel('Until before').fill(new Date(Date.now() + 86_400_000).toISOString().slice(0, 10));
     await page.getByRole('cell', { name: 'seedance-2.5' }).waitFor();
     expect(faults).toEqual([]);

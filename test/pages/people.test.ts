@@ -158,6 +158,7 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
     await page.getByLabel('What it may do').selectOption({ index: 4 });
     await page.getByLabel('clip', { exact: true }).check();
     await page.getByLabel(/^May spend a month/).fill('9');
+    await page.getByText('More limits').click();
     await page.getByLabel(/^From these addresses/).fill('nowhere');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByText('must be an address or a network').waitFor();

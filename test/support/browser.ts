@@ -146,8 +146,5 @@ export async function pressSearchKey(page: Page): Promise<void> {
 
 /** Returns the suggestions of an input. */
 export async function offered(input: Locator): Promise<readonly string[]> {
-  const values: readonly string[] = await input.evaluate(
-    '(node) => [...(node.list?.options ?? [])].map(({ value }) => value)',
-  );
-  return values;
+  return input.evaluate((node: any) => Array.from(node.list?.options ?? [], ({ value }: any) => value));
 }
