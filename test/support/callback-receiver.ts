@@ -15,7 +15,7 @@ export type CallbackReceiver = Awaited<ReturnType<typeof startCallbackReceiver>>
 
 /**
  * Starts a caller's endpoint that records requests. It responds with these statuses in order and then repeats the last
- * one (0 means no response). A function responds by itself and receives the request's index, from 0.
+ * one. 0 means no response. A function receives the request's index and sends the response itself.
  */
 export async function startCallbackReceiver(
   answer: readonly number[] | ((response: ServerResponse, index: number) => void) = [204],
