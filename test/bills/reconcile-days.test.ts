@@ -27,7 +27,7 @@ const never = () => {
 };
 
 interface Ours {
-  /** By channel and day number. */
+  /** Costs by channel and day number. */
   readonly [channel: string]: Readonly<Record<number, readonly Costs[]>>;
 }
 

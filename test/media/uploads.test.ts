@@ -59,7 +59,7 @@ async function run(file: string, model = 'wan'): Promise<Record<string, unknown>
   return account.finished(created.body.id);
 }
 
-/** Well below the limit for an upload, and far above what one needs. */
+/** Well below the upload time limit, and far above what an upload needs. */
 const patience = { timeout: 180_000 };
 const uploads = (name: string) => upstream.control.tasks(name).map(({ id }) => id).length;
 

@@ -72,7 +72,7 @@ it('charges the cheapest if there are more images than requested', () => {
   expect(chargeOf([large, small, large], 2).amount).toBe(165_000n);
 });
 
-/** The sizes were read from the images. */
+/** Charges images whose sizes were read from the images. */
 const measured = (facts: SettleFacts, held: bigint, more: Partial<PriceBasis> = {}) =>
   chargeImages({
     basis: { ...basis, ...more },

@@ -10,7 +10,7 @@ import { openDatabase } from '../capacity/support.ts';
 import { testSealing } from '../support/sealing.ts';
 import { firstRecord } from '../support/task-records.ts';
 
-/** One holder has a longer backlog than a step of the upkeep reads, and nothing of it succeeds. */
+/** One holder has a backlog longer than an upkeep step reads, and every item of it fails. */
 
 const backlog = Array.from({ length: 450 }, (_, n) => String(n).padStart(3, '0'));
 const log = createLogger({ level: 'silent', format: 'json' });
@@ -20,7 +20,7 @@ let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => void (database = await openDatabase()));
 afterAll(() => database.drop());
 
-/** Begins with the item of the other holder last, and ends the step after that many items. */
+/** Limits a step to as many items as it takes to begin the other holder's. */
 function limit(countMax: number) {
   const begun: string[] = [];
   return { begun, isOver: () => begun.length >= countMax };

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startHarness } from '../support.ts';
 
-/** Vendors with more than one way to authenticate. */
+/** Covers vendors with more than one way to authenticate. */
 
 const harness = await startHarness({ renderSeconds: 8, apiKeys: ['test-key', 'access:secret'] });
 afterAll(() => harness.close());
