@@ -91,7 +91,9 @@ describe('a clean clone', () => {
   }, 900_000);
 });
 
-/** The user interface that the banner links responds, and its buttons that bypass the ledger are off. */
+/**
+ * Checks that the user interface linked in the banner responds, and that its buttons that bypass the ledger are off.
+ */
 async function temporalUiIsSafe(mode: LocalMode): Promise<void> {
   const ui = /Temporal UI +(http\S+)/.exec(mode.output())?.[1] ?? '';
   await waitUntil('the UI listens', async () => (await fetch(ui)).ok);
@@ -117,7 +119,7 @@ async function bash(command: string, cwd: string): Promise<string> {
   return (await run('bash', ['-c', command], { cwd, maxBuffer: 10_000_000 })).stdout;
 }
 
-/** Repeats the command while the gateway is busy. That changes nothing. */
+/** Repeats a command while the gateway is busy. Repeating has no effect. */
 async function answerOf(command: string, cwd: string) {
   for (;;) {
     const answer = JSON.parse(await bash(command, cwd));

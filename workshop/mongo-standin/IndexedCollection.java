@@ -91,7 +91,7 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         return matchDocumentsFromStream(all, query, orderBy, skip, limit, batchSize, projection);
     }
 
-    /** The base class would query every match, even if the command updates only the first. */
+    /** Overridden because the base class would query every match, even if the command updates only the first. */
     @Override
     public synchronized Document updateDocuments(Document selector, Document update, ArrayFilters arrayFilters,
                                                  boolean isMulti, boolean isUpsert, Oplog oplog) {
@@ -103,7 +103,7 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         }
     }
 
-    /** The base class builds an index without the collection's lock, and leaves a partial index after a failure. */
+    /** Overridden because the base class builds indexes without the collection's lock, and a failure leaves a partial index. */
     @Override public synchronized void addIndex(Index<Object> index) {
         try {
             super.addIndex(index);
