@@ -375,7 +375,6 @@ it.each(upkeepLoops)('one poisoned item stops no other: %s', async (loop) => {
   expect([...new Set(reached)].toSorted()).toEqual(['one', 'two']);
 });
 
-/** The loops that make up the reconciler's steps. */
 const timedLoops = [
   'unfinished tasks',
   'owed callbacks',

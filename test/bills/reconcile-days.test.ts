@@ -27,7 +27,6 @@ const never = () => {
 };
 
 interface Ours {
-  /** Costs by channel and day number. */
   readonly [channel: string]: Readonly<Record<number, readonly Costs[]>>;
 }
 

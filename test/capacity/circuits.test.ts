@@ -104,7 +104,6 @@ describe('circuits that processes share', () => {
   const place = { channel: 'c', credential: 'a', model: 'm' };
   const account = 'account_0';
   let tasks = 0;
-  /** Returns a different task each time, as in real traffic. */
   const next = (where = place) => ({
     ...where,
     account: `account_${tasks % 3}`,

@@ -42,7 +42,6 @@ function world(perSecond: number, processes = 1) {
         const limiter = limiters[Math.floor(random() * processes)];
         const delay = await limiter?.enter(next, new AbortController().signal);
         if (delay === undefined) sentAt.set(next.id, clock);
-        // The server's timers are up to a second late.
         else agenda.push({ ...next, at: clock + delay.ms + 1000 * random(), isBack: true });
       }
     },

@@ -119,7 +119,6 @@ async function makeBill(): Promise<void> {
   for (const prompt of prompts) await account.finished(await create('fal-seedance-2.0', prompt));
   const [billed = '', dear = ''] = prompts.map(jobOf);
   const now = Date.now();
-  // These three days include today.
   const [before, time, after] = [-1, 0, 1].map((days) => new Date(now + days * 86_400_000).toISOString());
   const lines = [`${billed},1.512,${before}`, `${dear},1.68,${after}`, `none-of-ours,1.512,${time}`];
   here.set(shown.bill, join(directory, 'bill.csv'));

@@ -7,7 +7,6 @@ import { adminToken } from '../support/http-world.ts';
 
 export interface LineChange {
   readonly url?: string;
-  /** Defaults to the HTTP world's admin token. */
   readonly token?: string;
   readonly terminal?: Terminal;
 }

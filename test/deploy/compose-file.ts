@@ -87,7 +87,6 @@ export function withDefaults(value: string): string {
   return withValues(value, new Map());
 }
 
-/** Parses durations such as `90s`, `2m` and `1m30s`. */
 export function secondsOf(duration: string): number {
   const parts = /^(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
   if (parts === null || duration === '') throw new Error(`not a duration: ${duration}`);

@@ -29,7 +29,6 @@ export const dashboard = z
   .looseObject({ uid: z.string(), panels: z.array(panelSchema) })
   .parse(JSON.parse(readRepositoryFile('deploy/grafana/mediary.json')));
 
-/** The dashboard's queries, as Prometheus reads them. */
 export const dashboardExpressions = dashboard.panels.flatMap(({ targets }) =>
   targets.map(({ expr, legendFormat }) => ({
     expr: expr.replaceAll('$__rate_interval', '5m'),

@@ -68,7 +68,6 @@ async function runWorkerWith(yaml: string): Promise<void> {
   const reloaded = await gateway.admin('POST', '/config/reload');
   expect(reloaded.status).toBe(200);
   await stopWorker();
-  // The new process starts with an accurate clock.
   gateway.clock.aheadMs = 0;
   const log = createLogger({ level: 'silent', format: 'json' });
   core = await openCore(readEnvironment(gateway.environment), log, {

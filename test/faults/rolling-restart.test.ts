@@ -81,7 +81,6 @@ function withModel(model: string): string {
     .replace(entry, entry + entry.replace('id: seedance', `id: ${model}`));
 }
 
-/** Sends each request to an address that last reported ready. */
 function balance() {
   const ready = new Set<string>();
   let turn = 0;

@@ -9,7 +9,6 @@ export interface TestServer {
   readonly port: number;
   readonly origin: string;
   connections: number;
-  /** Connections open on both sides. */
   open: number;
   requests: number;
 }

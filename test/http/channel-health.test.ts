@@ -243,7 +243,6 @@ describe('every page says the same of', () => {
     if (said.channels?.since !== null && state !== 'ill') expect(said.channels?.since).toBe(start / 1000);
     const [line] = healthLines([said.channels]);
     expect(line).toContain(said.channels?.text);
-    // A channel is either a candidate or dropped, never both.
     const { candidates, dropped } = said.route;
     const verdicts = [...candidates, ...dropped].filter(({ channel }) => channel === 'three');
     expect(verdicts).toHaveLength(1);

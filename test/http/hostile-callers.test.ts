@@ -190,7 +190,6 @@ describe('one connection', () => {
     socket.on('data', (bytes: Buffer) => {
       const text = rest + bytes.toString('latin1');
       answered += text.split(line).length - 1;
-      // A line may begin in these bytes and end in the next chunk.
       rest = text.slice(-(line.length - 1));
     });
     expect((await node.call('GET', '/healthz')).status).toBe(200);

@@ -18,12 +18,10 @@ let node: Server;
 let account: TestAccount;
 let other: TestAccount;
 let task: string;
-/** Releases the list reads that hang. */
+/** Functions that release the list reads that hang. */
 const hanging: (() => void)[] = [];
 let hangs = (_account: string | undefined): boolean => false;
-/** How many list reads have begun. */
 let reads = 0;
-/** How many requests have had their key checked. */
 let checked = 0;
 
 beforeAll(async () => {

@@ -92,7 +92,6 @@ it('a process that is stopped meanwhile charges what it delivered, if MongoDB re
   const stopped = api.stop();
   await mongo.restart();
   await stopped;
-  // From now on, another process could write the charge.
   const owed = await gateway.core.mongo.db.collection('image_charges_owed').countDocuments();
   const isWritten = (await gateway.core.ledger.balance(account.id)).held === 0n;
   expect([owed === 1, isWritten]).toContain(true);

@@ -254,7 +254,6 @@ describe('release', () => {
 });
 
 describe('refund', () => {
-  /** Charges 150: 60 from the hold and 90 beyond it. */
   async function charged(): Promise<string> {
     const account = await accountWith(200n);
     await hold(account, 'a', 60n);

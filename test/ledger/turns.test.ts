@@ -71,7 +71,6 @@ interface Writers {
   readonly server: Server;
   /** Whether every entry of the first writer is refused, so that writer appends nothing. */
   readonly refused?: boolean;
-  /** When the first writer dies, in milliseconds. */
   readonly diesAt?: number;
 }
 

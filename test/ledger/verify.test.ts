@@ -666,7 +666,6 @@ it('heads that were removed show against the verification that anchored them', a
   const lastSoundAt = Date.now() + hourMs;
   expect(await verifyAt(Date.now(), 'workflow', { lastSoundAt: 0 })).toEqual([]);
   const missing = await verifyAt(Date.now(), 'workflow', { lastSoundAt });
-  // Accounts are read in parallel.
   expect(missing.map(({ invariant, account }) => `${account} ${invariant}`).toSorted()).toEqual([
     'a ends_at_anchored_head',
     'b ends_at_anchored_head',

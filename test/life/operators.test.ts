@@ -19,7 +19,6 @@ import { waitUntil } from '../support/processes.ts';
  */
 
 let gateway: TestGateway;
-/** A second API with the same database but its own caches. */
 let secondUrl: string;
 
 beforeAll(async () => {

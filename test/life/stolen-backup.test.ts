@@ -71,7 +71,6 @@ let account: TestAccount;
 let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>;
 let directory: string;
 const tasks: string[] = [];
-/** Texts that must not appear, by description. */
 const secrets = new Map<string, string>([
   ['a word of the caller', canary],
   ['the query of the callback’s address', 'secret=abc'],

@@ -119,7 +119,7 @@ async function bash(command: string, cwd: string): Promise<string> {
   return (await run('bash', ['-c', command], { cwd, maxBuffer: 10_000_000 })).stdout;
 }
 
-/** Repeats a command while the gateway is busy. Repeating has no effect. */
+/** Repeats a command while the gateway is busy, which is safe because a busy gateway does nothing. */
 async function answerOf(command: string, cwd: string) {
   for (;;) {
     const answer = JSON.parse(await bash(command, cwd));

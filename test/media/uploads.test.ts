@@ -42,7 +42,6 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** The vendor's own client, to inspect the account. */
 const sdk = (auth: string) => new Replicate({ auth, baseUrl: `${upstream.url}/replicate/v1` });
 const idsAt = async (auth: string): Promise<string[]> =>
   ((await sdk(auth).files.list()) as unknown as { results: { id: string }[] }).results.map(({ id }) => id);

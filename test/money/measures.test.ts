@@ -13,7 +13,6 @@ interface Example {
     readonly comesTo: string;
   };
   readonly facts: SettleFacts;
-  /** For measures that the response reports. */
   readonly reported: string;
   /** Applies if the upstream reports nothing. */
   readonly bound?: NonNullable<PriceBasis['bounds']>[Measure];

@@ -119,7 +119,6 @@ function videoCases({ id: model, resolutions, durations, inputs }: ModelConfig):
       ...videoCase(`${resolution} with sound`, { ...base, resolution, generateAudio: true }),
       ...videoCase(`${resolution} without sound`, { ...base, resolution, generateAudio: false }),
       ...videoCase(`${resolution} from a frame`, { ...base, resolution, firstFrame: picture }),
-      // An edit is as long as its video.
       ...videoCase(`${resolution} with a video`, {
         ...base,
         resolution,

@@ -133,7 +133,6 @@ describe.each(jobVendors)('$name', (vendor) => {
       const status = await end(`[sim:${fault}]`);
       if (status.state !== 'failed') throw new Error(`it is ${status.state}`);
       expect(isUnbilled(status)).toBe(vendor.unbilled?.includes(fault) ?? false);
-      // docs/providers.md must be right about the vendor.
       expect(status.unbilled === true).toBe(isPromised(vendor, status.failure.class));
     },
   );

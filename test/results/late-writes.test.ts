@@ -141,7 +141,6 @@ const writers: Readonly<Record<string, (parts: Parts) => Promise<unknown>>> = {
     }),
 };
 
-/** Runs the upkeep of stored files, as the reconciler does. */
 async function sweep({ copier, store, log }: Parts): Promise<void> {
   await copier.retryDue();
   await copier.deleteExpired();

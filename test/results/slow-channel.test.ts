@@ -78,7 +78,6 @@ it('channels that got no copy in one step are first in the next', async () => {
       },
     },
     log,
-    // Failed copies remain due.
     now: () => -1_000_000,
   } as never);
   for (const _ of ['a', 'b', 'c']) {
@@ -137,7 +136,6 @@ it('files of an account are deleted, although more are held than fit a step; it 
   const whole = () => false;
   expect(await deleteFilesOf('leaver', whole, deps)).toBe(false);
   expect(removed.toSorted()).toEqual(['one/x.png', 'two/x.png']);
-  // The next step spends no time on them.
   isHeld = false;
   expect(await deleteFilesOf('leaver', whole, deps)).toBe(false);
   expect(removed).toHaveLength(2);

@@ -145,7 +145,6 @@ describe.each(states)('a storage that is %s', (now) => {
   });
 
   it('an image that is rendered meanwhile is offered to the storage until it fits', async () => {
-    // The S3 client makes three attempts itself.
     fillsWhileRendering(7);
     const { status, body } = await generate({ response_format: 'url' });
     expect([status, refusals, upstream.calls.length]).toEqual([200, 0, 1]);

@@ -14,7 +14,6 @@ import { testBuyer } from '../support/buyer.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The request, plus the `resolutions` of the model. */
 type Wish = Partial<VideoRequest> & { readonly resolutions?: readonly string[] };
 
 /** Plans for two channels. `main` uses the model's price, and `dear` may have its own. */

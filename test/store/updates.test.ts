@@ -93,7 +93,6 @@ function unnamedOperands(source: string): readonly string[] {
   const text = source
     .replaceAll(/updateWith(<\w+>)?\((\{(?:[^{}]|\{[^{}]*\})*\})\)/g, '')
     .replaceAll(/\s+/g, ' ')
-    // A type annotation says nothing about the variable's value.
     .replaceAll(/const \$\w+: /g, 'const ');
   const named = /^\{ ?['[\w]/;
   const operands = [...text.matchAll(new RegExp(`\\$(${operator})( ?[:=] |,| \\})(.{0,30})`, 'g'))];

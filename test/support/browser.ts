@@ -84,7 +84,6 @@ export const withoutPolls = (ms: number): string => `{
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** The axe rules whose outcome depends on the colour scheme. */
 export const contrast: readonly string[] = ['color-contrast'];
 
 interface AxeViolation {

@@ -23,9 +23,7 @@ export type Call = (method: string, path: string, options?: CallOptions) => Prom
 export type AdminCall = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
 export interface AccountOptions {
-  /** Defaults to a random id. */
   readonly id?: string;
-  /** Defaults to 100. */
   readonly credit?: string;
   readonly key?: Readonly<Record<string, unknown>>;
 }

@@ -49,7 +49,6 @@ export interface TestGatewayOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly renderSeconds?: number;
   readonly moreDialects?: readonly CreateDialect[];
-  /** Defaults to true. */
   readonly worker?: boolean;
   /** If true, `logLines` receives every log line, down to the most detailed level. By default nothing is logged. */
   readonly watchesLog?: boolean;

@@ -10,7 +10,6 @@ export function mongodbUri(): string {
   return provided('mongodbUri');
 }
 
-/** The run's MongoDB, with a database of the test's own. */
 export function databaseUri(name: string): string {
   const uri = new URL(mongodbUri());
   uri.pathname = `/${name}`;

@@ -12,5 +12,4 @@ export function sealedWith(keys: readonly Uint8Array[]) {
   return { ...createSealer(keys), errorTerms: createErrorTerms(testLedgerKey) };
 }
 
-/** Sealed with a random key that only this process has. */
 export const testSealing = { ...sealedWith([randomBytes(32)]), endUsers: testEndUsers };

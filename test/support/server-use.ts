@@ -4,7 +4,7 @@
  */
 let used = false;
 
-/** Every helper that provides a server to a test calls this. */
+/** Helpers that provide a server to a test must call this. */
 export function markServerUse(): void {
   used = true;
 }

@@ -6,7 +6,6 @@ import { onTestFinished } from 'vitest';
 import type { RacePoint } from '../../src/base/race-point.ts';
 import { loadsTypeScript } from './typescript.ts';
 
-/** An API in a separate process that may kill itself. */
 export interface StoppingApi {
   readonly child: ChildProcess;
   /** Resolves once the process has died and all its output has been read. */

@@ -17,7 +17,6 @@ export interface TestPort extends TaskPort {
   readonly acts: { readonly task: string; readonly action: RunningActionName; readonly input: ActionInput }[];
   readonly redelivered: string[];
   readonly found: Map<string, readonly string[]>;
-  /** The most ids per page, however many are requested. */
   pageMax: number;
   /** The state of every task, as far as it determines which actions are possible. */
   situation: StateName;
@@ -61,7 +60,6 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
       if (failure !== undefined) throw failure;
       if (port.started.some(({ task }) => task === input.task)) return;
       port.started.push(input);
-      // Does nothing if the creation was abandoned.
       await tasks.step(input.task, { kind: 'acted' });
     },
 

@@ -397,7 +397,6 @@ describe('an adoption', () => {
     const abandoned = stepped(lostTask(), { kind: 'resubmitted' }, start + 5);
     expect(abandoned.attempts[0]).toMatchObject({ state: 'abandoned', endedAt: start + 5 });
     expect(abandoned.attempts[0]?.past).toMatchObject([{ state: 'lost', endedAt: start }]);
-    // An attempt in flight has no past state.
     expect(waiting().attempts[0]).not.toHaveProperty('past');
   });
 

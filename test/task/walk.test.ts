@@ -175,7 +175,6 @@ interface Memory {
   readonly jobs: Set<string>;
   /** The time before which each channel must not be called, unless an operator requests it. */
   readonly named: Map<string, number>;
-  /** When the current pauses began to count. */
   begunAt: number;
 }
 
@@ -390,7 +389,6 @@ describe('whatever happens to a task', () => {
       }),
       { numRuns: 3_000 },
     );
-    // The walk must reach every state, and reliably so.
     expect([...seen.keys()].toSorted()).toEqual([
       'attempt abandoned', 'attempt accepted', 'attempt failed', 'attempt lost', 'attempt not_accepted',
       'attempt rejected', 'attempt sending', 'state asking', 'state broken', 'state creating', 'state ended', 'state ending',

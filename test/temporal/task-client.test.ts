@@ -136,7 +136,6 @@ it('an act that meets a reset or a discarded step is repeated under its id', asy
   expect(await port.act(task, 'fail', act)).toEqual({ did: { task: 'It failed.' } });
   expect(asked).toEqual([asked[0], asked[0]]);
   asked.length = 0;
-  // An update id that no workflow has received.
   await world.client.workflow.getHandle(task).terminate();
   await expect(port.act(task, 'fail', act)).rejects.toMatchObject({ code: 'action_not_possible' });
 });

@@ -102,7 +102,7 @@ describe('a submission', () => {
     const pauses = (await task.events()).flatMap(({ timerStartedEventAttributes: timer }) =>
       timer ? [Number(timer.startToFireTimeout?.seconds)] : [],
     );
-    // The first timer is for the deadline.
+    // Skip the first timer, which is for the deadline.
     expect(pauses.slice(1, 4)).toEqual([1, 2, 4]);
     expect(task.calls().filter((call) => call === 'post one')).toHaveLength(1);
   });

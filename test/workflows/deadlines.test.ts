@@ -158,7 +158,6 @@ describe('at its deadline', () => {
     const task = await atWork(['submit one', 'post one', 'find']);
     let failures = 1;
     tasks.upstream.find = async (id) => {
-      // `abandoned` may be searching at the same time.
       if (id !== task.id) return undefined;
       if ((failures -= 1) >= 0) throw new Error('MongoServerSelectionError');
       return 'job-9';

@@ -63,7 +63,6 @@ export interface Upstream {
   configured: readonly string[];
   isTimeRight: boolean;
   isForgotten: boolean;
-  /** How long each write takes, in milliseconds. */
   writeMs: number;
   /** Called after an action has been written and before its response is sent. */
   acted(): Promise<void>;

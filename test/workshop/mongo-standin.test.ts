@@ -127,7 +127,6 @@ it('acknowledged writes survive kill -9 completely, with their indexes', async (
   await mongo.kill();
   running = false;
   await mongo.restart();
-  // Writers that are looking for a server find this one now.
   await Promise.all(writers);
 
   const all = await entries.find().toArray();

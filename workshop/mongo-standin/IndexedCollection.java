@@ -103,7 +103,7 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         }
     }
 
-    /** Overridden because the base class builds indexes without the collection's lock, and a failure leaves a partial index. */
+    /** The base class builds an index without the collection's lock, and leaves a partial index after a failure. */
     @Override public synchronized void addIndex(Index<Object> index) {
         try {
             super.addIndex(index);

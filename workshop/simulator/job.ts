@@ -81,7 +81,6 @@ export class Job<Detail extends Rendered = Rendered> {
     return media.map((medium) => world.link(task, medium, from, lifetimeSeconds));
   }
 
-  /** Returns the link to a picture that accompanies the video. */
   pictureLink(look: Partial<ImageLook>): string {
     const { task, world, detail, faults, since } = this;
     return world.link(task, world.image(detail, look, faults), since);

@@ -65,7 +65,6 @@ export class StateFile {
   }
 }
 
-/** Skips a line that a crash cut short. */
 function parseLine(text: string): StateLine[] {
   if (text === '') return [];
   try {

@@ -15,7 +15,6 @@ export interface StandGateway {
   readonly adminToken: string;
   readonly environment: Variables;
   api(): ChildServer;
-  /** Replaces the API process, even if it is still running. */
   restartApi(): Promise<void>;
   /** Starts another API process and another worker. Resolves with that API's address. */
   addProcesses(): Promise<string>;
@@ -61,7 +60,6 @@ export async function startGateway(stand: Stand, settings: GatewaySettings): Pro
       probe,
     });
   let pairs = 1;
-  // The API reports when a worker is ready.
   await start('worker', () => Promise.resolve());
   let api = await start('api', () => requireReady(url));
   return {

@@ -140,7 +140,6 @@ describe('a body that is slow', () => {
   it('is not assumed if it arrived while this process was paused', async () => {
     const { request, reading } = open();
     await turns();
-    // The timer fires before the socket is read.
     vi.advanceTimersByTime(fiveSeconds);
     request.push('0123456789');
     request.push(null);

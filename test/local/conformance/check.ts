@@ -4,7 +4,6 @@ import type { Collection, Document } from 'mongodb';
 export type Subject = Collection<Document & { _id: string }>;
 
 export type Check = {
-  /** A sentence that is true of MongoDB 7. */
   name: string;
   expected: unknown;
   /** Receives an empty collection. The result is compared with `expected`. */

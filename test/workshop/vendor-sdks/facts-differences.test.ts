@@ -53,7 +53,6 @@ describe('the differences between a table of facts and the SDKs', () => {
     expect(said([{ read: ['a2'] }], ['a1', 'b1', 'old'])).toEqual([
       'v, video: a1 is gone: no SDK has it any more',
     ]);
-    // A model still exists if any SDK has it.
     expect(said([{ read: ['a2'] }, { sdk: 'other', read: ['a1'] }], ['a1'])).toEqual([]);
   });
 

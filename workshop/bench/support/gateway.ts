@@ -19,7 +19,6 @@ export type RenderKind = 'short' | 'long';
 export interface BenchSettings {
   readonly profile: boolean;
   readonly accounts?: number;
-  /** Additional channels and models, as YAML list items. */
   readonly channels?: string;
   readonly models?: string;
   readonly prefix?: string;

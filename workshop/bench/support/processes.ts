@@ -6,7 +6,6 @@ import type { Goal, Report } from './report.ts';
 import { measureInTurns, middleOf, roundsOf, rowsOf } from './rounds.ts';
 import type { Measured, Subject } from './rounds.ts';
 
-/** What `--processes` compares. */
 interface Compared {
   readonly title: string;
   /** Returns the subject with its calls spread over these API processes. */

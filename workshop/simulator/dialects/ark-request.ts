@@ -154,7 +154,6 @@ export function settleArk(
   const place = ratios.split(' ').indexOf(ratio);
   const size = pairIn(sizes[isFirst ? 0 : 1]?.[resolution]?.split(' ')[place] ?? '1280x720');
   const { width, height } = size ?? { width: 1280, height: 720 };
-  // Models 1.x read no videos, so none are billed.
   const read = model.includes('seedance-1-') ? 0 : (faults.number('input-seconds') ?? inputSeconds(body));
   const random = Math.floor(Math.random() * 4_294_967_296);
   return {

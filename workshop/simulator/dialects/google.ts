@@ -6,7 +6,6 @@ import { googleError, googleProblems, invalidArgument, noKey, wrongKeyAtFront } 
 import type { GoogleDesk, GoogleDetail, GoogleJob } from './google-task.ts';
 import { createVideo, fetchVideo, pollVideo } from './google-veo.ts';
 
-/** How long the Files API keeps a file. */
 const fileKeptMs = 48 * 3_600_000;
 
 /**

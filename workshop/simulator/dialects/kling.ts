@@ -94,7 +94,6 @@ function keyOf(request: WireRequest, world: World): string | undefined {
   });
 }
 
-/** Returns two resource packs, one of them expired. */
 function packs(query: URLSearchParams): Reply {
   for (const name of ['start_time', 'end_time'])
     if (!/^\d{13}$/.test(query.get(name) ?? '')) throw badParameter(`${name} is required, in milliseconds.`);

@@ -6,7 +6,6 @@ import { mediaTypes, renderMedium, type MediaFormat, type Medium } from './mediu
 
 export interface Link {
   readonly medium: Medium;
-  /** The file name without its extension. */
   readonly name: string;
   readonly issuedAt: number;
   readonly lifetimeSeconds: number;
