@@ -21,7 +21,7 @@ const running: ChildProcess[] = [];
 interface Program {
   readonly child: ChildProcess;
   readonly lines: readonly string[];
-  /** Resolves with the line. Rejects if the program ends before printing it. */
+  /** Resolves with the matching line. Rejects if the program exits before printing it. */
   printed(pattern: RegExp): Promise<string>;
 }
 
@@ -91,7 +91,7 @@ const noGo = hasGo ? '' : ' (go skipped: it is not on PATH)';
 describe(`a receiver of callbacks${noGo}`, () => {
   const file = (name: string) => join(folder, 'callback-receiver', name);
 
-  /** `go run` would start a child process that outlives it. */
+  /** Builds the program first, because `go run` would start a child process that outlives it. */
   function built(source: string): string {
     const program = join(work, 'receive');
     execFileSync('go', ['build', '-o', program, source]);
@@ -141,7 +141,7 @@ it('a batch resumes after a crash, and makes nothing twice', async () => {
   await expect.poll(() => readIfThere(results).split('\n').length).toBeGreaterThan(4);
   first.child.kill('SIGKILL');
   await ended;
-  // Cuts the file off, as a crash in the middle of a write would.
+  // Truncates the file, as a crash in the middle of a write would.
   writeFileSync(results, readIfThere(results).slice(0, -10));
   const second = run();
   expect(await second.printed(/ of 40 done/)).toBe('40 of 40 done');

@@ -17,7 +17,9 @@ import {
 } from './support/source-rules.ts';
 import type { Allowance } from './support/source-rules.ts';
 
-/** Rules for the source that neither the compiler nor the linter can check. Each is also tested on a bad sample. */
+/**
+ * Rules for the source that neither the compiler nor the linter can check. Each rule is also tested on a bad sample.
+ */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = readSources(root, ['src', 'workflows', 'activities']);
@@ -27,7 +29,7 @@ const adapters = readdirSync(join(root, 'src/providers'), { withFileTypes: true 
   .map(({ name }) => name);
 
 describe('vendor names', () => {
-  /** `gateway` and `openai` name our own product and the convention that our own API follows. */
+  /** `gateway` and `openai` are left out: they name this product and the convention that its own API follows. */
   const vendors = adapters.filter((name) => name !== 'gateway' && name !== 'openai');
   const relatives =
     'seedance|seedream|volc\\w*|byteplus|aliyun|alibaba|new-?api|gpt-image|qwen|hailuo|runwayml';
@@ -150,7 +152,7 @@ describe('documents of MongoDB', () => {
     const inside = (text: string) => linesWith({ 'src/store/a.ts': text }, path, []);
     expect(inside('$set: { [`at.${channel}`]: at }')).toHaveLength(1);
     expect(inside('_id: `${account}/${seq}`')).toEqual([]);
-    // These are numbers, our own names, and an id that cannot have dots (`notify.targets[].id`).
+    // Numbers, the gateway's own names, and an id that cannot contain dots (`notify.targets[].id`).
     const known = [
       '`tasks.${limit - 1}`',
       '`_id.${dimension}`',
@@ -188,7 +190,7 @@ describe('adapters', () => {
   it.each(adapters)('%s has recorded answers, and a test that reads them', (name) => {
     const fixtures = readdirSync(join(root, 'test/fixtures', name));
     expect(fixtures.length).toBeGreaterThan(0);
-    // Tests name a fixture as `fixture('vendor/name')`, or in a table of names beside `vendor/`.
+    // Tests name a fixture as `fixture('vendor/name')`, or list names in a table next to `vendor/`.
     const tests = Object.values(readSources(root, ['test/providers'])).filter((text) =>
       text.includes(`${name}/`),
     );
@@ -218,10 +220,10 @@ describe('adapters', () => {
 });
 
 describe('imports between folders', () => {
-  /** Folders of pure rules, lowest first. Each may import those before it. */
+  /** Folders of pure rules, lowest first. Each may import the ones before it. */
   const pure = ['base', 'money', 'errors', 'models', 'intake', 'health', 'task'];
   const pureRows = Object.fromEntries(pure.map((name, index) => [name, { runs: pure.slice(0, index) }]));
-  /** Anything that is not listed here must become an argument. */
+  /** What each folder may import. Anything else must be passed in as an argument. */
   const table: Readonly<Record<string, Allowance>> = {
     ...pureRows,
     // From `process`: whether the process that wrote local mode's settings still runs.
@@ -299,7 +301,7 @@ describe('imports between folders', () => {
       ],
     },
     client: { runs: [] },
-    // Browser modules, whose types are those of the API's responses.
+    // Pages run in browsers. Their types are those of the API's responses.
     pages: { runs: ['base'], types: ['flight', 'http'] },
     cli: {
       runs: [...pure, 'bills', 'config', 'flight', 'ledger', 'providers', 'routing', 'temporal'],
@@ -355,8 +357,8 @@ describe('imports between folders', () => {
       ({ from, to, isType }) =>
         !isType && to.startsWith('src/config/') && !/^src\/(?:config\/|compose\/|[\w-]+\.ts$)/.test(from),
     );
-    // These read the record of a running local gateway, a vendor file or the text of a draft, not gateway.yaml.
-    // local-mode.ts is the root of the local mode.
+    // These files read a local gateway's record, a vendor file or a draft's text, not gateway.yaml. local-mode.ts is
+    // the composition root of local mode.
     const exempt = [
       'src/control/config-drafts.ts',
       'src/control/catalogue-additions.ts',
@@ -380,7 +382,7 @@ describe('imports between folders', () => {
 });
 
 describe('async work that nobody waits for', () => {
-  /** Such an error ends a process, or fails a whole test run outside of all tests. */
+  /** Matches async code whose error would end the process, or fail a whole test run outside any test. */
   const unhandled = /\bvoid \(?async\b/;
 
   it('handles its errors', () => {
@@ -398,7 +400,7 @@ describe('paths of files in comments', () => {
   const comment = /^\s*(?:#|\/\/|\/?\*).*|\s(?:#|\/\/) .*/;
   const path =
     /(?<![\w./-])(?:src|test|workshop|workflows|activities|docs|deploy)\/[\w./-]+\.(?:[jt]s|sh|ya?ml|md|json)\b/g;
-  /** These files contain samples of paths. */
+  /** Files that contain sample paths. */
   const samples = ['test/tidy.test.ts', 'test/support/source-rules.ts'];
 
   function missingPaths(texts: Readonly<Record<string, string>>): readonly string[] {

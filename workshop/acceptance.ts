@@ -7,7 +7,7 @@ import { startOwnGateway } from './stand/own-gateway.ts';
 /**
  * `npm run acceptance [-- --base-url URL --key KEY --model NAME --video-model NAME]`: runs the clients that `npm test`
  * does not cover against its own gateway or a deployment: the official Python clients, LiteLLM, and clients that
- * third-party tools generate from the OpenAPI document. `npm test` covers the official Node clients.
+ * third-party tools generate from the OpenAPI document. The official Node clients are part of `npm test`.
  */
 
 const command = new Command()

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * `npm run changelog -- VERSION`: moves the files of changes/ and the section `[Unreleased]` of CHANGELOG.md to a new
+ * `npm run changelog -- VERSION`: moves the files in changes/ and the section `[Unreleased]` of CHANGELOG.md to a new
  * section with the version and today's date. Each file is named NAME.KIND.md and contains sentences for users.
  */
 
@@ -43,7 +43,7 @@ export function readChanges(): readonly Change[] {
 
 interface Release {
   readonly version: string;
-  /** YYYY-MM-DD */
+  /** As YYYY-MM-DD. */
   readonly date: string;
   readonly changes: readonly Change[];
 }
@@ -61,7 +61,7 @@ export function withRelease(text: string, { version, date, changes }: Release): 
   return `${before}${unreleased}\n\n## [${version}] - ${date}\n\n${written.join('\n')}${after}`;
 }
 
-/** Returns the text before the section `[Unreleased]`, its items by heading, and the text after it. */
+/** Returns the text before the section `[Unreleased]`, the section's items by heading, and the text after it. */
 function split(text: string): readonly [string, ReadonlyMap<string, readonly string[]>, string] {
   const start = text.indexOf(`${unreleased}\n`);
   if (start === -1) throw new Error(`CHANGELOG.md has no section ${unreleased}`);

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { documentText } from './document.ts';
 
 /**
- * `npm run document`: writes docs/openapi.json and, from that document, the client's types in src/client/types.ts.
- * Published generators type all routes and need an older compiler. This one covers only the parts of JSON Schema that
- * our document uses.
+ * `npm run document`: writes docs/openapi.json and generates the client's types in src/client/types.ts from it.
+ * Published generators type every route and need an older compiler. This one covers only the parts of JSON Schema that
+ * the document uses.
  */
 
-/** The client's request and response types. The output also includes every type that they refer to. */
+/** The client's request and response types. Every type they refer to is generated as well. */
 const roots = `VideoRequest CreatedTask VideoTask VideoTaskList ImageGenerationRequest ImageGenerationForm
   ImageEditRequest ImageEditForm Images ImageTask ImageTaskList Estimate File FileList Model Balance
   Error`.split(/\s+/);

@@ -13,12 +13,12 @@ import { ask } from './stand/http.ts';
 
 /**
  * `npm run hostile -- [--only text] [--seconds n] [--clients n] [--seed n] [--strict]`: attacks its own gateway, which
- * has a heap of 640 MB, while a victim creates tasks and reads. Prints one table: the attackers' responses, how long
- * the event loop was blocked, memory growth, and the victim's successes and worst response, with and without an attack.
- * Exits with 1 if the process ended, an attacker got a 5xx other than 503, the victim had no success, or memory grew by
- * more than 100 MiB beyond the permitted bodies. With `--strict`, it also exits with 1 if the event loop was blocked
- * for longer than 50 ms, or the victim's worst response took more than three times as long as its worst without an
- * attack.
+ * has a heap of 640 MB, while a victim creates tasks and reads. Prints a table: the attackers' responses, how long the
+ * event loop was blocked, memory growth, and the victim's successes and worst response, with and without an attack.
+ *
+ * Exits with 1 if the process died, an attacker got a 5xx other than 503, the victim had no success, or memory grew by
+ * more than 100 MiB beyond the permitted bodies. With `--strict`, also exits with 1 if the event loop was blocked for
+ * longer than 50 ms, or the victim's worst response took more than three times as long as its worst without an attack.
  */
 
 const count = (text: string): number => {
@@ -52,7 +52,7 @@ const victimProgram = new URL('hostile/victim.ts', import.meta.url);
 const keysOfAttacker = 2;
 const aliveWithinMs = 60_000;
 const calmMs = 200;
-/** Gives each attacker an address of its own for address limits. Linux needs no configuration for this. */
+/** Gives each attacker its own address, because limits apply per address. Linux needs no configuration for this. */
 const addressOf = (host: string) => (process.platform === 'linux' ? { localAddress: `127.0.${host}` } : {});
 
 const victimAddress = addressOf('0.2');
@@ -151,7 +151,7 @@ async function carryOut(world: World, attack: Attack, alone: VictimReport): Prom
   return outcome;
 }
 
-/** Keeps one attack's effects from being blamed on the next attack. */
+/** Waits until the service is calm, so one attack's effects are not blamed on the next. */
 async function untilCalm(url: string): Promise<void> {
   for (const endsAt = Date.now() + aliveWithinMs; Date.now() < endsAt; await delay(calmMs)) {
     const startedAt = performance.now();
@@ -160,7 +160,7 @@ async function untilCalm(url: string): Promise<void> {
   }
 }
 
-/** Returns how the process ended, or undefined once it is idle again. */
+/** Waits until the process is idle again. Returns how it died if it did. */
 async function untilIdle(
   api: ReturnType<HostileGateway['api']>,
   turns: () => Promise<unknown>,

@@ -15,7 +15,7 @@ import { mutate, readMutants, type Mutant } from './mutants/corpus.ts';
  * whose file or broken promise contains the text.
  */
 
-/** `broken` means that the run did not pass although no test failed, so the run proves nothing. */
+/** `broken` means that the run did not pass although no test failed, so it proves nothing. */
 type Verdict = 'passed' | 'failed' | 'timeout' | 'broken';
 
 const runMaxMs = 300_000;
@@ -49,7 +49,7 @@ function copyTree(): void {
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 }
 
-/** A test that fails without the mutation as well proves nothing. */
+/** Runs all tests without a mutation first, because a test that fails anyway proves nothing. */
 function passUnchanged(): void {
   const files = [...new Set(chosen.flatMap(({ tests }) => tests))];
   const { verdict, output } = runTests(files);
@@ -78,7 +78,6 @@ function apply(mutant: Mutant): Verdict {
   }
 }
 
-/** Runs test files in the copy. */
 function runTests(files: readonly string[]): { readonly verdict: Verdict; readonly output: string } {
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });

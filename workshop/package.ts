@@ -9,8 +9,8 @@ import { rawEnvironment } from '../src/config/environment.ts';
 
 /**
  * `npm run package [-- --destination DIR]`: writes mediary-VERSION.tgz, the file that `npm publish` would publish, and
- * prints its path. Node does not strip types below node_modules, so each source is compiled in place. Non-code files
- * are copied.
+ * prints its path. Node does not strip types inside node_modules, so every source is compiled in place. Other files are
+ * copied.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -23,7 +23,7 @@ const copied = [
   'LICENSE',
   'gateway.example.yaml',
 ];
-/** `npx mediary` needs these packages to download servers. The container image has no servers and leaves them out. */
+/** `npx mediary` needs these packages to download servers. The container image does without them. */
 const forServers = ['@temporalio/testing', 'mongodb-memory-server-core'];
 
 const manifestSchema = z.looseObject({
@@ -35,7 +35,7 @@ const { values } = parseArgs({ options: { destination: { type: 'string', default
 const directory = mkdtempSync(join(tmpdir(), 'mediary-package-'));
 try {
   compile({ include: folders.map((folder) => join(root, folder)) });
-  // Types are emitted only for the client, the only part that users may import.
+  // Only the client gets type declarations, because users may import nothing else.
   compile({ include: [join(root, 'src/client')], declaration: true });
   for (const folder of folders) {
     cpSync(join(root, folder), join(directory, folder), {
@@ -106,7 +106,7 @@ function manifest() {
   };
 }
 
-/** A release fills in the field that npm compares with the provenance. */
+/** Returns the manifest field that npm compares with the provenance. Only set in a release. */
 function repositoryFields() {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = rawEnvironment();
   if (server === undefined || name === undefined) return {};

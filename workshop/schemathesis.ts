@@ -18,7 +18,7 @@ import { spareChannel, startOwnGateway, type Target } from './stand/own-gateway.
 
 const version = '4.32.5';
 const casesDefault = 3_000;
-/** About how many cases per operation the document itself demands. */
+/** Roughly how many cases per operation the document itself requires. */
 const coverageCases = 70;
 
 const { values } = parseArgs({
@@ -39,8 +39,9 @@ async function runAll(): Promise<number> {
 }
 
 /**
- * Requests that no schema can exclude (models, balances, an upstream's limits) may get a documented 4xx. /readyz
- * intentionally returns 503 while a server is slow. One dialect returns 422 where the others return 400.
+ * Writes Schemathesis's configuration. Requests that no schema can exclude (models, balances, an upstream's limits) may
+ * get a documented 4xx. /readyz intentionally returns 503 while a server is slow. One dialect returns 422 where the
+ * others return 400.
  */
 function configuration({ key, adminToken }: Target): string {
   return `
@@ -69,7 +70,7 @@ checks.not_a_server_error.expected-statuses = ["2xx", "4xx", 503]
 `;
 }
 
-/** One worker, because Schemathesis calls `ast.parse`, which is not thread-safe in Python 3.11. */
+/** A single worker, because Schemathesis calls `ast.parse`, which is not thread-safe in Python 3.11. */
 const alwaysOptions =
   '--continue-on-failure --suppress-health-check all --request-timeout 60 --workers 1 --no-color';
 
@@ -106,7 +107,7 @@ async function generate(program: string, target: Target): Promise<number> {
   }
 }
 
-/** Resolves with its exit status, or with 1 if it ran too few cases. */
+/** Resolves with the exit status, or with 1 if Schemathesis ran too few cases. */
 function run(program: string, directory: string, args: readonly string[]): Promise<number> {
   const child = spawn(program, args, { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
   let generated = 0;

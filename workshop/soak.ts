@@ -46,7 +46,7 @@ const startedAt = Date.now();
 process.exitCode = await runSeed();
 
 async function runSeed(): Promise<number> {
-  // Keeps Temporal's own log out of our output.
+  // Keeps Temporal's own log out of the output.
   Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined) });
   const stand = await openStand({ seed: options.seed, keepsLogs: options.keep === true });
   try {
@@ -56,7 +56,10 @@ async function runSeed(): Promise<number> {
   }
 }
 
-/** A task that needs an operator keeps its slot, so a long run would stall if nobody acted. */
+/**
+ * Acts as operator throughout the run. A task that needs an operator keeps its slot, so a long run would otherwise
+ * stall.
+ */
 async function attend(operators: Operators, ended: AbortSignal): Promise<void> {
   while (!ended.aborted) {
     await operators.answerAttention().catch(() => undefined);

@@ -16,9 +16,9 @@ const lookEveryMs = 2_000;
 const tasksPath = '/v1/videos/generations';
 
 /**
- * `npm run topology`: runs the services of docker-compose.yml as processes without Docker, on Linux. Every service has
- * the file's environment, arguments, check and stop time, and deploy/'s own scripts. Then runs the demo, a backup and
- * its restoration, and `ledger verify`. Prints a row for each step, and exits with 1 if one failed.
+ * `npm run topology`: runs the services of docker-compose.yml as processes, without Docker, on Linux. Every service has
+ * the environment, arguments, check and stop time in the file, and uses deploy/'s own scripts. Then runs the demo, a
+ * backup and its restoration, and `ledger verify`. Prints a row for each step, and exits with 1 if one failed.
  */
 
 const command = new Command()
@@ -55,7 +55,7 @@ try {
 }
 notHad(stand).forEach((what) => print(`not had ${what}`));
 
-/** Throws if the work throws, because no later step can run without its services. */
+/** Runs a step. Rethrows its error, because no later step can run without the step's services. */
 async function step(name: string, work: () => Promise<string | void>): Promise<void> {
   const startedAt = Date.now();
   const row = (word: string, result: string): void => {
@@ -117,7 +117,7 @@ async function ready(api: ComposeProcess): Promise<void> {
   }
 }
 
-/** Creates an account with credit and a key by the commands in docs/deployment.md. */
+/** Creates an account with credit and a key, with the commands in docs/deployment.md. */
 async function makeCaller({ apis, gateway }: TopologyStand): Promise<Caller> {
   let key = '';
   await step('an account, credit and a key', async () => {
@@ -144,7 +144,7 @@ async function demo({ key, url: apiUrl }: Caller): Promise<string> {
   return (lines.at(-1) ?? '').trim();
 }
 
-/** Follows docs/deployment.md: first PostgreSQL, then MongoDB, with tasks in flight. Later changes are lost. */
+/** Follows docs/deployment.md with tasks in flight: first PostgreSQL, then MongoDB. Later changes are lost. */
 async function backupAndRestore(
   { apis, workers, temporal, postgresql, mongodb, directory }: TopologyStand,
   caller: Caller,

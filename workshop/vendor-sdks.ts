@@ -15,16 +15,17 @@ import type { OperationStatus, Provider } from '../src/providers/provider.ts';
 import { installFromPypi } from './pypi-venv.ts';
 
 /**
- * `npm run vendor-sdks`: SDKs of vendors that have one only for Python drive the simulator through create, poll, list,
- * cancel and errors, and the adapters must read the same facts about the same jobs. Prints a line for each mismatch,
- * and then exits with 1. The vendors' Node SDKs are tested in test/workshop/simulator/vendors-sdks.test.ts. PyJWT
- * checks a receipt. Needs Python 3 with venv and pip, and PyPI the first time.
+ * `npm run vendor-sdks`: vendors' Python SDKs, for vendors without a Node SDK, drive the simulator through create,
+ * poll, list, cancel and errors. The adapters must read the same facts about the same jobs. PyJWT checks a receipt.
+ * Prints one line per mismatch and then exits with 1. Vendors' Node SDKs are tested in
+ * test/workshop/simulator/vendors-sdks.test.ts.
  *
- * `--newest` uses these SDKs' newest versions, and compares the tables of facts with the types of the newest SDKs from
- * npm and PyPI. CI does not run it on each change, because it always needs both registries.
+ * Needs Python 3 with venv and pip, and PyPI the first time. `--newest` uses the newest versions of these SDKs, and
+ * compares the fact tables with the types of the newest SDKs on npm and PyPI. CI does not run that on each change,
+ * because it always needs both registries.
  */
 
-/** Only Ark's runtime. The full package brings in every product of that cloud. */
+/** Only Ark's runtime, because the full package includes every product of that cloud. */
 const vendorPackages = ['volcengine-ark-runtime==5.0.54', 'dashscope==2.0.2', 'luma-agents==0.5.0'];
 const pinned = [...vendorPackages, 'PyJWT[crypto]==2.15.1'];
 const { newest: isNewest } = parseArgs({ options: { newest: { type: 'boolean', default: false } } }).values;
@@ -95,7 +96,7 @@ async function walk({ url }: Simulator): Promise<{ mismatches: string[]; jobs: J
   return { mismatches, jobs };
 }
 
-/** Checks that Python's usual library accepts a receipt and refuses an altered one. Returns the problems. */
+/** Checks that PyJWT accepts a receipt and refuses an altered one. Returns the problems. */
 function checkReceipt(): string[] {
   const keys = createReceiptKeys(randomBytes(32));
   const payload = { task: 'task_1', charge: '0.762300', steps: [{ b: 1.5, a: 'é' }, null] };
@@ -127,7 +128,7 @@ async function compare(job: Job, { url }: Simulator): Promise<string[]> {
   const said: Read = { link: unsigned(job.link), code: job.code, tokens: job.tokens, seconds: job.seconds };
   return Object.entries(said).flatMap(([field, value]) => {
     const found = read[field];
-    // The adapter may know fields that the SDK does not declare.
+    // The adapter may read fields that the SDK does not declare.
     const isSame = found === value || (value === null && (field === 'tokens' || field === 'seconds'));
     return isSame ? [] : [`${job.provider}: ${field}: the SDK reads ${value}, the adapter ${found}`];
   });
@@ -145,7 +146,7 @@ function asRead(status: OperationStatus): Read {
   };
 }
 
-/** Removes the signature, because some vendors sign the link anew in each response. */
+/** Removes the query with the signature, because some vendors sign a link anew for each response. */
 function unsigned(link: string | null): string | null {
   return link?.split('?')[0] ?? null;
 }

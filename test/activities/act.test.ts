@@ -75,14 +75,14 @@ it('an act sent with Temporal’s own tools is recorded in the audit log once, w
   expect(await entries()).toHaveLength(2);
 });
 
-/** An update id is unique within one run of the workflow, and a reset begins another run. */
+/** Update ids are unique only within one run of the workflow, and a reset begins another run. */
 it('another operator’s act is recorded even if it reuses the id of an earlier one', async () => {
   const input = await world.newTask('reused');
   const same = { id: 'chosen', at: 10 };
   await act(input, 'accept_charge', {}, same);
   await act(input, 'extend', { by: 'bob', seconds: 600 }, same);
   const { entries } = await world.audit.list({ task: input.task }, { limit: 10 });
-  // A page of the log continues after an id, so entries must not share one.
+  // A page of the log continues after an id, so no two entries may share one.
   expect(new Set(entries.map(({ id }) => id)).size).toBe(2);
   expect(entries).toContainEqual(expect.objectContaining({ by: 'temporal:ann', outcome: 'refused' }));
   expect(entries).toContainEqual(expect.objectContaining({ by: 'temporal:bob', outcome: 'done' }));
@@ -150,7 +150,7 @@ describe('a job that an operator names', () => {
   it('is refused by the write itself where another task takes it in between', async () => {
     const [first, second] = [await lost('one'), await lost('other')];
     const tasks = world.store();
-    // Simulates an outdated read in which nobody owns the job. The upstream has no list, so it cannot contradict that.
+    // Simulates an outdated read, in which the job has no owner. The upstream has no list that could contradict that.
     const deps = { tasks: { ...tasks, ownerOf: async () => undefined } };
     await adopt(second.input, second.job);
     world.simulator.control.addFault({ match: { prompt: 'one' }, fault: 'list:empty' });

@@ -22,7 +22,7 @@ afterAll(() => world.close());
 const pending: OperationStatus = { state: 'pending', phase: 'running' };
 const succeeded: OperationStatus = { state: 'succeeded', items: [], facts: { durationSeconds: 5 } };
 
-/** Responds to polls with these statuses in turn, and repeats the last one. */
+/** Responds to polls with these statuses in order, then repeats the last one. */
 function upstream(...statuses: (OperationStatus | UpstreamError)[]) {
   let polls = 0;
   const answers = {
@@ -215,7 +215,7 @@ it('progress that is reported too soon after the previous one is shown later', a
   const input = await submitted({ expectedSeconds: 60 });
   const waits = { ...pending, queuePosition: 3 };
   const { poller } = upstream(waits, { ...waits, progress: 10 });
-  // The clock stops between the attempts, so a slow machine changes nothing.
+  // The clock is stopped between the attempts, so a slow machine changes nothing.
   const begunAt = Date.now();
   let aheadMs = 55_000;
   const worker = world.worker({ poller, now: () => begunAt + aheadMs });
@@ -318,7 +318,7 @@ it('finishes a poll in flight before it ends when an operator wants the task ret
 it('ends at once when its worker shuts down, and restarts once that worker can no longer receive it', async () => {
   const failure = await endedStay((stays) => stays.close());
   expect(failure).toMatchObject({ type: 'StillWaiting' });
-  // The server takes a moment to notice that this worker no longer asks for work.
+  // The server takes a moment to notice that this worker has stopped polling for work.
   expect(failure instanceof ApplicationFailure ? Number(failure.nextRetryDelay) : 0).toBeGreaterThan(1_000);
 });
 
@@ -331,8 +331,8 @@ describe('what is learned from a render', () => {
   const lastMs = 40_000;
   const seenMs = 100_000;
   /**
-   * Runs one attempt that polls this long after the acceptance, with `memory` from earlier attempts, and returns the
-   * render times that it learned.
+   * Runs one attempt that polls this long after the job was accepted, with `memory` from earlier attempts, and returns
+   * the render times that it learned.
    */
   async function learned(memory: object, endedMs?: number): Promise<number[]> {
     const input = await submitted();
@@ -397,7 +397,7 @@ describe('a render time', () => {
   const minuteMs = 60_000;
   const jumpMs = 15 * minuteMs;
   /**
-   * Returns the render times that a job adds if the attempt's clock is `aheadMs` ahead of the clock that dated the
+   * Returns the render times learned from a job if the attempt's clock is `aheadMs` ahead of the clock that dated the
    * acceptance.
    */
   async function learned({ ms = minuteMs, aheadMs = ms, ...change }: LearnedFrom) {
@@ -407,7 +407,7 @@ describe('a render time', () => {
     const worker = world.worker({
       ...upstream({ ...succeeded, ...change.end }),
       ...roomy(),
-      // Both clocks stand still, so a pause of the machine changes nothing.
+      // Both clocks are stopped, so a pause of the machine changes nothing.
       now: () => acceptedAt + aheadMs,
       monotonic: () => 0,
       renders: { times: () => undefined, learn: (_kind, renderMs) => void times.push(renderMs) },
@@ -441,7 +441,7 @@ describe('a render time', () => {
     ['back to before the acceptance', minuteMs - jumpMs],
   ])('is not learned where the clock was set %s meanwhile', async (_, aheadMs) => {
     expect(await learned({ aheadMs })).toEqual([]);
-    // The end time from the upstream does not count either, because it would be compared with a time from our clock.
+    // The upstream's end time does not count either, because it would be compared with a time from the gateway's clock.
     expect(await learned({ aheadMs, end: { endedAt: Date.now() + aheadMs - 1_000 } })).toEqual([]);
   });
 

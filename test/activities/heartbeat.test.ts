@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { withHeartbeat, withRareHeartbeat } from '../../activities/heartbeat.ts';
 
 /**
- * Returns what the server receives from an attempt that sends `details`, after a previous attempt sent `remembered`.
+ * Returns what the server receives from an attempt that sends `details`, after an earlier attempt sent `remembered`.
  */
 async function heard(remembered: unknown, details?: unknown): Promise<unknown[]> {
   const environment = new MockActivityEnvironment({ heartbeatDetails: remembered });

@@ -65,7 +65,7 @@ const sources: RecordSources = {
   now: Date.now,
 };
 
-/** From GET, the operators' API, the record's timeline and the Temporal UI. */
+/** Returns the wait as shown by GET, the operators' API, the timeline and the Temporal UI. */
 async function sayings(input: SubmitInput): Promise<readonly string[]> {
   const task = await find(input);
   const record = await readTaskRecord(sources, input.task, { history: false });

@@ -13,7 +13,7 @@ const sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(res
 const failure = (status: number) => new UpstreamError('ambiguous', 'it failed', { code: 'internal', status });
 
 interface Upstream {
-  /** A list request is about all of its jobs. */
+  /** The error of a poll for these jobs. A list request covers more than one. */
   error: (ids: readonly string[]) => Error | undefined;
   answerMs: number;
 }
@@ -204,7 +204,7 @@ describe('one job', () => {
     world.end();
     expect(world.answers.has('job-3')).toBe(false);
     expect([...world.answers.values()].filter((times) => times.length >= 10)).toHaveLength(9);
-    // When it occurs again, the error counts against the job itself, and only its task backs off.
+    // The second time, the error counts against the job itself, and only its task backs off.
     expect(world.failures.get('job-3')?.at(-1)).toBeInstanceOf(UpstreamError);
   });
 

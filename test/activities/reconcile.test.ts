@@ -19,8 +19,8 @@ afterEach(() => world.clear());
 const minute = 60_000;
 
 /**
- * Opens the reconciler of another process, whose clock is `aheadMs` ahead. The clock stands still during a run, so that
- * the speed of the machine does not matter.
+ * Opens the reconciler of another process, whose clock is `aheadMs` ahead. The clock stops during a run, so the
+ * machine's speed does not matter.
  */
 function reconciler(change: Partial<TaskActivityDeps> = {}) {
   const openedAt = Date.now();
@@ -32,7 +32,7 @@ function reconciler(change: Partial<TaskActivityDeps> = {}) {
   };
 }
 
-/** The runs are far enough apart that whatever has not changed counts as abandoned. */
+/** Runs the reconciler twice, far enough apart for whatever has not changed to count as abandoned. */
 async function reconcileTwice(change: Partial<TaskActivityDeps> = {}): Promise<ReconcileReport> {
   const reconcile = reconciler(change);
   await reconcile(0);

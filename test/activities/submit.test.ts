@@ -386,7 +386,7 @@ describe('submit', () => {
   });
 
   describe('of a worker that died in flight', () => {
-    /** The worker dies after its request. No later write arrives, so the record keeps `sending`. */
+    /** Simulates a worker that dies after its request. No later write arrives, so the record stays `sending`. */
     async function dieAfter(prompt: string): Promise<{ input: SubmitInput; remembered: unknown }> {
       const input = await world.newTask(prompt);
       const tasks = world.store();
@@ -463,7 +463,7 @@ describe('submit', () => {
       const paused = pauseFirstAt('submit.begun', `${input.task}:1`);
       const first = world.worker(deps(one, 'one')).submit(input);
       await paused.reached;
-      // This worker's cache still contains the task before its submission.
+      // This worker's cache still has the task as it was before its submission.
       expect((await world.worker(deps(other, 'other')).submit(input)).state.at).toBe('sending');
       paused.release();
       expect(await first).toMatchObject(waiting);
@@ -626,7 +626,7 @@ describe('submit', () => {
       const left: unknown[] = [];
       const dies = { ...openGate, leave: () => Promise.reject(new Error('no answer')) };
       await expect(world.worker({ gate: dies }).submit(input)).rejects.toThrow('no answer');
-      // Proves that the test hit the window: the task moves to the second channel and still has a slot at the first.
+      // The test proves nothing unless the task moves to the second channel while it still has a slot at the first.
       expect((await world.record(input)).state).toMatchObject({ at: 'queued', left: [there] });
       const gate = { ...openGate, leave: async (...from: unknown[]) => void left.push(from) };
       await world.worker({ gate }).submit(input, again);
@@ -660,7 +660,7 @@ describe('submit', () => {
       world.simulator.control.addFault({ match: { prompt }, fault: '429=600', times: 1 });
       expect(await world.worker().submit(input)).toMatchObject({ state: { left: [there] } });
       expect((await world.record(input)).resting).toEqual([{ ...here, ms: 600_000 }]);
-      // The second channel does not say when to return, so the task waits at most five minutes for it.
+      // The second channel does not say when to return, so the task waits for it at most five minutes.
       world.simulator.control.addFault({ match: { prompt }, fault: '503', times: 1 });
       const at = Date.now();
       const times = { scheduledTimestampMs: at - 300_000, currentAttemptScheduledTimestampMs: at };

@@ -31,7 +31,7 @@ import { testSealing } from '../support/sealing.ts';
 
 /**
  * Runs the activities that call upstreams against a real MongoDB and the simulator, without Temporal. Each `worker()`
- * stands for a process of its own, with empty caches.
+ * stands for a separate process with empty caches.
  */
 export interface ActivityWorld {
   readonly database: Awaited<ReturnType<typeof openDatabase>>;
@@ -43,7 +43,7 @@ export interface ActivityWorld {
   config: GatewayConfig;
   worker(overrides?: Partial<ChannelActivityDeps>): TestWorker;
   store(): ChannelActivityDeps['tasks'];
-  /** Returns the submission to the first channel of the task's plan. */
+  /** Creates a task and returns its submission to the first channel of its plan. */
   newTask(prompt: string, change?: NewTask): Promise<SubmitInput>;
   record(input: Pick<SubmitInput, 'task'>): Promise<Task>;
   close(): Promise<void>;
@@ -161,7 +161,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           actorOf: createActIds(Buffer.alloc(32)).actorOf,
           cancelRequest: async () => undefined,
           renders: { times: () => undefined, learn: () => undefined },
-          // No attempt waits for the end of a job unless a test asks for it.
+          // No attempt waits until its job has finished unless a test asks for it.
           stays: createStayPlaces({ placesMax: () => 0, now: Date.now }),
           poller: () => ({
             lists: () => false,
@@ -169,7 +169,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
             status: () => Promise.reject(new Error('no poller in this test')),
           }),
           log,
-          // Stands still, because a pause of the machine would count as a pause of the worker.
+          // Stopped, because a pause of the machine would count as a pause of the worker.
           now: () => openedAt,
           random: Math.random,
           monotonic: () => performance.now(),

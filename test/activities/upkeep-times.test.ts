@@ -7,9 +7,7 @@ import { createLogger } from '../../src/observability/log.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-async function* empty(): AsyncGenerator<never> {
-  // Nothing is listed.
-}
+async function* empty(): AsyncGenerator<never> {}
 
 function reconciler(upkeep: readonly UpkeepStep[], change: object = {}) {
   const failures: string[] = [];

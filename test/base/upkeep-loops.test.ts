@@ -33,7 +33,7 @@ import { importsOf, readSources } from '../support/source-rules.ts';
 import type { Sources } from '../support/source-rules.ts';
 import { firstRecord } from '../support/task-records.ts';
 
-/** One of three items in each upkeep loop always fails. The loop must still process the other two. */
+/** In each upkeep loop, one of three items always fails. The loop must still process the other two. */
 
 const items = ['bad', 'one', 'two'];
 const log = createLogger({ level: 'silent', format: 'json' });
@@ -59,7 +59,7 @@ const nothing = async () => undefined;
 const none = async () => [];
 const onFailed = () => undefined;
 
-/** The runs are far enough apart that whatever has not changed counts as abandoned. */
+/** Runs the reconciler twice, far enough apart for whatever has not changed to count as abandoned. */
 async function reconcile(change: { tasks?: object; workflows?: object; [name: string]: unknown }) {
   let clock = 0;
   const run = createReconcileTasks({
@@ -140,7 +140,7 @@ async function releaseLeases(change: { leases?: object; ledger?: object }, time:
 
 const leaseOf = (id: string) => ({ id, beat: 0, process: 'p', from: id });
 
-/** Only the second and third of the directories can be deleted: the first contains a file of another user. */
+/** Only the second and third directories can be deleted. The first contains another user's file. */
 async function besideFiles(touch: Touch, sweep: (parent: string) => Promise<unknown>, prefix: string) {
   const parent = await mkdtemp(join(tmpdir(), 'swept-'));
   const pathOf = (item: string) => join(parent, `${prefix}${item}`);
@@ -244,7 +244,7 @@ const loops: Readonly<
   'parts of files': async (touch, { isOver }) => {
     const directory = await mkdtemp(join(tmpdir(), 'parts-'));
     const parts = join(directory, '.parts');
-    // Deleting a directory as a file fails.
+    // Deleting a directory as if it were a file fails.
     await mkdir(join(parts, 'bad'), { recursive: true });
     for (const name of ['one', 'two']) await writeFile(join(parts, name), '');
     for (const name of items) await utimes(join(parts, name), 0, 0);
@@ -323,7 +323,7 @@ const loops: Readonly<
   'temporary directories': (touch) =>
     besideFiles(
       touch,
-      // It must also start.
+      // The process must also start, not just delete the directories.
       async (parent) => (await openImageWorkspaces(Date.now, parent)).close(),
       'mediary-upload-',
     ),
@@ -375,7 +375,6 @@ it.each(upkeepLoops)('one poisoned item stops no other: %s', async (loop) => {
   expect([...new Set(reached)].toSorted()).toEqual(['one', 'two']);
 });
 
-/** The loops that the reconciler's steps consist of. */
 const timedLoops = [
   'unfinished tasks',
   'owed callbacks',
@@ -405,7 +404,7 @@ it.each(timedLoops)('no other item is begun after the time of the step: %s', asy
     },
     { isOver, isHalfOver: isOver },
   );
-  // `reconcile` and `releaseLeases` run twice, and several items may wait for a place.
+  // `reconcile` and `releaseLeases` run twice, and more than one item may wait for a slot.
   expect(count).toBeLessThan(items.length);
 });
 
@@ -465,7 +464,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Matches code that works without a request: it sets timers, pauses, walks, or tidies a directory. */
 const background =
   /setInterval\(|createRounds\(|following\(|createSnapshot<|UpkeepStep|walk\(|\b(?:sleep|pause|readdir)\(/;
-/** How many awaits other loops contain, and why an error may end those loops. */
+/** How many awaits each of the other loops contains, and why an error may end the loop. */
 const others: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   'src/base/walk.ts': [1, 'the loop that catches failures'],
   'src/capacity/circuit-book.ts': [3, 'the circuits of one request'],

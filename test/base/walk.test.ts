@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { walk } from '../../src/base/walk.ts';
 
-/** Fails on the items in `poisoned`. The items in `stuck` cannot be postponed either. */
+/** Walks items, failing on those in `poisoned`. Those in `stuck` cannot be postponed either. */
 function loop({ poisoned, stuck = [] }: { poisoned: readonly string[]; stuck?: readonly string[] }) {
   const [done, postponed]: [string[], string[]] = [[], []];
   return {

@@ -27,7 +27,6 @@ const never = () => {
 };
 
 interface Ours {
-  /** By channel and day number. */
   readonly [channel: string]: Readonly<Record<number, readonly Costs[]>>;
 }
 

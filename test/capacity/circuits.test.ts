@@ -104,7 +104,6 @@ describe('circuits that processes share', () => {
   const place = { channel: 'c', credential: 'a', model: 'm' };
   const account = 'account_0';
   let tasks = 0;
-  /** A different task each time, as in real traffic. */
   const next = (where = place) => ({
     ...where,
     account: `account_${tasks % 3}`,
@@ -224,7 +223,7 @@ describe('circuits that processes share', () => {
   const poison = ['poison_1', 'poison_2', 'poison_3'];
   const throttled = refused('throttled', 503);
 
-  /** Three tasks that always fail open the circuit, among tasks that succeed. */
+  /** Opens a circuit with three tasks that always fail, among tasks that succeed. */
   async function openedByPoison(where: typeof place): Promise<Circuits> {
     const circuits = open();
     await circuits.refresh();
@@ -455,14 +454,14 @@ describe('circuits that processes share', () => {
       const others = ['b', 'c', 'b', 'd'].map((other) => ({ ...next(where), account: other }));
       const enterAll = () => Promise.all(others.map((request) => isOpen(circuits, request)));
       expect(others.map((request) => circuits.outage(request))).toEqual(others.map(() => undefined));
-      // Each request is sent before any earlier one has been answered, during the cool-down and after it.
+      // Each request is sent before any earlier one has a response, both during the cool-down and after it.
       expect(await enterAll()).toEqual([false, false, false, false]);
       clock += circuitRules.account.coolDownMs;
       expect(await isOpen(circuits, { ...next(where), account })).toBe(false);
       expect(await enterAll()).toEqual([false, false, false, false]);
       const [first = next(where)] = others;
       await circuits.report(first, failure);
-      // Two accounts fail in the same way, so neither of them is the cause.
+      // Two accounts fail in the same way, so neither account is the cause.
       expect(await isOpen(circuits, { ...next(where), account: 'e' })).toBe(true);
     },
   );

@@ -68,7 +68,7 @@ describe('the concurrency limit of a credential', () => {
   it('applies across two workers, and interleaves a small account with the burst of a large one', async () => {
     const [large, small] = [await gateway.account(), await gateway.account()];
     const upstream = watchUpstream(gateway.simulator);
-    // The first two render until all others are waiting.
+    // The first two tasks render until all others are waiting.
     gateway.simulator.setRenderSeconds(600);
     const burst = await createMany(large, 24, 'burst');
     await tickets(burst.length - limit);
@@ -87,7 +87,7 @@ describe('the concurrency limit of a credential', () => {
     const lastOfSmall = served.findLastIndex((prompt) => prompt.startsWith('few'));
     expect(samples).toBeGreaterThan(100);
     expect(most).toBe(limit);
-    // Accounts take turns, so once the 2 running tasks have ended, these four tasks get every other slot.
+    // Accounts take turns. Once the two running tasks have finished, these four tasks get every other slot.
     expect(lastOfSmall).toBeLessThan(16);
     await tickets(0);
     await slots(0);
@@ -122,7 +122,7 @@ describe('the concurrency limit of a credential', () => {
     const [waiting = ''] = await createMany(account, 1, 'waiting');
     await tickets(1);
     for (const id of stuck) await gateway.core.client.workflow.getHandle(id).terminate('test');
-    // The server's visibility store is a second behind, and may list one task before the other.
+    // The visibility store lags by a second and may list one task before the other.
     let repaired = 0;
     const repair = async () => (repaired += (await gateway.reconcile()).repaired);
     await expect.poll(repair, { interval: 1_000 }).toBe(limit);
@@ -141,7 +141,7 @@ describe('the concurrency limit of a credential', () => {
       const extended = { action: 'extend', seconds: 2 * daySeconds, reason: 'a slow upstream' };
       expect((await gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, extended)).status).toBe(200);
     }
-    // After the deadline of two days, and the time for which a slot is kept beyond it.
+    // Past the deadline of two days, and past the time that a slot is kept beyond it.
     gateway.clock.aheadMs += 3 * daySeconds * 1000;
     const refused = await account.create({ prompt: 'one more' });
     expect(refused.body.error).toMatchObject({ code: 'concurrency_limit_exceeded' });

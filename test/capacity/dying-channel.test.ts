@@ -42,7 +42,7 @@ describe('a channel that dies in the middle of traffic', () => {
     });
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'mediary-dying-'));
-    // Reserve a port, because the simulator is restarted on the same one.
+    // Reserve a port, because the simulator restarts on the same one.
     dying = await start(await choosePort('any', 'the simulator'));
     gateway = await startGateway({ yaml: yamlWith(dying.url), renderSeconds: 0.5 });
     account = await gateway.account();
@@ -89,8 +89,7 @@ describe('a channel that dies in the middle of traffic', () => {
         expect(gateway.simulator.submissions(prompt)).toEqual({ submits: 1, creates: 1 });
       }
     }
-    // An unreachable host opens a circuit in this process only, and other processes continue. Operators see the problem
-    // within five seconds.
+    // An unreachable host opens the circuit in this process only. Operators see the problem within five seconds.
     expect(await gateway.core.stores.circuits.list()).toEqual([]);
     const health = async () => (await gateway.admin('GET', '/admin/v1/channels')).body.data[0].health;
     await expect.poll(async () => (await health()).parts).toMatchObject([{ scope: 'host', credential: 'a' }]);
@@ -104,7 +103,7 @@ describe('a channel that dies in the middle of traffic', () => {
 
     dying = await start(dying.port);
     for (const id of early) expect((await account.finished(id))['status']).toBe('succeeded');
-    // The restarted simulator counts only requests since its restart: no early task was resubmitted.
+    // The restarted simulator counts only requests since its restart. No early task was resubmitted.
     expect(dying.control.submissions('early').submits).toBe(0);
     expect(gateway.simulator.submissions('early').submits).toBe(0);
 

@@ -10,14 +10,14 @@ import { createChannelHealthStore } from '../../src/store/channel-health.ts';
 import { linesWith, readSources } from '../support/source-rules.ts';
 import { openDatabase } from './support.ts';
 
-/** However the probe of an open circuit ends, the next request can be the probe. */
+/** However the probe of an open circuit ends, the next request may be the probe. */
 
 const failure = (code: string, status?: number): UpstreamFailure => {
   return { outcome: 'ambiguous', status, code, retryAfterMs: undefined };
 };
 const broken = failure('http_500', 500);
 
-/** Ways for a submission to end that reveal nothing about the health of the upstream. */
+/** Ways for a submission to end that reveal nothing about the upstream's health. */
 const exits: Readonly<Record<string, Send<unknown>>> = {
   'its files cannot be uploaded': async () => 'waits',
   'it waits for a token': () => Promise.reject(new Error('later')),
@@ -85,7 +85,7 @@ describe.each(['task', 'image'] as const)('the gate of a %s', (kind) => {
     const { openProcess, id } = await openCircuit();
     const { gates, circuits } = await openProcess();
     await gates[kind](async (report) => report(broken));
-    // This process knows the outcome before the store does. The store grants the next probe.
+    // This process knows the outcome before the store, which grants the next probe.
     await expect.poll(async () => (await stored(id))?.until).toBeGreaterThan(clock);
     expect(await gates[kind](async () => 'sent')).toMatchObject({ refused: {} });
     clock += 2 * circuitRules.failure.coolDownMs;

@@ -29,7 +29,9 @@ import { png } from '../images/support.ts';
 import { testRequest } from '../routing/support.ts';
 import { firstRecord } from '../support/task-records.ts';
 
-/** One holder takes as much of each shared resource as it can and keeps it. Another holder still gets its share. */
+/**
+ * One holder takes as much of each shared resource as possible and keeps it. Another holder must still get its share.
+ */
 
 const attacker = 'attacker';
 const victim = 'victim';
@@ -52,7 +54,7 @@ function createDone() {
   return { reached, resolve: (isDone: boolean) => resolve(isDone) };
 }
 
-/** Attacks a component that only hands out slots, with the limits of that component. */
+/** Attacks a component that only hands out slots, with that component's limits. */
 async function attackPlaces(options: PlacesOptions): Promise<boolean> {
   const places = createPlaces(options);
   for (const _ of many) void places.run(attacker, hangs);
@@ -75,13 +77,13 @@ async function listen(): Promise<{ readonly server: Server; readonly port: numbe
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-/** The attacker keeps each connection busy with a request that is never answered. */
+/** Keeps each connection busy with a request that never gets a response. */
 async function attackConnections(head: string): Promise<boolean> {
   const { port } = await listen();
   const sockets: Socket[] = many.map(() => connect({ port, host: '127.0.0.1' }).on('error', () => undefined));
   for (const socket of sockets) socket.write(`GET / HTTP/1.1\r\nhost: x\r\n${head}\r\n`);
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-  // Linux has this address without configuration.
+  // On Linux, this address needs no configuration.
   const from = process.platform === 'linux' ? { localAddress: '127.0.0.2' } : {};
   const asked = get({ port, host: '127.0.0.1', headers: { holder: victim }, agent: false, ...from });
   asked.on('error', () => undefined);

@@ -162,7 +162,7 @@ describe('the slots of a credential', () => {
     const processes = (queue: string, limits: number) => {
       const keepers = [openKeeper(queue, limits), openKeeper(queue, limits)] as const;
       const candidate = { channel: queue, credential: 'a' };
-      /** Each account uses a process of its own. Returns the call's id, or undefined if it is refused. */
+      /** Asks for a slot, with a separate process for each account. Returns the call's id, or undefined if refused. */
       const call = async (account: string): Promise<string | undefined> => {
         const task = `${queue}-${account}${(calls += 1)}`;
         const keeper = keepers[account === 'greedy' ? 0 : 1];
@@ -179,7 +179,7 @@ describe('the slots of a credential', () => {
       await end(held[0]);
       expect(await call('greedy')).toBeUndefined();
       expect(await call('modest')).toBeDefined();
-      // Both have been served. The next free slot is for the account with fewer.
+      // Both accounts have been served. The next free slot is for the account with fewer.
       expect(await call('modest')).toBeUndefined();
       await end(held[1]);
       expect(await call('greedy')).toBeUndefined();
@@ -234,7 +234,7 @@ describe('the slots of a credential', () => {
       slots: (await createSlotStore(database.db, now).heldBy(task)).map(({ queue }) => queue),
       tickets: await database.db.collection('slot_tickets').countDocuments({ task }),
     });
-    // A slot that was never freed, at a credential that is no longer used.
+    // A slot that was never freed, for a credential that is no longer used.
     await keeper.take(request('q10', 'guest'));
     expect(await keeper.take(there)).toEqual({ kind: 'taken' });
     expect(await placesOf('guest')).toEqual({ slots: ['q10b/a'], tickets: 0 });
@@ -340,7 +340,7 @@ describe('the slots of a credential', () => {
       })),
     );
     let { holder } = few;
-    // Retried, because a busy machine can slow down any grant. A grant that reads 10,000 documents is never fast.
+    // Polled, because a busy machine can slow down any grant. A grant that reads 10,000 documents is never fast.
     await expect
       .poll(async () => {
         const many = await timeGrants(keeper, holder, 20);
@@ -349,11 +349,11 @@ describe('the slots of a credential', () => {
       })
       .toBeLessThan(few.ms * 4 + 10);
     const looks = await openKeeper('q5', 1).take(request('q5', 'many9999', 'many'));
-    // With ten checks a second for all tasks, each task checks about every 1,000 s.
+    // With ten checks a second for all tasks together, each task checks about every 1,000 s.
     expect(looks.kind === 'wait' && looks.ms).toBeGreaterThan(300_000);
   });
 
-  /** Returns the fastest grant: a busy machine can slow a grant down but never speed one up. */
+  /** Returns the time of the fastest grant: a busy machine can slow a grant down but never speed one up. */
   async function timeGrants(keeper: SlotKeeper, first: string, count: number) {
     let holder = first;
     let ms = Infinity;

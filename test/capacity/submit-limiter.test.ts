@@ -4,7 +4,7 @@ import type { SubmitLimiter, SubmitTurn } from '../../src/capacity/submit-limite
 
 type Arrival = Pick<SubmitTurn, 'id' | 'account'> & Partial<Omit<SubmitTurn, 'isBack'>>;
 
-/** Simulates tasks that arrive, are asked to return later, and return, on a clock of its own. */
+/** Simulates tasks that arrive, are asked to return later, and return, on a simulated clock. */
 function world(perSecond: number, processes = 1) {
   let clock = 0;
   let seed = 1;
@@ -14,7 +14,7 @@ function world(perSecond: number, processes = 1) {
       perSecond: () => perSecond / processes,
       now: () => clock,
       random,
-      // A wait inside the activity lasts at most a second. The simulated clock does not advance for it.
+      // Waits inside the activity last at most a second. The simulated clock does not advance for them.
       sleep: async (ms) => {
         expect(ms).toBeLessThanOrEqual(1000);
       },
@@ -42,7 +42,6 @@ function world(perSecond: number, processes = 1) {
         const limiter = limiters[Math.floor(random() * processes)];
         const delay = await limiter?.enter(next, new AbortController().signal);
         if (delay === undefined) sentAt.set(next.id, clock);
-        // The server's timers are up to a second late.
         else agenda.push({ ...next, at: clock + delay.ms + 1000 * random(), isBack: true });
       }
     },
@@ -71,7 +70,7 @@ describe('the line before the submissions of a credential', () => {
     const last = times(line.sentAt).at(-1) ?? 0;
     expect(last).toBeGreaterThan((tasks / rate) * 1000 * 0.98);
     expect(last).toBeLessThan((tasks / rate) * 1000 * 1.5);
-    // Each check costs the server two writes, so a long wait has one every five minutes.
+    // Each check costs the server two writes, so a long wait checks once every five minutes.
     expect(line.looks()).toBeLessThan(tasks * 12);
   });
 
@@ -110,7 +109,7 @@ describe('the line before the submissions of a credential', () => {
     await line.run(1_000_000);
     expect(line.sentAt.size).toBe(350);
     const soon = [...line.sentAt].filter(([id]) => id.startsWith('soon')).map(([, at]) => at);
-    // At 3 a second, the 50 urgent tasks take 17 s and the 300 others 100 s.
+    // At 3 a second, the 50 urgent tasks take 17 s and the other 300 take 100 s.
     expect(Math.max(...soon)).toBeLessThan(5000 + processes * 20_000);
   });
 

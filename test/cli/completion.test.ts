@@ -28,7 +28,7 @@ async function script(shell: string): Promise<string> {
 const run = async (shell: string, line: readonly string[]) =>
   (await promisify(execFile)(shell, line)).stdout.split('\n').filter((word) => word !== '');
 
-/** Returns what each shell offers after these words, the last of which is incomplete. */
+/** Runs each shell's completion for these words, the last of which is incomplete. */
 const shells: Record<string, (words: readonly string[]) => Promise<string[]>> = {
   async bash(words) {
     const typed = ['gateway', ...words].map((word) => `'${word}'`).join(' ');
@@ -37,7 +37,7 @@ const shells: Record<string, (words: readonly string[]) => Promise<string[]>> = 
   },
   async zsh(words) {
     const typed = ['gateway', ...words].map((word) => `'${word}'`).join(' ');
-    // compadd may only be called while a line is being edited.
+    // compadd may only be called while a line is being edited, so replace it.
     const code = `compdef() { }; source ${await script('zsh')}; compadd() { shift; print -l -- "$@" }; words=(${typed}); CURRENT=$#words; _gateway`;
     const begun = words.at(-1) ?? '';
     return (await run('zsh', ['-f', '-c', code])).filter((word) => word.startsWith(begun));

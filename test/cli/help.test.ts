@@ -67,7 +67,7 @@ describe.each(commands)('gateway $path', ({ path, command }) => {
   });
 });
 
-/** Returns the error message, or an empty text if the command line is valid and complete. */
+/** Returns the error message. Empty if the command line is valid and complete. */
 async function complaintAbout(line: readonly string[]): Promise<string> {
   if (line.includes('--help')) return '';
   const program = await wholeProgram();
@@ -114,7 +114,7 @@ describe('the program on the PATH', () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  // Runs the program from another directory, through a link such as `npm link` or the image creates.
+  // Runs the program from another directory through a link, such as `npm link` and the image create.
   const gateway = (...line: string[]) =>
     promisify(execFile)('gateway', line, {
       cwd: directory,

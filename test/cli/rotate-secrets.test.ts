@@ -21,7 +21,7 @@ let gateway: TestGateway;
 let account: TestAccount;
 
 beforeAll(async () => {
-  // No worker, because it would have other keys.
+  // A worker would have other keys.
   gateway = await startGateway({ environment: { SECRETS_KEY: a }, worker: false });
   account = await gateway.account();
 });

@@ -39,7 +39,7 @@ const samples = [...page.matchAll(/^( *)```console\n([^]*?)\n\1```$/gm)]
     const [command = '', ...printed] = text.trimEnd().split('\n');
     return { command, printed: printed.join('\n') };
   });
-/** These change what the other samples show, so they run last. */
+/** These samples change what others show, so they run last. */
 const last = [/ --plan \w+$/, /^gateway secrets rotate/];
 const rank = ({ command }: Sample) => last.findIndex((line) => line.test(command));
 const changes = (sample: Sample) =>
@@ -60,7 +60,7 @@ let account: TestAccount;
 let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>;
 let directory: string;
 let temporal: string;
-/** The id in this run for each id on the page. */
+/** Ids on the page, mapped to the ids of this run. */
 const here = new Map<string, string>();
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-samples-'));
@@ -83,7 +83,9 @@ async function makeDone(): Promise<void> {
   here.set(shown.done, id);
   await waitUntil('all of it is recorded', async () => {
     const { text } = await cli(`gateway tasks show ${id}`);
-    return [': succeeded, 1 result', 'stored, 1 file', 'responded with 204'].every((part) => text.includes(part));
+    return [': succeeded, 1 result', 'stored, 1 file', 'responded with 204'].every((part) =>
+      text.includes(part),
+    );
   });
 }
 
@@ -98,7 +100,7 @@ async function makeAttended(): Promise<void> {
   await waitUntil('all need somebody', async () => {
     const { text } = await cli('gateway tasks list --needs-attention -o json');
     const reasons = JSON.parse(text).map((task: { needs_attention: string }) => task.needs_attention);
-    // A task that waits for its charge may have met the failing task's credential before.
+    // A task that waits for its charge may have used the failing task's credential earlier.
     return reasons.toSorted().join() === 'charge_review,poll_failing,submit_ambiguous,submit_ambiguous';
   });
   const [failing = '', , first = ''] = made;
@@ -109,15 +111,14 @@ async function makeAttended(): Promise<void> {
 }
 
 /**
- * Two jobs of an upstream that reports their costs, one of them with a different amount, and one job that belongs to no
- * task.
+ * Makes a bill of an upstream that reports its costs: two jobs, one of them with a different amount, and a third that
+ * belongs to no task.
  */
 async function makeBill(): Promise<void> {
   const prompts = ['a billed boat', 'a dear boat'];
   for (const prompt of prompts) await account.finished(await create('fal-seedance-2.0', prompt));
   const [billed = '', dear = ''] = prompts.map(jobOf);
   const now = Date.now();
-  // These three days include the day of the run.
   const [before, time, after] = [-1, 0, 1].map((days) => new Date(now + days * 86_400_000).toISOString());
   const lines = [`${billed},1.512,${before}`, `${dear},1.68,${after}`, `none-of-ours,1.512,${time}`];
   here.set(shown.bill, join(directory, 'bill.csv'));
@@ -176,7 +177,7 @@ function stable(text: string): string {
       .replaceAll(/cgt-\d{14}-\w{5}/g, 'JOB')
       .replaceAll(/key_\w{16}/g, 'KEY')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
-      // On a busy machine a step may start late, and the timeline then has an extra line.
+      // On a busy machine a step may start late, which adds a line to the timeline.
       .replaceAll(/^(?:.*No worker has taken the next step|TIME .*\b(?:worker|submission)\b).*$/gm, '')
       // While a poll is in flight, the time of the next one is unknown.
       .replaceAll(/^( *next_at +)-$/gm, '$1TIME')
@@ -199,7 +200,7 @@ function stable(text: string): string {
   );
 }
 
-/** Compares cell by cell. An extra row can change where the table truncates a cell. */
+/** Compares cell by cell, because an extra row can change where the table truncates a cell. */
 function isSameLine(printed: string, shownLine: string): boolean {
   const [ours, theirs] = [printed, shownLine].map((line) => line.split('  '));
   if (ours === undefined || theirs === undefined || ours.length !== theirs.length) return false;
@@ -216,7 +217,7 @@ it('shows some', () => {
   expect(samples.length).toBeGreaterThan(12);
 });
 
-/** Returns the first part of the sample that the output lacks, and the output where it was expected. */
+/** Returns the first part of the sample that the output lacks, together with the output where it was expected. */
 function missingPart(printed: string, text: string) {
   let rest = linesOf(text);
   for (const chunk of printed.split(/^…$/m)) {
@@ -238,7 +239,7 @@ const linesOf = (text: string) =>
 
 it.each(samples.toSorted((a, b) => rank(a) - rank(b)))('$command', async (sample) => {
   const { command, printed } = sample;
-  // Created late, because it would become overdue during the other samples.
+  // Created late, because this task would become overdue during the other samples.
   if (command.includes(shown.unwanted)) await makeUnwanted();
   const typed = [...here].reduce((line, [there, id]) => line.replaceAll(there, id), command);
   const missing = async () => {
@@ -247,7 +248,7 @@ it.each(samples.toSorted((a, b) => rank(a) - rank(b)))('$command', async (sample
     if (plan !== undefined && ours !== undefined) here.set(plan, ours);
     return missingPart(printed, text);
   };
-  // A page leaves out what Temporal does not answer within two seconds.
+  // A page leaves out whatever Temporal does not return within two seconds.
   if (changes(sample)) expect(await missing()).toBeUndefined();
   else await expect.poll(missing).toBeUndefined();
 });

@@ -7,12 +7,11 @@ import { adminToken } from '../support/http-world.ts';
 
 export interface LineChange {
   readonly url?: string;
-  /** Defaults to the admin token of the HTTP world. */
   readonly token?: string;
   readonly terminal?: Terminal;
 }
 
-/** Runs the dry run, and then the command with its plan. Repeats both if a task changes in between. */
+/** Runs a command as a dry run, and then with the resulting plan. Starts over if a task changes in between. */
 export async function runPlanned(
   world: { readonly url: string },
   line: readonly string[],

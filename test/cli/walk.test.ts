@@ -28,8 +28,8 @@ import { concernSignal } from '../../workflows/messages.ts';
 import { runLine, runPlanned } from './support.ts';
 
 /**
- * For each state that needs a person, checks that the metrics behind the alerts, the list, `tasks show` and the notices
- * show it, and that the advised command ends it.
+ * For each state that needs an operator, checks that the metrics behind the alerts, the list, `tasks show` and the
+ * notices show it, and that the advised command resolves it.
  */
 const itemOf = (id: string) =>
   new RegExp(`^ {2}- id: ${id}\\n(?: {4}.*\\n)+`, 'm').exec(attendedYaml)?.[0] ?? '';
@@ -49,7 +49,7 @@ ${itemOf('wan').replace('id: wan', 'id: twice')}`,
 );
 
 let directory: string;
-/** Gives each job the id of its first one. */
+/** An upstream that gives every job the id of its first one. */
 let confused: Forwarder;
 let gateway: TestGateway;
 let account: TestAccount;
@@ -97,8 +97,8 @@ const temporal = async () =>
   await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env });
 
 /**
- * Restarts the workflow, which continues from the task's record. The task then expires if its deadline has passed, or
- * else `fail` ends it.
+ * Restarts the workflow, which continues from the task's record. If the deadline has passed, the task then expires.
+ * Otherwise `fail` ends the task.
  */
 const reset = 'temporal workflow reset -w ID --type FirstWorkflowTask --reapply-exclude All --reason "…"';
 
@@ -211,7 +211,7 @@ it('no_worker is seen everywhere once the only worker of a channel has ended, an
   const other = caller(api.url, account.key);
   const video = { ...videoBody, model: 'wan', prompt: 'a boat [sim:never-finishes]' };
   let id = '';
-  // Repeats the create until the API knows that a worker serves the channel.
+  // Repeat the create until the API knows that a worker serves the channel.
   const create = async () => {
     const { status, body } = await other('POST', '/v1/videos/generations', { body: video });
     id = body.id;
@@ -293,7 +293,7 @@ describe('a task whose workflow has a step that no worker here knows', () => {
     const state = async () => (await gateway.core.stores.tasks.find(id))?.state.at;
     await expect.poll(state).not.toBe('creating');
     await stop();
-    // Otherwise the submission is repeated, which would change the task.
+    // A submission attempt in progress would change the task.
     const { raw } = await client.workflow.getHandle(id).describe();
     for (const { activityId } of raw.pendingActivities ?? [])
       await client.workflowService.pauseActivity({

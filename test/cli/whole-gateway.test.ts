@@ -20,7 +20,7 @@ import { cacheDir } from '../support/cache-dir.ts';
 import { attendedYaml } from '../support/test-yaml.ts';
 import { runLine, runPlanned } from './support.ts';
 
-/** This provider cannot find a lost job, so an operator is asked immediately. */
+/** A channel whose provider cannot find a lost job, so an operator is asked immediately. */
 const channel = (id: string, priority: number) => `
   - id: ${id}
     provider: dashscope
@@ -79,8 +79,8 @@ const needs = (task: string, reason: string) =>
   });
 
 /**
- * Returns what is shown of a task once nothing changes any more. Leaves out the record, because it contains the time of
- * the request.
+ * Returns what is shown of a task once nothing changes any more. The record is left out, because it contains the time
+ * of the request.
  */
 async function settled(task: string) {
   let shown: object = {};
@@ -260,7 +260,7 @@ describe('our command line', () => {
     expect((await cli('channels', 'list')).text).toMatch(/^second /m);
     expect((await cli('route', 'explain', 'wan')).text).toMatch(/second .*circuit_open/);
     await cli('channels', 'close-circuit', ...circuit);
-    // The narrow form truncates the roles, by as much as the ages beside them need.
+    // The narrow form truncates the roles to make room for the ages.
     expect((await cli('operators', 'list', '-o', 'wide')).text).toMatch(
       /^anna +read, amounts, tasks, money, /m,
     );
@@ -363,7 +363,7 @@ describe('Temporal’s command line', () => {
       });
     expect(await settled(task)).toEqual(before);
     expect(await recordOf(task)).toEqual([]);
-    // Anyone can choose an update id that looks like one of the API's.
+    // Anyone can choose an update id that looks like the API's.
     await update(task, 'fail', ...input({ reason: 'x', by: 'anna' }), '--update-id', 'api-1.1');
     expect(await recordOf(task)).toEqual(['temporal:anna: fail']);
     expect(await account.finished(task)).toMatchObject({ status: 'failed' });

@@ -24,7 +24,7 @@ import { testLedgerKey, testSealing } from '../support/sealing.ts';
 
 /**
  * Creates a task while a repeat of the request, the reconciler or the workflow competes for it. The port simulates
- * Temporal. All writes are real.
+ * Temporal, but all writes are real.
  */
 const world = useHttpWorld('tasks_admission');
 
@@ -94,7 +94,7 @@ describe('a 503', () => {
     await paused.reached;
     expect(await reconcile(account)).toEqual(['abandoned']);
     paused.release();
-    // This task id can no longer be used, so the request continues with another one.
+    // This task id can no longer be used, so the request continues with another.
     expect(await created).toMatchObject({ status: 200 });
     expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '0.500000']);
   });
@@ -233,7 +233,6 @@ describe('a repeat with the same Idempotency-Key', () => {
     const paused = pauseFirstAt('admission.held');
     const first = account.create({}, keyed('late'));
     await paused.reached;
-    // The repeat has taken over the creation, and pauses before it starts the workflow.
     const second = pauseFirstAt('admission.held');
     const repeat = account.create({}, keyed('late'));
     await second.reached;
@@ -327,7 +326,7 @@ describe('a caller who disconnects before its request is claimed or recorded', (
     return { reached: reached.promise, release: released.resolve };
   }
 
-  /** `hangUp` closes the connection, and resolves once the server has noticed. */
+  /** Sends a create. `hangUp` closes the connection and resolves once the server has noticed. */
   function sendCreate({ key }: TestAccount, headers: Readonly<Record<string, string>>) {
     const responses: ServerResponse[] = [];
     const began = (message: unknown) =>
@@ -388,7 +387,7 @@ describe('a caller who disconnects before its request is claimed or recorded', (
 });
 
 describe('a process with stale reads', () => {
-  /** From now on, reads of tasks return the present state for the rest of the test. Writes are not affected. */
+  /** Freezes what reads of tasks return for the rest of the test. Writes are not affected. */
   async function readAsOfNow(): Promise<void> {
     const { tasks } = world.stores;
     const stale = createTaskStore(await staleReads(mongo.db, ['tasks']), Date.now, testSealing);

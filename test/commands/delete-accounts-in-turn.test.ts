@@ -6,13 +6,12 @@ import { createLogger } from '../../src/observability/log.ts';
 const log = createLogger({ level: 'silent', format: 'json' });
 const ids = Array.from({ length: 250 }, (_, n) => `account-${String(n).padStart(3, '0')}`);
 
-/** Each account fails, and takes all the time of a step if `isSlow`. */
+/** Deletions that all fail. If `isSlow`, each uses up a whole step. */
 function deletions(isSlow: boolean) {
   const seen: string[] = [];
   let isOver = false;
   const step = createDeleteAccounts({
     accounts: {
-      // As many as the store returns.
       deleting: async (after: string) =>
         ids
           .filter((id) => id > after)

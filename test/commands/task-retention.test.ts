@@ -62,7 +62,7 @@ const documentsOf = async (id: string) =>
   (
     await Promise.all(
       ['tasks', 'requests', 'exchanges'].map((name) =>
-        // Exchanges are not written with majority concern, so read them from the primary.
+        // Exchanges are written without majority concern, so read them from the primary.
         openCollection<{ _id: string }>(world.db, name, primaryOnly).countDocuments({ _id: id }),
       ),
     )

@@ -20,7 +20,7 @@ function pointersIn(file: unknown, pointer: string): string[] {
   return [...fields, ...entries, ...groups].map((one) => one.pointer);
 }
 
-/** Reduces the file to one path and everything below it. Each list on the path keeps one element. */
+/** Reduces a configuration to one path and everything below it. Lists on the path keep a single element. */
 function along(value: any, [name, ...rest]: readonly string[]): unknown {
   if (name === undefined || value === undefined) return value;
   return Array.isArray(value) ? [along(value[0], rest)] : { [name]: along(value[name], rest) };
@@ -28,7 +28,7 @@ function along(value: any, [name, ...rest]: readonly string[]): unknown {
 
 const whole: Schema = z.toJSONSchema(fileSchema, { io: 'input', unrepresentable: 'any' });
 
-/** These are edited in the text, or only in the file. */
+/** Places that can only be edited as text, or only in the file. */
 const notInForms: readonly (readonly [reason: string, places: RegExp])[] = [
   ['only the file may set it', /^\/(?:results|ledger\/heads|notify\/targets)\//],
   ['tasks and records name an entry by its id', /^\/(?:channels|models|channels\/\*\/credentials)\/\*\/id$/],
@@ -38,7 +38,7 @@ const notInForms: readonly (readonly [reason: string, places: RegExp])[] = [
 
 const alternativesOf = (schema: Schema): Schema[] => schema.anyOf ?? [schema];
 
-/** Each element of a list or free mapping is a `*`. */
+/** Returns every place in the schema. Elements of a list or free mapping are `*`. */
 function placesIn(schema: Schema, place = ''): string[] {
   return alternativesOf(schema).flatMap((one) => {
     if (one.properties !== undefined)
@@ -95,7 +95,7 @@ function groupPlacesIn(schema: Schema, place = ''): string[] {
   });
 }
 
-/** No form edits the elements of these groups, because the elements may be any JSON or one of several scalars. */
+/** Groups whose elements no form edits, because they may be any JSON or one of multiple scalar types. */
 const notInGroups = [/\/mapping\/(?:constants|fields\/\*\/values)$/, /\/when\/metadata$/];
 const patternOf = (place: string) => new RegExp(`^${place.replaceAll('*', '[^/]+')}$`);
 

@@ -17,12 +17,12 @@ import { createLogger } from '../../src/observability/log.ts';
 import { testYaml } from '../support/test-yaml.ts';
 
 /**
- * A mistake in the environment or the file yields one sentence with its name, and exit status 78. Nothing is published.
+ * A mistake in the environment or the file yields one sentence that names it, and exit status 78. Nothing is published.
  */
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 let directory: string;
-/** Stands in for MongoDB. Without a connection, nothing can have been published. */
+/** Stands in for MongoDB. Nothing can have been published without a connection. */
 let mongo: Server;
 let connections = 0;
 
@@ -143,7 +143,7 @@ it.each<[string, () => NodeJS.ProcessEnv, string]>([
   expect(connections).toBe(0);
 });
 
-/** Runs the first steps of the API's startup, up to those that change something. */
+/** Runs the API's startup up to the first step that changes something. */
 async function opening(variables: NodeJS.ProcessEnv): Promise<unknown> {
   const parsed = readEnvironment(variables);
   await checkListening(parsed, ['PORT', 'METRICS_PORT']);

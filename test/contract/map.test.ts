@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cellsOf, headingOf, readOriginal } from './original.ts';
 
 /**
- * docs/contract.md is complete: each statement names an existing test, and each contract test is named by a statement.
+ * docs/contract.md must be complete: each statement names an existing test, and a statement names each contract test.
  */
 
 interface Row {
@@ -14,7 +14,7 @@ interface Row {
 }
 
 interface NamedTest {
-  /** A path below test/, without `.test.ts`. */
+  /** The path below test/, without `.test.ts`. */
   readonly file: string;
   readonly title: string;
 }
@@ -98,7 +98,7 @@ function isQuoteOf(quote: string, statement: string): boolean {
 
 function titlesOf(file: string): string[] {
   const text = sourceOf(file);
-  // After `it(`, or after the table of an `each`.
+  // Titles follow `it(`, or the table of an `each`.
   const starts = /\bit\(\s*(['"`])(.+?)(?<!\\)\1|\)\(\s*(['"`])(.+?)(?<!\\)\3/g;
   return [...text.matchAll(starts)].map(([, , plain, , each]) => (plain ?? each ?? '').replaceAll('\\', ''));
 }
@@ -110,9 +110,7 @@ function sourceOf(file: string): string {
 
 const placeholders = /%[sijdo]/g;
 
-/**
- * Returns the title that a row refers to. A title with placeholders matches if the file contains the values for them.
- */
+/** Returns the title that a row refers to. A title with placeholders matches if the file contains their values. */
 function findTitle({ file, title }: NamedTest): string | undefined {
   const titles = titlesOf(file);
   if (titles.includes(title)) return title;
@@ -127,7 +125,7 @@ function findTitle({ file, title }: NamedTest): string | undefined {
   });
 }
 
-/** Paths with an id are built at run time, so only their beginning is compared. */
+/** Paths that contain an id are built at run time, so only their beginning is compared. */
 function isWrittenIn(file: string, value: string): boolean {
   return sourceOf(file).includes(value.replace(/\/task_0+$/, ''));
 }

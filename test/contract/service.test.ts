@@ -31,7 +31,7 @@ it('videos of different upstreams have the same interface', async () => {
       return account.finished(body.id);
     }),
   );
-  // These fields are known only if the upstream reports the shape of the video, or the model's facts state it.
+  // These fields are known only if the upstream reports the video's shape or the model's facts state it.
   const ofShape = ['resolution', 'ratio', 'size'];
   const [fields = [], others = []] = tasks.map((task) =>
     Object.keys(task)

@@ -6,7 +6,7 @@ import type { Answer, TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/** Sections 2.3, 3 and 4.2 of the interface document: the response to a query, before and after the end of a task. */
+/** Sections 2.3, 3 and 4.2 of the interface document: the response to a query, before and after a task finishes. */
 
 let gateway: TestGateway;
 let account: TestAccount;

@@ -13,7 +13,7 @@ import { startGatewayProcess, waitUntil } from '../support/processes.ts';
 import { runLine } from '../cli/support.ts';
 import { startWorker } from '../../src/worker.ts';
 
-/** Two APIs and two workers, one of which is a separate process, run the same configuration. */
+/** Two APIs and two workers, one of them in a separate process, share a configuration. */
 
 let gateway: TestGateway;
 let directory: string;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** The usual file with a second channel, `more`, and a model that only `more` serves. */
+/** The default file with a second channel, `more`, and a model that only `more` serves. */
 function withModel(model: string, key = 'simulated'): string {
   const channel = /^ {2}- id: ark\n(?: {4}.*\n)+/m.exec(testYaml)?.[0] ?? '';
   const entry = /^ {2}- id: seedance\n(?: {4}.*\n)+/m.exec(testYaml)?.[0] ?? '';
@@ -49,7 +49,10 @@ function withModel(model: string, key = 'simulated'): string {
 
 const write = (text: string, path = gateway.environment['GATEWAY_CONFIG'] ?? '') => writeFile(path, text);
 
-/** The latest report of each process. A reload returns after five seconds, although a busy process may need longer. */
+/**
+ * Returns the latest report of each process. A reload returns within five seconds, before a busy process may have
+ * reported.
+ */
 const nodes = async (): Promise<any[]> => (await gateway.admin('GET', '/nodes')).body.data;
 
 async function openSecond(
@@ -77,7 +80,7 @@ async function openSecond(
 
 it('a task whose channel lost its worker shows that everywhere, and continues with the next worker', async () => {
   const variables = { ...process.env, LEFT_KEY: 'simulated' };
-  // The worker of the first gateway cannot load this configuration, because it lacks the variable.
+  // The first gateway's worker lacks the variable, so it cannot load this configuration.
   const second = await openSecond(withModel('left', '"${LEFT_KEY}"'), variables);
   const { url, admin } = second;
   const cli = (...line: string[]) => runLine({ url }, line, { token: gateway.adminToken });

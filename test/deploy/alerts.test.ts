@@ -64,7 +64,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Collects the metrics of this process and of the whole system, as seen `laterMs` from now. */
+/** Collects the metrics of this process and of the whole system, as if `laterMs` had passed. */
 async function scrape(laterMs = 0): Promise<readonly Series[]> {
   const { core } = gateway;
   const ledger = ledgerCollection(core.mongo.db);
@@ -108,9 +108,7 @@ const sumOf = (series: readonly Series[], name: string, labels: Readonly<Record<
     )
     .reduce((sum, { value }) => sum + value, 0);
 
-/**
- * A fault mark of the simulator, the alert that it should trigger, and the series that proves that the fault occurred.
- */
+/** Simulator faults, with the alert that each must trigger and the series that proves that the fault occurred. */
 const faults: readonly {
   readonly alert: string;
   readonly model: (typeof names)[number];
@@ -157,7 +155,7 @@ const faults: readonly {
     alert: 'MediaryUpstreamFailing',
     model: 'silent',
     mark: 'poll:500',
-    // The failed polls must outnumber the submissions, which succeed.
+    // The failed polls must outnumber the successful submissions.
     shows: ['mediary_upstream_requests_total', { channel: 'silent', class: 'ambiguous' }],
   },
   {
@@ -190,7 +188,7 @@ describe('a gateway', () => {
   it.skipIf(promtool === undefined)(`that works brings no alert${untried}`, async () => {
     const id = await account.made({ model: 'calm' });
     expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
-    // Leaves out durations, because the machine may be slow.
+    // Durations are left out, because the machine may be slow.
     const quiet = (await scrape()).filter(({ name }) => !name.endsWith('_bucket'));
     expect(await firing(quiet)).toEqual([]);
   });
@@ -202,7 +200,7 @@ describe('a gateway', () => {
         faults.map(({ model, mark }) => JSON.stringify({ model, prompt: `[sim:${mark}]` })),
       );
       for (const fault of struck) {
-        // Two tasks, because a single failure opens no circuit, and a single task does not queue for a slot.
+        // Two tasks each: a single failure opens no circuit, and a single task does not wait for a slot.
         await Promise.all([1, 2].map(() => account.made(JSON.parse(fault))));
       }
       await account.made({ model: 'calm', metadata: { callback_url: receiver.url } });
@@ -235,7 +233,7 @@ describe('a gateway', () => {
   );
 
   it('and a worker have every metric and label that rules and dashboard ask for', async () => {
-    // Started only now, because the tests above do not read the counters of another process.
+    // Started last, because the tests above must not read another process's counters.
     const port = String(await choosePort('any', 'the metrics'));
     const environment = { ...gateway.environment, METRICS_PORT: port };
     worker = startGatewayProcess('worker', environment, join(directory, 'worker.log'));
@@ -249,7 +247,7 @@ describe('a gateway', () => {
     });
     await gateway.admin('POST', '/ledger/verify');
     const scraped = [...(await scrape()), ...(await seen())];
-    // Prometheus adds labels for the source of each series, and series of its own.
+    // Prometheus adds labels for the source of each series, and some series of its own.
     const own = ['job', 'instance'];
     const known = new Map([
       ['up', new Set(own)],

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRepositoryFile } from './compose-file.ts';
 
 const text = readRepositoryFile('.ci/run');
-/** The part of .ci/run that counts tests. It is fed with reports of vitest's JSON reporter. */
+/** The part of .ci/run that counts tests. Its input are reports of vitest's JSON reporter. */
 const counting = /<<'COUNT'.*\n([^]*?)\nCOUNT\n/.exec(text)?.[1] ?? '';
 let directory = '';
 
@@ -24,7 +24,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 type Outcome = {
-  /** By Node version. A missing report was never written. */
+  /** The report's text for each Node version. Undefined if none was written. */
   readonly newest?: string;
   readonly oldest?: string;
   readonly failedSteps?: readonly string[];
@@ -133,8 +133,8 @@ describe('.ci/run', () => {
 
 describe('.ci/run as a whole', () => {
   /**
-   * Stands in for npm: records each command with its version of Node, installs a `node` of the requested version,
-   * reports two passed tests, and fails where FAILING matches.
+   * Stands in for npm: records each command with its Node version, installs a `node` of the requested version, reports
+   * two passed tests, and fails if FAILING matches.
    */
   const npm = `#!/usr/bin/env bash
 echo "$(node --version) $*" >>"$COMMANDS"
@@ -157,7 +157,7 @@ done
     for (const name of ['.ci', 'bin', 'tmp', '.mediary', '.mediary/bin']) mkdirSync(join(project, name));
     copyFileSync(join(import.meta.dirname, '../../.ci/run'), join(project, '.ci/run'));
     writeFileSync(join(project, 'bin/npm'), npm, { mode: 0o755 });
-    // The runs find this browser, so none of them installs one.
+    // The runs find this browser, so they do not install one.
     writeFileSync(join(project, 'bin/chromium-headless-shell'), '', { mode: 0o755 });
     writeFileSync(join(project, 'report.json'), report(file('passed', 'passed')));
     const { stdout, status } = spawnSync('bash', [join(project, '.ci/run')], {

@@ -60,7 +60,7 @@ export interface Variable {
   readonly fallback: string;
 }
 
-/** Finds `${NAME}`, `${NAME:-default}` and `${NAME:?message}` outside of comments. `$$` is a plain dollar. */
+/** Finds `${NAME}`, `${NAME:-default}` and `${NAME:?message}` outside comments. `$$` is an escaped dollar. */
 export function variablesOf(text: string): Variable[] {
   const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('#'));
   const found = lines
@@ -74,7 +74,7 @@ export function variablesOf(text: string): Variable[] {
   }));
 }
 
-/** Variables that are not given get their defaults. A required variable without a value is left in place. */
+/** Replaces variables with given values or their defaults. A required variable without a value is left in place. */
 export function withValues(value: string, given: ReadonlyMap<string, string>): string {
   return value.replace(
     /\$\{([A-Za-z0-9_]+)(?:(:[-?])([^}]*))?\}/g,
@@ -87,7 +87,6 @@ export function withDefaults(value: string): string {
   return withValues(value, new Map());
 }
 
-/** Accepts `90s`, `2m` and `1m30s`. */
 export function secondsOf(duration: string): number {
   const parts = /^(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
   if (parts === null || duration === '') throw new Error(`not a duration: ${duration}`);

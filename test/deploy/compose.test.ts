@@ -37,8 +37,8 @@ function faulty(isFaulty: (service: ComposeService) => boolean): string[] {
 
 describe('docker-compose.yml', () => {
   it('is a Compose file', () => {
-    // From compose-spec (Apache-2.0), as copied in the npm package dclint 3.1.0. Ajv knows the file's dialect, draft 7,
-    // under a different address.
+    // From compose-spec (Apache-2.0), as copied in the npm package dclint 3.1.0. Ajv knows the schema's dialect, draft
+    // 7, under a different address.
     const fixture = readFileSync(repositoryPath('test/fixtures/compose-spec.json'), 'utf8');
     const { $schema, ...schema } = JSON.parse(fixture) as Record<string, unknown>;
     expect($schema).toBe('https://json-schema.org/draft-07/schema');
@@ -92,7 +92,7 @@ describe('docker-compose.yml', () => {
       ['prometheus', '127.0.0.1:9090:9090'],
       ['grafana', '127.0.0.1:3000:3000'],
     ]);
-    // Of these three, only Grafana requires a password, so no variable may publish them on another address.
+    // Of these three, only Grafana asks for a password, so no variable may publish them on another address.
     for (const name of ['temporal-ui', 'prometheus', 'grafana'])
       expect(service(name).ports[0]).toMatch(/^127\.0\.0\.1:/);
   });

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 
-/** docs/contributing.md justifies each large package that `npm install mediary` brings. */
+/** docs/contributing.md must justify each large package that `npm install mediary` installs. */
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const largeMegabytes = 5;
@@ -14,7 +14,7 @@ const lockSchema = z.object({
   packages: z.record(z.string(), z.object({ dev: z.boolean().optional() })),
 });
 
-/** Returns the size on disk without nested packages, which are counted on their own. */
+/** Returns the size on disk. Nested packages are excluded, because they are counted separately. */
 function bytesOf(directory: string): number {
   let sum = blockBytes;
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
@@ -26,12 +26,12 @@ function bytesOf(directory: string): number {
 }
 
 const { packages } = lockSchema.parse(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')));
-/** npm does not install the optional packages of other platforms. */
+/** npm does not install optional packages for other platforms. */
 const isInstalled = (path: string) => lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
 const installed = Object.entries(packages)
   .filter(([path, { dev }]) => path !== '' && dev !== true && isInstalled(path))
   .map(([path]) => ({
-    /** The native package has another name on each platform. */
+    /** The native package has a different name on each platform. */
     name: path.replace(/^.*node_modules\//, '').replace(/^(@swc\/core)-.*/, '$1'),
     megabytes: bytesOf(join(root, path)) / 2 ** 20,
   }));

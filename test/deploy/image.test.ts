@@ -18,7 +18,7 @@ function instruction(name: string): string[] {
     .map((line) => line.slice(name.length + 1));
 }
 
-/** Only versions of Node that cannot strip types load this package. */
+/** Loaded only by Node versions that cannot strip types. */
 const onlyOldNodesLoad = '@swc/wasm-typescript';
 
 function importsIn(folder: string): string[] {

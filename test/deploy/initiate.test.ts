@@ -9,7 +9,7 @@ interface User {
   readonly roles: readonly { readonly role: string; readonly db: string }[];
 }
 
-/** Becomes primary only two requests after its initiation, because a real server also takes some time. */
+/** A server that becomes primary only two requests after its initiation. Real servers also need some time. */
 class StandInServer {
   initiated: unknown;
   readonly users = new Map<string, User>();

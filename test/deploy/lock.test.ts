@@ -19,8 +19,8 @@ const nameOf = (path: string): string =>
   path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
 /**
- * If the registry in use lacks an optional package, such as a native build for another platform, `npm install` omits it
- * from the lock file. `npm ci` then refuses the lock file everywhere.
+ * If the registry in use lacks an optional package, such as a native build for another platform, `npm install` leaves
+ * it out of the lock file. `npm ci` then refuses the lock file everywhere.
  */
 describe('package-lock.json', () => {
   it('names every optional package, whatever the platform', () => {

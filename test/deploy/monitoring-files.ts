@@ -29,7 +29,6 @@ export const dashboard = z
   .looseObject({ uid: z.string(), panels: z.array(panelSchema) })
   .parse(JSON.parse(readRepositoryFile('deploy/grafana/mediary.json')));
 
-/** As Prometheus reads them. */
 export const dashboardExpressions = dashboard.panels.flatMap(({ targets }) =>
   targets.map(({ expr, legendFormat }) => ({
     expr: expr.replaceAll('$__rate_interval', '5m'),
@@ -42,7 +41,7 @@ export interface Selector {
   readonly labels: readonly string[];
 }
 
-/** Returns the metrics that an expression reads. Every metric must have every label that follows `by`. */
+/** Returns the metrics that an expression reads. Each is expected to have every label that follows `by`. */
 export function selectorsOf(expr: string): readonly Selector[] {
   const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names = '']) => names.split(/,\s*/));
   const bare = expr.replaceAll(/\bby \([^)]*\)/g, '').replaceAll(/\[[^\]]*\]/g, '');

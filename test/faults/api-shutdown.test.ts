@@ -112,7 +112,7 @@ async function beginUpload(url: string) {
       `content-type: multipart/form-data; boundary=${boundary}\r\ncontent-length: ${body.length}\r\n` +
       `expect: 100-continue\r\n\r\n`,
   );
-  // The response 100 proves that the request counts as in flight.
+  // The interim response 100 proves that the request is in flight.
   await waitUntil('the body is asked for', async () => received.startsWith('HTTP/1.1 100'));
   socket.write(body.subarray(0, half));
   return {
@@ -126,7 +126,7 @@ describe('SIGTERM with requests in flight', () => {
   it('answers what waits for a task at once, and a new connection is refused', async () => {
     const metricsPort = await choosePort('any', 'the metrics');
     const api = await startApiProcess({ METRICS_PORT: String(metricsPort) });
-    // A separate account, because no worker releases the hold.
+    // Uses a separate account, because without a worker the hold is never released.
     const call = caller(api.url, (await gateway.account()).key);
     const created = await call('POST', '/v1/videos/generations', { body: videoBody });
     expect(created.status).toBe(200);

@@ -30,7 +30,7 @@ beforeAll(async () => {
     () => gateway.simulatorUrl,
   );
   const base = `http://127.0.0.1:${upstream.port}/slow`;
-  // Long enough that no request times out on a busy machine. A lost job could not be cancelled.
+  // So long that no request times out on a busy machine. A lost job could not be cancelled.
   const patientYaml = testYaml.replace(
     'submit_ms: 10000, poll_ms: 10000',
     'submit_ms: 60000, poll_ms: 60000',
@@ -56,7 +56,7 @@ interface Cancelled {
   readonly text: string;
 }
 
-/** After a 503 the outcome is unknown: the first attempt may already have cancelled the task. */
+/** Repeats a cancel until its outcome is known. After a 503, an earlier attempt may already have cancelled the task. */
 async function cancelUntilAnswered(task: string): Promise<Pick<Cancelled, 'status' | 'text'>> {
   let tries = 0;
   const { status, text } = await persevere(() => {
@@ -66,7 +66,10 @@ async function cancelUntilAnswered(task: string): Promise<Pick<Cancelled, 'statu
   return { status: tries > 1 && text.includes('already failed') ? 200 : status, text };
 }
 
-/** Every other job waits in the upstream's queue, where it can be cancelled. The rest render immediately and cannot. */
+/**
+ * Creates a task and cancels it. Every other job stays in the upstream's queue, where it can be cancelled. The rest
+ * render immediately and cannot.
+ */
 async function createAndCancel(n: number): Promise<Cancelled> {
   const prompt = `cancelled-at-once-${n}.`;
   const isQueued = n % 2 === 0;
@@ -74,11 +77,11 @@ async function createAndCancel(n: number): Promise<Cancelled> {
   const key = { 'idempotency-key': `create-${n}` };
   const created = await persevere(() => account.create({ prompt: prompt + mark }, key));
   expect(created.status).toBe(200);
-  // Wait until the upstream has some of the jobs, however slow the machine is.
+  // However slow the machine is, make sure that the upstream has some of the jobs.
   if (n >= tasks - sentAtLeast)
     await expect.poll(() => gateway.simulator.submissions(prompt).creates).toBe(1);
   else await delay((cancelAfterMsMax * n) / tasks);
-  // If a cancellation waited for the render, this test would time out.
+  // If the cancel waited for the render, this test would time out.
   return { id: created.body.id, prompt, isQueued, ...(await cancelUntilAnswered(created.body.id)) };
 }
 

@@ -50,7 +50,7 @@ async function createAcrossMidnight(account: TestAccount, body: object) {
     const options = { body: { ...videoBody, ...body }, headers };
     try {
       const answer = await persevere(() => call('POST', '/v1/videos/generations', options));
-      // The other process's clock is still before midnight. After it has responded to a create of the second wave, it
+      // The other process's clock is still before midnight. Once it has responded to a create of the second wave, it
       // dies at the next one.
       if (call === other && isPast && n >= waveSize) api.child.kill('SIGUSR2');
       return answer;
@@ -59,7 +59,7 @@ async function createAcrossMidnight(account: TestAccount, body: object) {
       return persevere(() => account.call('POST', '/v1/videos/generations', options));
     } finally {
       answered += 1;
-      // At most ten tasks were created, so the day's cap is exhausted.
+      // At most ten tasks have been created, so the day's cap is exhausted.
       if (answered === waveSize / 2) halfAnswered.resolve();
     }
   }
@@ -70,8 +70,7 @@ async function createAcrossMidnight(account: TestAccount, body: object) {
   gateway.clock.aheadMs += 20 * 60_000;
   isPast = true;
   const answers = await Promise.all([...before, ...wave(waveSize)]);
-  // On a busy machine, the process may have responded to everything before the signal arrived, so it gets one more
-  // create.
+  // On a busy machine, the process may handle every create before the signal arrives, so send one more.
   await expect.poll(() => api.lines).toContain('armed');
   answers.push(await create(2 * waveSize + 1));
   await api.closed;

@@ -13,8 +13,8 @@ import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
 /**
- * Changes the configuration while tasks are in flight, and restarts every worker. Afterwards, no worker serves what the
- * new configuration lacks.
+ * Changes the configuration while tasks are in flight and restarts every worker. From then on, no worker serves what
+ * the new configuration lacks.
  */
 
 const leaving = `  - id: leaving
@@ -68,7 +68,6 @@ async function runWorkerWith(yaml: string): Promise<void> {
   const reloaded = await gateway.admin('POST', '/config/reload');
   expect(reloaded.status).toBe(200);
   await stopWorker();
-  // The new process reads the clock afresh, so no time has passed for it.
   gateway.clock.aheadMs = 0;
   const log = createLogger({ level: 'silent', format: 'json' });
   core = await openCore(readEnvironment(gateway.environment), log, {
@@ -89,7 +88,7 @@ const reaches = (id: string, name: string) =>
 const kindsOf = async (id: string) =>
   (await gateway.core.ledger.entriesOfTask(id)).map(({ kind, amount }) => [kind, amount]);
 
-/** Does not wait for the missing worker, which would take longer than any test. */
+/** Sends an operator action without waiting for the missing worker, which would take longer than any test. */
 async function act(id: string, action: string): Promise<void> {
   const { status, text } = await actOn(gateway.admin, id, { action, reason: 'a test' });
   expect([status, text]).toEqual([200, expect.any(String)]);
@@ -110,7 +109,7 @@ async function summariesOf(id: string): Promise<string[]> {
 
 it('a task that waits to be submitted to a channel that nobody serves any more is submitted to another one', async () => {
   const prompt = 'turns';
-  // The first channel refuses once. The second one then keeps the task, and its only slot, for up to five minutes.
+  // The first channel refuses once. The second then keeps the task, and its only slot, for up to five minutes.
   const limited = spare.replace('limits: { ', 'limits: { concurrent_tasks: 1, ');
   await runWorkerWith(full.replace(spare, limited.replace('0-260128', '0-260128+429=200')));
   const id = await create(`${prompt} [sim:503*1] [sim:render=3600]`);
@@ -133,7 +132,7 @@ it('a task that waits to be submitted to a channel that nobody serves any more i
     ['ark', 'accepted'],
     ['spare', 'not_accepted'],
   ]);
-  // While the task renders elsewhere, it does not block the queue.
+  // The task renders on another channel and no longer blocks the queue.
   expect(await queues()).toEqual([]);
   gateway.simulator.advance(3600);
   expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });

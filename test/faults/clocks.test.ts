@@ -45,9 +45,7 @@ models:
     price: { lines: [{ measure: image, price: "0.04" }] }`,
   );
 
-/**
- * Two workers and two APIs share the servers. The clocks of one API and one worker are three minutes ahead or behind.
- */
+/** Two workers and two APIs share the servers. One API and one worker have clocks three minutes ahead or behind. */
 describe.each([
   { name: 'ahead', shiftMs: apartMs },
   { name: 'behind', shiftMs: -apartMs },
@@ -95,7 +93,7 @@ describe.each([
     return created.map(({ body }) => body.id);
   }
 
-  /** Twice, because anything unchanged in between may be abandoned. */
+  /** Runs the reconciler twice, because only what did not change in between counts as abandoned. */
   async function reconcileTwice(): Promise<unknown[]> {
     const { client, environment } = gateway.core;
     const repaired: unknown[] = [];
@@ -149,7 +147,7 @@ describe.each([
     await expectOnceAndPaid([...here, ...there], labels);
   });
 
-  /** In seconds, without the timer of the deadline. */
+  /** Returns the durations of a task's timers in seconds, without its deadline timer. */
   async function timersOf(task: string): Promise<number[]> {
     const { events } = await gateway.core.client.workflow.getHandle(task).fetchHistory();
     const started = (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) => timer ?? []);
@@ -160,7 +158,7 @@ describe.each([
     await stopWorkers();
     other = await startWorker(shifted);
     const { body } = await account.create({ prompt: 'pauses [sim:429=600*2]' });
-    // The clocks are three minutes apart. On a busy machine, the pause begins some seconds late.
+    // The tolerance covers a pause that begins some seconds late on a busy machine, but not clocks three minutes apart.
     await expect.poll(() => timersOf(body.id)).toEqual([expect.closeTo(600, -2)]);
     expect(gateway.simulator.submissions('pauses')).toEqual({ submits: 2, creates: 0 });
     const resumed = await gateway.admin('POST', `/tasks/${body.id}/actions`, {

@@ -22,8 +22,8 @@ import { startMongo, startTemporal } from '../support/servers.ts';
 import type { TestMongo, TestTemporal } from '../support/servers.ts';
 
 /**
- * Kills every process and server with SIGKILL while tasks are in flight. After a restart, each task must end correctly,
- * with exactly one submission upstream and a ledger that adds up.
+ * Kills every process and server with SIGKILL while tasks are in flight. After a restart, each task must finish
+ * correctly, with exactly one submission upstream and a ledger that adds up.
  */
 describe('crashes', () => {
   const name = `f${randomBytes(4).toString('hex')}`;
@@ -87,7 +87,7 @@ describe('crashes', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** The prompts contain the test's name, so that the upstream can count the submissions of each. */
+  /** Creates tasks whose prompts contain the test's name, so the upstream can count each test's submissions. */
   async function createTasks(
     label: string,
     count: number,
@@ -149,7 +149,7 @@ describe('crashes', () => {
   it('of the worker: its tasks resume in the next one, and a submission is found again, not resubmitted', async () => {
     const tasks = await createTasks('worker-crash', 5, rendering);
     for (const { id } of tasks) await running(id);
-    // The upstream accepts immediately but does not respond for half a minute. The worker dies while it waits.
+    // The upstream accepts the job but withholds its response for half a minute. The worker dies while it waits.
     const created = await account.create({ prompt: 'mid-submit [sim:accepted-then-silent=30]' });
     await waitUntil(
       'the upstream has the job',

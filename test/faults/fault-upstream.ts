@@ -9,7 +9,7 @@ export interface Upstreams {
 }
 
 export interface Exchange {
-  /** Forwards the request to the simulator, which accepts a create whatever the gateway then receives. */
+  /** Forwards the request to the simulator, which accepts creates regardless of what the gateway receives. */
   readonly forward: () => Promise<Upstreams>;
   readonly answer: (status: number, text: string, headers?: Readonly<Record<string, string>>) => void;
   readonly raw: (...lines: readonly string[]) => void;
@@ -28,14 +28,12 @@ export interface FaultUpstream {
 
 export interface RowFaults {
   readonly create?: Fault;
-  /** How many creates the fault affects before the rest are forwarded. Defaults to all. */
+  /** How many creates fail before the rest are forwarded. By default, all of them fail. */
   readonly times?: number;
   readonly poll?: Fault;
 }
 
-/**
- * Runs in front of the simulator. Requests to `/<row>/…` are subject to that row's faults. All others are forwarded.
- */
+/** Starts a proxy in front of the simulator. Requests to `/<row>/…` get that row's faults, all others are forwarded. */
 export async function startFaultUpstream(
   rows: ReadonlyMap<string, RowFaults>,
   simulatorUrl: () => string,
@@ -54,7 +52,7 @@ export async function startFaultUpstream(
     const isCreate = received.method === 'POST';
     const n = isCreate ? (counts.get(row) ?? 0) + 1 : 0;
     if (isCreate) counts.set(row, n);
-    // A list request has a query. A poll of a single job has the job in its path.
+    // A list request has a query. A poll for a single job has the job in its path.
     const isPoll = received.method === 'GET' && !(received.url ?? '').includes('?');
     const fault = isCreate ? faults?.create : isPoll ? faults?.poll : undefined;
     if (fault !== undefined && n <= (faults?.times ?? Number.MAX_SAFE_INTEGER)) return fault(exchange);

@@ -60,7 +60,7 @@ interface Lost {
   readonly fails?: string;
 }
 
-/** The records when the workflows are lost. The upstream has the job in all but the first two cases. */
+/** The task records at the moment the workflows are lost. The upstream has the job in all but the first two cases. */
 const states: readonly Lost[] = [
   { state: { at: 'queued', ...round } },
   { state: { at: 'pausing', round: 1, full: [], ms: 1, until: 1 } },
@@ -102,7 +102,7 @@ it('each task ends as it would have, with one submission, and what was terminate
   for (const id of [...ids.values(), terminated]) await expect.poll(() => stateOf(id)).toBe('waiting');
   await stopWorker();
   for (const { state } of states) if (!ids.has(state.at)) ids.set(state.at, await create(promptOf(state)));
-  // A creation whose process died leaves a record like this. Its caller cannot have received a response.
+  // A creation whose process died leaves such a record. Its caller cannot have received a response.
   const unbegun = await create('unbegun');
 
   const tasks = gateway.core.mongo.db.collection<{ _id: string }>('tasks');
@@ -113,7 +113,7 @@ it('each task ends as it would have, with one submission, and what was terminate
   }
   for (const id of [...ids.values(), unbegun]) await loseWorkflow(id);
   await gateway.core.client.workflow.getHandle(terminated).terminate();
-  // The visibility store, which lists running workflows, is updated later.
+  // The visibility store, which lists running workflows, lags behind.
   const gone = new Set([...ids.values(), unbegun, terminated]);
   const running = async () => {
     const listed: string[] = [];
@@ -122,7 +122,7 @@ it('each task ends as it would have, with one submission, and what was terminate
   };
   await expect.poll(running).toEqual([]);
 
-  // By the first poll, the upstream has rendered all jobs, so they can no longer be cancelled.
+  // By the first poll, the upstream has rendered every job, so none can be cancelled any more.
   gateway.simulator.advance(3600);
   await runWorker();
   await gateway.reconcile();
@@ -138,7 +138,7 @@ it('each task ends as it would have, with one submission, and what was terminate
       .poll(() => stateOf(idOf(state)), { message: `a worker starts what was ${state.at}` })
       .not.toBe(state.at);
   }
-  // The next poll of an old job may be half a minute away.
+  // The next poll of an old job may be half a minute away, so wake the task.
   const port = openTaskPort(gateway.core);
   for (const { state } of states) {
     await expect.poll(() => port.wake(idOf(state)).then(() => stateOf(idOf(state)))).toBe('ended');

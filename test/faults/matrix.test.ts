@@ -11,15 +11,16 @@ import { startFaultUpstream } from './fault-upstream.ts';
 import type { Fault, FaultUpstream, RowFaults } from './fault-upstream.ts';
 
 /**
- * Tries every kind of response to a submission, and some responses to a poll. Each row has its own channel, so that its
- * circuit does not affect other rows. All tasks run at once.
+ * Covers every kind of response to a submission, and some responses to a poll. Each row has its own channel, so
+ * circuits do not affect other rows. All tasks run at once.
  */
 
 /**
- * What happens to the task. `retried`: nothing was accepted, and the task is resubmitted until it succeeds. `waits`:
- * nothing was accepted, and the task waits for as long as the fault lasts. `failed`: the task fails immediately.
- * `found`: the upstream has the job although its response was useless. `parked`: the outcome is unknown, and the task
- * waits for an operator.
+ * What happens to the task.
+ *
+ * `retried`: nothing was accepted, and the task is resubmitted until it succeeds. `waits`: nothing was accepted, and
+ * the task waits for as long as the fault lasts. `failed`: the task fails immediately. `found`: the upstream has the
+ * job although its response was useless. `parked`: the outcome is unknown, and the task waits for an operator.
  */
 type Course = 'succeeded' | 'retried' | 'waits' | 'failed' | 'found' | 'parked';
 
@@ -30,7 +31,7 @@ interface Row extends RowFaults {
   readonly state: AttemptState;
   readonly code?: string;
   readonly class?: string;
-  /** Defaults to a path of the fault upstream. */
+  /** Defaults to a path on the fault upstream. */
   readonly baseUrl?: 'tls' | 'dns' | 'refused';
   readonly provider?: 'gateway';
 }
@@ -44,7 +45,7 @@ const refuse =
   ({ answer }) =>
     answer(status, text, headers);
 
-/** The upstream accepts the job, but the gateway receives a different response. */
+/** Lets the upstream accept the job, but spoils the response that the gateway receives. */
 const accepted =
   (spoil: (exchange: Parameters<Fault>[0], text: string) => void): Fault =>
   async (exchange) => {
@@ -76,7 +77,7 @@ const rows: readonly Row[] = [
   { name: '503', create: refuse(503), ...retried },
   { name: '504', create: refuse(504), ...parked, code: 'http_504' },
   { name: 'moderation', create: refuse(400, worded('InputTextSensitiveContentDetected')), ...failed, code: 'InputTextSensitiveContentDetected', class: 'moderation_input' },
-  // Error pages of proxies between the gateway and the upstream.
+  // Error pages from proxies between the gateway and the upstream.
   { name: 'page-404', create: refuse(404, page), ...retried },
   { name: 'page-409', create: refuse(409, page), ...retried },
   { name: 'page-422', create: refuse(422, page), ...retried },
@@ -97,13 +98,13 @@ const rows: readonly Row[] = [
   { name: 'tls', baseUrl: 'tls', ...waits, code: 'tls_failed' },
   { name: 'dns', baseUrl: 'dns', ...waits, code: 'dns_failed' },
   { name: 'refused', baseUrl: 'refused', ...waits, code: 'connect_failed' },
-  // The request was sent, but the response is useless. The upstream had not accepted the job …
+  // The request was sent, but the response is useless. The upstream had not accepted the job in these rows …
   { name: 'reset', create: ({ reset }) => reset(), ...parked, code: 'connection_lost' },
   { name: 'unreadable', create: refuse(200, '{"id": '), ...parked, code: 'unreadable_answer' },
   { name: 'no-id', create: refuse(200, '{}'), ...parked, code: 'unreadable_answer' },
   { name: 'empty', create: refuse(204, ''), ...parked, code: 'unreadable_answer' },
   { name: 'silence', create: () => undefined, ...parked, code: 'timeout' },
-  // … or it had.
+  // … but had accepted it in these.
   { name: 'accepted-reset', create: accepted(({ reset }) => reset()), ...found },
   { name: 'accepted-500', create: accepted(({ answer }) => answer(500, worded('InternalServiceError'))), ...found },
   { name: 'accepted-page', create: accepted(({ answer }) => answer(502, page)), ...found },
@@ -145,7 +146,7 @@ function yamlOf(port: number, closedPort: number): string {
     refused: `http://127.0.0.1:${closedPort}/api/v3`,
   };
   const channels = rows.map(({ name, baseUrl, provider, code }) => {
-    // A response must be read in time, however busy the machine is.
+    // Except where a timeout is intended, the response must arrive in time however busy the machine is.
     const submitMs = code === 'timeout' ? 3_000 : 20_000;
     const path = provider === 'gateway' ? 'new-api/v1' : 'ark/api/v3';
     const url = baseUrl === undefined ? `http://127.0.0.1:${port}/${name}/${path}` : urls[baseUrl];
@@ -187,7 +188,7 @@ const shown = async (row: Row) => (await gateway.admin('GET', `/admin/v1/tasks/$
 
 type Shown = Awaited<ReturnType<typeof shown>>;
 
-/** A waiting task has reached its outcome between two attempts. */
+/** Resolves when a row has its outcome. For a waiting task, that is between two attempts. */
 async function arrived(row: Row): Promise<Shown> {
   if (row.course === 'parked' || row.course === 'waits') {
     let task: Shown;
@@ -221,7 +222,7 @@ describe('the fault matrix', () => {
       expect(task.error).toMatchObject(failure);
       expect(task.error.message).toContain('The words of the upstream.');
     }
-    // Contains the upstream's message, but neither its address nor our key.
+    // The error contains the upstream's message, but neither its address nor the gateway's key.
     expect(JSON.stringify(task.error ?? '')).not.toMatch(/127\.0\.0\.1|simulated/);
   });
 
@@ -239,7 +240,7 @@ describe('the fault matrix', () => {
   });
 });
 
-/** Some of these messages also contain the time of the next attempt. */
+/** Compares the beginning, because some messages also contain the time of the next attempt. */
 function isRefused(message: string): boolean {
   return [waitMessages.upstream, waitMessages.backoff].some((words) => message.startsWith(words));
 }

@@ -56,10 +56,10 @@ async function startPair(): Promise<Pair> {
   };
 }
 
-/** Log lines of an API that responded with 503 because MongoDB or Temporal was slow on a busy machine. */
+/** Matches log lines of an API that responded with 503 because MongoDB or Temporal was slow on a busy machine. */
 const slowServer = /mongodb did not respond within|temporal: .*deadline/i;
 
-/** Whether the API logged that a server was slow. Callers then repeat their request. */
+/** Whether an API logged that MongoDB or Temporal was slow. Callers then repeat the request. */
 async function isSlowServer(url: string, { status, headers }: Answer): Promise<boolean> {
   if (status !== 503) return false;
   const id = String(headers['x-request-id']);
@@ -81,7 +81,6 @@ function withModel(model: string): string {
     .replace(entry, entry + entry.replace('id: seedance', `id: ${model}`));
 }
 
-/** Sends each request to an address that last reported being ready. */
 function balance() {
   const ready = new Set<string>();
   let turn = 0;

@@ -85,7 +85,10 @@ afterAll(async () => {
 
 const body = (prompt: string) => ({ model: 'wan', prompt });
 
-/** For each way to request an image, returns what the caller knows once the proxy has cut the connection. */
+/**
+ * Ways to request an image. Each returns the task id, as far as the caller can learn it once the proxy has cut the
+ * connection.
+ */
 const asked = {
   async: async (prompt: string) =>
     (await call('POST', path, { body: { ...body(prompt), async: true } })).body.id,
@@ -109,7 +112,7 @@ const asked = {
     );
     connections.get(prompt)?.destroy();
     expect(await lost).toBe('cut off');
-    // The response with the id was lost, but the same request with the same key returns it.
+    // The response with the id was lost, but the same request with the same idempotency key returns the id.
     return (await call('POST', path, { body: body(prompt), headers: { 'idempotency-key': prompt } })).body.id;
   },
 };
@@ -127,8 +130,8 @@ it('is had by its id', async () => {
       id: await ask(`slow-${form}`),
     })),
   );
-  // If a process died between acceptance and record, the task would wait for an operator, because this upstream cannot
-  // list jobs.
+  // If a process died after the upstream accepted the job but before that was recorded, the task would need an
+  // operator, because this upstream cannot list jobs.
   for (const { prompt, id } of made)
     await waitUntil(prompt, async () => isAccepted((await call('GET', `${path}/${id}`)).body.status));
   await Promise.all(processes.map((process) => process.kill()));

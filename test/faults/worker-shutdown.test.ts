@@ -17,7 +17,7 @@ import { startFaultUpstream } from './fault-upstream.ts';
 import type { Fault, FaultUpstream } from './fault-upstream.ts';
 import { startSilentServer } from '../support/silent-server.ts';
 
-/** Each test checks the records before the next worker starts, so that nothing depends on that worker's repairs. */
+/** Each test checks the records before the next worker starts, so nothing depends on repairs by that worker. */
 let gateway: TestGateway;
 let account: TestAccount;
 let directory: string;
@@ -27,7 +27,7 @@ let launched = 0;
 const [workflowQueue, activityQueue] = [1, 2];
 
 /**
- * Runs in front of the simulator. Creates are accepted immediately, but the response is sent only when `answers`
+ * A proxy in front of the simulator. It forwards creates immediately, but holds back the response until `answers`
  * resolves.
  */
 let upstream: FaultUpstream;
@@ -44,7 +44,7 @@ beforeAll(async () => {
     new Map([['late', { create: answerLate }]]),
     () => gateway.simulatorUrl,
   );
-  // Long enough that a test would time out if it reached the end of the grace period.
+  // So long that a test would time out if the worker used up its grace period.
   const patientYaml = testYaml
     .replace('submit_ms: 10000', 'submit_ms: 60000')
     .replace('${SIMULATOR_URL}', `http://127.0.0.1:${upstream.port}/late`);
@@ -82,7 +82,9 @@ const kindsOf = async (task: string) =>
   (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
 const workflowEnds = (task: string) => gateway.core.client.workflow.getHandle(task).result();
 
-/** The job is accepted immediately, but the response is sent only when the test calls `answer`. */
+/**
+ * Creates a task whose job is accepted immediately. The upstream's response is sent only when the test calls `answer`.
+ */
 async function createLateAnswered(prompt: string): Promise<{ task: string; answer: () => void }> {
   let answer = (): void => undefined;
   answers = new Promise((resolve) => (answer = resolve));
@@ -107,7 +109,7 @@ it('SIGTERM with a submission in flight waits for the response and accepts no ne
   const { task, answer } = await createLateAnswered('in-flight');
   worker.signal('SIGTERM');
   await worker.logged('shutting down');
-  // On Ctrl-C, the terminal signals all of its processes, and npm forwards its own signal, so one key press sends two.
+  // Ctrl-C signals every process of the terminal, and npm forwards its own signal, so one key press sends two.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGINT', 'SIGUSR2'] as const) worker.signal(signal);
   await worker.logged('a rejection was not handled');
   const late = await account.create({ prompt: 'came-late.' });
@@ -141,7 +143,7 @@ it('SIGTERM with a poll in flight gives the poll back to the next worker', async
   expect(await worker.stop()).toBe(0);
   const { raw } = await gateway.core.client.workflow.getHandle(body.id).describe();
   const pending = (raw.pendingActivities ?? []).map(({ activityId, state }) => ({ activityId, state }));
-  // SCHEDULED, not STARTED, so the next worker need not wait for the dead worker to miss its heartbeats.
+  // State 1 is SCHEDULED, not STARTED, so the next worker need not wait for the dead worker's heartbeat timeout.
   expect(pending).toEqual([{ activityId: 'submit', state: 1 }]);
   await startNextWorker();
   gateway.simulator.advance(600);
@@ -184,7 +186,7 @@ describe('SIGTERM with a callback in flight', () => {
   });
 
   it('records a delivery that failed after the grace period, and the next worker retries it', async () => {
-    // The grace period is the longest submission time, which here is much shorter than a callback's time limit.
+    // The grace period equals the longest submission timeout, here much shorter than a callback's time limit.
     const hasty = await startGateway({
       worker: false,
       yaml: testYaml.replace('submit_ms: 10000', 'submit_ms: 1000'),
@@ -241,7 +243,7 @@ it('SIGTERM while the upstream is silent for longer than the grace period: the j
 });
 
 describe('a start', () => {
-  // The first process of a container ignores signals for which it has no handler.
+  // The first process of a container ignores any signal without a handler.
   it('ends at SIGTERM while a server keeps it waiting', async () => {
     const silent = await startSilentServer();
     const worker = launch({ ...gateway.environment, TEMPORAL_ADDRESS: silent.address });

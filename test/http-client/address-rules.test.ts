@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAddressRules, ipLiteral, isLocalhost } from '../../src/http-client/address-rules.ts';
 
-/** Addresses as a socket reports its peer. Deceptive spellings by callers are tested in guarded-client.test.ts. */
+/** Covers addresses as a socket reports its peer. Callers' deceptive spellings are tested in guarded-client.test.ts. */
 
 const open = createAddressRules([]);
 const permitting = createAddressRules(['10.0.0.0/8', 'fd00:1::/32', '127.0.0.0/8']);

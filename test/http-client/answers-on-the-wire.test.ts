@@ -7,7 +7,7 @@ import type { UpstreamClientOptions } from '../../src/http-client/upstream-clien
 import type { HttpRequestOptions } from '../../src/providers/provider.ts';
 import { failureOf, listen, listenRaw } from './support.ts';
 
-/** Which responses of hostile, old or dying servers count as complete, and how the others are reported. */
+/** Covers which responses of hostile, old or dying servers count as complete, and how the others are reported. */
 
 function client(options: Partial<UpstreamClientOptions> = {}) {
   const created = createUpstreamClient({ networks: ['127.0.0.0/8'], ...options });
@@ -15,9 +15,9 @@ function client(options: Partial<UpstreamClientOptions> = {}) {
   return created;
 }
 
-/** A test that waits this long has failed. */
+/** A time limit for the test. One that waits this long has failed. */
 const patience = () => AbortSignal.timeout(30_000);
-/** For tests of limits other than the caller's own. */
+/** A signal for tests of limits other than the caller's own. */
 const endless = () => new AbortController().signal;
 const get = (url: string, change: Partial<HttpRequestOptions> = {}): HttpRequestOptions => ({
   method: 'GET',
@@ -26,7 +26,7 @@ const get = (url: string, change: Partial<HttpRequestOptions> = {}): HttpRequest
   ...change,
 });
 
-/** Afterwards, lets the process read what has arrived, even if it had no CPU during the whole pause. */
+/** Pauses, and then lets the process read what has arrived, even if it had no CPU during the whole pause. */
 async function idle(ms: number): Promise<void> {
   await sleep(ms);
   for (let turns = 0; turns < 2; turns += 1) await nextTurn();
@@ -245,11 +245,11 @@ describe('the time limits', () => {
         }
         response.end();
       });
-      // The limit is shorter than the whole transfer, and much longer than one pause.
+      // The limit is shorter than the whole transfer but much longer than one pause.
       const request = client({ bodyTimeoutMs: 4 * pauseMs });
       return (await request(get(server.origin))).json;
     };
-    // On a busy machine a single pause may reach the limit. The test then uses a longer one.
+    // On a busy machine, a single pause may reach the limit, so the pause and the limit are doubled until they suffice.
     let pauseMs = 250;
     await expect.poll(() => askWith((pauseMs *= 2))).toEqual({ a: 1 });
   });
@@ -262,7 +262,7 @@ describe('the time limits', () => {
     });
     const within = (ms: number) =>
       failureOf(client()(get(server.origin, { signal: AbortSignal.timeout(ms) })));
-    // On a busy machine, the head alone may take longer, so the limit is doubled until it suffices.
+    // On a busy machine, the response head alone may take longer, so the limit is doubled until it suffices.
     let ms = 150;
     await expect.poll(() => within((ms *= 2))).toMatchObject({ code: 'timeout', status: 200 });
   });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { createConnector } from '../../src/http-client/connector.ts';
 
-/** `permits` is called for the address first, and then for the peer. */
+/** Connects, calling `permits` first for the address and then for the peer. */
 async function connectTo(protocol: 'http:' | 'https:', permits: (asked: number) => boolean) {
   let received = 0;
   const server = createServer((socket) => {

@@ -196,7 +196,7 @@ describe('names', () => {
       timeoutMs: patienceMs,
     });
     expect(await guarded.deliver(delivery(open.port))).toEqual({ status: 200 });
-    // With a single lookup, no second result can come between the check and the connection.
+    // With a single lookup, the check and the connection cannot see different results.
     expect(lookups).toBe(1);
     expect((await failureOf(guarded.deliver(delivery(secret.port)))).code).toBe('address_refused');
     expect(secret.connections).toBe(0);
@@ -290,7 +290,7 @@ describe('deliver', () => {
       expect(target.connections).toBe(connectionsPerOrigin);
       return new Set(answers.map(({ status }) => status));
     };
-    // On a busy machine a response may be as late as the limit. The test then uses a longer one.
+    // On a busy machine, a response may be as late as the limit, so the limit is doubled until it suffices.
     let timeoutMs = 2_000;
     await expect.poll(() => statusesWithin((timeoutMs *= 2))).toEqual(new Set([200]));
   });

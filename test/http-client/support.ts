@@ -9,7 +9,6 @@ export interface TestServer {
   readonly port: number;
   readonly origin: string;
   connections: number;
-  /** Connections that are open on both sides. */
   open: number;
   requests: number;
 }
@@ -23,7 +22,7 @@ function countConnection(counts: Pick<TestServer, 'connections' | 'open'>, socke
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 export async function listen(answer: Listener, host = '127.0.0.1'): Promise<TestServer> {
-  // Does not close idle connections during a test, so only the client can have done so.
+  // Keeps idle connections open during a test, so only the client can have closed one.
   const answered = listener(answer);
   const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     counts.requests += 1;
@@ -44,7 +43,7 @@ export async function listen(answer: Listener, host = '127.0.0.1'): Promise<Test
   return counts;
 }
 
-/** A TCP server without HTTP. `onData` receives each chunk with its number, counted from 1. */
+/** Starts a TCP server without HTTP. `onData` receives each chunk and its number, from 1. */
 export async function listenRaw(onData: (socket: Socket, nth: number) => void) {
   const counts = { url: '', origin: '', connections: 0, open: 0, requests: 0 };
   const sockets = new Set<Socket>();

@@ -70,7 +70,7 @@ describe('an answer', () => {
     const answered = client()({ method: 'GET', url: server.origin, signal: timeLimit(1_000) });
     await asked.promise;
     standStill(3_000);
-    // Timers that are due fire before this.
+    // Timers that are due fire before this resolves.
     await new Promise((resolve) => setImmediate(resolve));
     answer();
     expect((await answered).json).toEqual({ id: 'job' });
@@ -174,7 +174,7 @@ describe('a request', () => {
     const request = client();
     for (let turn = 0; turn < 6; turn += 1)
       await request({ method: 'GET', url: server.origin, signal: soon() });
-    // Two, because a request that starts in the tick in which the first one ends still finds its connection busy.
+    // Two, because a request that starts in the same tick as the first one finishes still finds its connection busy.
     expect(server.connections).toBeLessThanOrEqual(2);
   });
 });
@@ -284,7 +284,7 @@ describe('ambiguous', () => {
     });
     const within = (ms: number) =>
       outcome(client()({ method: 'POST', url: stalled.origin, json: {}, signal: AbortSignal.timeout(ms) }));
-    // On a busy machine, the head alone may take longer, so the limit is doubled until it suffices.
+    // On a busy machine, the response head alone may take longer, so the limit is doubled until it suffices.
     let ms = 75;
     await expect.poll(() => within((ms *= 2))).toEqual(['ambiguous', 'timeout', 200]);
   });

@@ -8,16 +8,16 @@ import type { OperatorAccess } from '../../src/base/operator.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import type { Server } from '../support/http-world.ts';
 
-/** Calls every operation with every kind of identity. The route's declaration determines the outcome. */
+/** Calls every operation with every kind of identity. The route's declaration determines the expected status. */
 
 const world = useHttpWorld('http_authorisation');
 
 interface Opened {
-  /** Undefined if the identity is not a key. */
+  /** Only defined for keys. */
   readonly scopes?: readonly NeededScope[];
-  /** Undefined if the identity is not an operator's token. */
+  /** Only defined for operators' tokens. */
   readonly roles?: readonly OperatorAccess[];
-  /** The only allowed routes of a key whose own limits exclude all others. */
+  /** The only routes a key may use if its own limits exclude all others. */
   readonly only?: readonly string[];
 }
 
@@ -87,7 +87,7 @@ const rows: readonly Row[] = [
 const headers = new Map<string, string>();
 let node: Server;
 let routes: readonly Route[];
-// Wrong tokens lock out an address, so each call is a day after the previous one.
+// Wrong tokens lock out an address for a while, so calls are a day apart.
 let at = Date.now();
 const day = 86_400_000;
 
@@ -124,7 +124,7 @@ beforeAll(async () => {
   world.clock.aheadMs = 61_000;
 });
 
-/** Returns undefined if the route itself decides. */
+/** Returns the expected refusal. Undefined if the route itself decides. */
 function expected(route: Route, { scopes, roles, only }: Opened): 401 | 403 | undefined {
   if (route.authentication === 'none') return undefined;
   if (route.authentication === 'key') {
@@ -161,7 +161,7 @@ describe.each(rows)('$name', ({ name, opened }) => {
   });
 });
 
-/** Repeats what the routes declare, so that a laxer declaration fails this test. */
+/** Deliberately repeats the routes' declarations, so loosening one fails this test. */
 const guarded: Readonly<Record<string, readonly string[]>> = {
   read_account: ['getBalance', 'getOwnAlert', 'getStatement'],
   manage: ['rotateOwnWebhookSecret', 'setOwnAlert'],
@@ -236,7 +236,7 @@ it('no route that changes something is open to a key or an operator who only rea
     if (route.authentication === 'none' || route.method === 'get' || route.method === 'options') return false;
     return route.authentication === 'key' ? /^read|any/.test(route.scope) : isReading(route.access);
   });
-  // These operations affect only an operator's own sessions, or compute, check or explain without changing anything.
+  // These operations affect only an operator's own sessions, or change nothing.
   expect(lax.map(({ operationId }) => operationId).toSorted()).toEqual([
     'checkLedgerHeads',
     'compareBill',

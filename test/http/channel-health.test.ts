@@ -8,7 +8,7 @@ import { useHttpWorld } from '../support/http-world.ts';
 import { workerReport } from '../support/worker-report.ts';
 
 /**
- * The pages Now and Channels, the explanation of a route and the page of a task describe a problem in the same words.
+ * A problem must be described in the same words by the pages Now and Channels, a route's explanation and a task's page.
  */
 
 const world = useHttpWorld('channel_health');
@@ -56,8 +56,8 @@ interface Trouble {
   readonly state: string;
   readonly words: RegExp;
   /**
-   * For an account without failures of its own. Undefined for problems of workers, which the explanation does not
-   * cover.
+   * The verdict for an account without failures of its own. Undefined for worker problems, which the explanation does
+   * not cover.
    */
   readonly verdict?: 'tried' | 'waited for' | 'dropped';
 }
@@ -222,7 +222,7 @@ async function screens() {
   };
 }
 
-/** The process would read the changes within two seconds. The test does not wait that long. */
+/** Applies changes that the process would otherwise notice within two seconds. */
 async function refresh({ channelSwitches, overrideCircuit, nodes }: AppDeps): Promise<void> {
   const nothing = { state: 'closed', until: 0, by: 'x', reason: 'x' } as const;
   const read = overrideCircuit({ channel: 'one', credential: 'a' }, nothing);
@@ -243,7 +243,6 @@ describe('every page says the same of', () => {
     if (said.channels?.since !== null && state !== 'ill') expect(said.channels?.since).toBe(start / 1000);
     const [line] = healthLines([said.channels]);
     expect(line).toContain(said.channels?.text);
-    // A channel has one verdict: it is never both a candidate and dropped.
     const { candidates, dropped } = said.route;
     const verdicts = [...candidates, ...dropped].filter(({ channel }) => channel === 'three');
     expect(verdicts).toHaveLength(1);

@@ -3,7 +3,7 @@ import type { RouteDeps } from '../../src/http/deps.ts';
 import { createRoutes } from '../../src/http/routes/index.ts';
 import { adminToken, useHttpWorld, videoBody } from '../support/http-world.ts';
 
-/** `allowed_origins` for every route of the router, and which parts of each response browsers may read. */
+/** Covers `allowed_origins` for every route, and which parts of a response browsers may read. */
 
 const world = useHttpWorld('http_cross_origin');
 const origin = 'https://app.example.com';
@@ -51,7 +51,6 @@ it('answers preflights of exactly the routes that a key opens', async () => {
         path,
         { status: 204, origin, methods: method, headers: 'authorization, x-stainless-lang' },
       ]);
-    // Results are public, and have their own rules.
     else if (!path.startsWith('/media/')) expect([path, answer.origin]).toEqual([path, undefined]);
   }
 });
@@ -60,7 +59,7 @@ it('answers no preflight if no origin is allowed', async () => {
   for (const { path, method, isOpen } of operations())
     if (isOpen) {
       const { status, headers } = await preflight(path, method);
-      // Some paths exist only with a task id, and an address is rate-limited after many requests.
+      // Some paths exist only with a task id, and an address reaches its rate limit after many requests.
       expect([path, status]).toEqual([path, expect.toBeOneOf([404, 405, 429])]);
       expect(headers).not.toHaveProperty('access-control-allow-origin');
       expect(headers).not.toHaveProperty('vary');

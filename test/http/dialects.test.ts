@@ -19,7 +19,7 @@ import type { TestAccount } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import type { Server } from '../support/http-world.ts';
 
-/** Other services' interfaces, tested with those services' own clients. */
+/** Covers the interfaces of other services with those services' own clients. */
 
 const world = useHttpWorld('http_dialects');
 const file = Buffer.from('0123456789abcdef');
@@ -389,7 +389,7 @@ describe('Ark', () => {
       priority: 3,
     };
     const created = await call('POST', path, {
-      // The Python SDK sends null for everything that its caller omits.
+      // The Python SDK sends null for every field its caller omits.
       body: { model: 'clip', content: [text], ...asked, safety_identifier: 'u1', tools: null, frames: null },
     });
     expect([created.status, created.body]).toEqual([

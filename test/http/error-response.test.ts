@@ -13,7 +13,7 @@ import { errorHeaders, translateError } from '../../src/http/error-response.ts';
 
 const codes = Object.keys(errorTable) as ErrorCode[];
 
-/** Official clients repeat 408, 409, 429 and every status from 500 upwards unless this header prevents it. */
+/** Official clients retry 408, 409, 429 and 5xx unless this header says not to. */
 it.each(codes)('%s: x-should-retry is false for what cannot succeed', (code) => {
   const headers = errorHeaders(new GatewayError(code, 'No.'));
   expect(headers['x-should-retry']).toBe(errorTable[code].retryable ? undefined : 'false');
@@ -24,16 +24,14 @@ it('a single error may forbid what its code allows', () => {
   expect(errorHeaders(error)['x-should-retry']).toBe('false');
 });
 
-/**
- * The driver throws this error at operations in flight when a server stops responding, but does not export its class.
- */
+/** The driver's error for operations in flight when a server stops responding. The driver does not export the class. */
 class PoolClearedOnNetworkError extends MongoNetworkError {
   override get name(): string {
     return 'PoolClearedOnNetworkError';
   }
 }
 
-/** The driver throws the socket's own error if it is waiting for space in the socket's buffer. */
+/** The driver's error while it waits for space in the socket's buffer: the socket's own error, not wrapped. */
 const brokenPipe = Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' });
 
 const answered = (code: number) => new MongoServerError({ code, errmsg: 'no' });

@@ -10,14 +10,14 @@ import { pipelinedCopies, shoot } from '../support/hostile-wire.ts';
 import type { Framing } from '../support/hostile-wire.ts';
 
 /**
- * CPU milliseconds that a request may take in one turn of the event loop, on the reference machine (see `referenceMs`).
- * On an idle machine, most requests need less than half of it. While other tests run, a garbage collection alone can
- * take 65 ms.
+ * How much CPU time a request may use in one turn of the event loop, in milliseconds on the reference machine (see
+ * `referenceMs`). On an idle machine, most requests need less than half. While other tests run, a garbage collection
+ * alone can take 65 ms.
  */
 const stallMsMax = 100;
 const growthBytesMax = 100 * 1024 * 1024;
 const turns = 8;
-/** Milliseconds from the last byte of a request to its last response. */
+/** How long the last response may take after the last byte of the request, in milliseconds. */
 const answeredWithinMs = 20_000;
 
 let api: HostileApi;
@@ -46,7 +46,7 @@ const variants: readonly Variant[] = [
   { name: 'pipelined, without a key', framing: 'length', isPipelined: true, hasKey: false },
 ];
 
-/** Resolves with the statuses, or with none if the connection ended without a response. */
+/** Resolves with the statuses. There are none if the connection closed without a response. */
 function send(each: HostileRequest, variant: Shape): Promise<readonly number[]> {
   const { framing, isPipelined = false, hasKey } = variant;
   const headers = hasKey ? { authorization: `Bearer ${key}`, ...each.headers } : each.headers;
@@ -55,7 +55,6 @@ function send(each: HostileRequest, variant: Shape): Promise<readonly number[]> 
   return shoot({ url: api.url }, { request, framing, copies, withinMs: answeredWithinMs });
 }
 
-/** Prints the measurements if TEST_REPORT is set. */
 function report(name: string, statuses: readonly number[], probe: Probe): void {
   if (process.env['TEST_REPORT'] === undefined) return;
   const growth = Math.round(growthOf(probe) / 1048576);
@@ -67,7 +66,7 @@ const growthOf = ({ peakBytes, idleBytes }: Probe): number => peakBytes - idleBy
 
 const referenceMs = 12;
 const referenceText = JSON.stringify(Array.from({ length: 60_000 }, (_, n) => ({ n })));
-/** How much slower this machine currently is than the reference machine. At least 1. */
+/** Returns how many times slower this machine currently is than the reference machine, at least 1. */
 function slowness(): number {
   const startedAt = process.cpuUsage();
   JSON.parse(referenceText);
@@ -76,8 +75,8 @@ function slowness(): number {
 }
 
 /**
- * Returns the smallest shares of the limits in several runs. A stall or growth that the request causes occurs in each
- * run. One that the machine or earlier garbage causes does not.
+ * Runs a request multiple times and returns its smallest shares of the limits. A stall or growth that the request
+ * causes shows in every run, but one caused by the machine or by earlier garbage does not.
  */
 async function leastShares(each: HostileRequest, variant: Variant) {
   const least = { stall: Infinity, growth: Infinity };
@@ -103,14 +102,17 @@ it('warms up, so that compilation does not count', async () => {
   expect((await caller(api.url)('GET', '/healthz')).status).toBe(200);
 });
 
-/** A body without a key, or in pieces of one byte, is refused before it is parsed, so its content does not matter. */
+/**
+ * Returns the bodies worth sending. Without a key or in one-byte pieces, a body is refused before it is parsed, so its
+ * content does not matter.
+ */
 function bodiesFor({ hasKey, framing, isPipelined }: Variant): readonly HostileRequest[] {
   if (!hasKey || framing === 'bytes') return kindsOfBodies;
   return isPipelined === true ? hostileCorpus.filter(isWorthPipelining) : hostileCorpus;
 }
 
 /**
- * Large bodies on one connection arrive one after the other, so a single such request suffices to show that memory
+ * Large bodies on one connection arrive one after the other, so pipelining a single one is enough to show that memory
  * holds only one body.
  */
 function isWorthPipelining(each: HostileRequest): boolean {

@@ -30,7 +30,7 @@ interface CarelessSocket extends Socket {
   ended: Promise<void>;
 }
 
-/** Like a careless client, does not close its own half when the server closes the other. */
+/** Opens a connection that, like a careless client, stays half open when the server closes its side. */
 async function open(url: string): Promise<CarelessSocket> {
   const { hostname, port } = new URL(url);
   const bare = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
@@ -71,8 +71,8 @@ describe('bodies in memory', () => {
   const chunk = `10000\r\n${piece}\r\n`;
 
   it('the bytes of one account are limited, and counted as they arrive', async () => {
-    // 40 % of this is for JSON, one account gets three quarters of that, and a byte of text costs four. That leaves
-    // 150,000 bytes.
+    // JSON gets 40 % of this, and one account three quarters of that. A byte of text costs four, which leaves 150,000
+    // bytes.
     const node = await world.startNode({ limits: { ...unlimited, bodiesBytesMax: 2_000_000 } });
     const { key } = await world.newAccount();
     const answer = await sendText(
@@ -97,7 +97,7 @@ describe('bodies in memory', () => {
   it('the largest holder makes room for a newcomer', async () => {
     const node = await world.startNode({ limits: { ...unlimited, bodiesBytesMax: 4_000_000 } });
     const greedy = await world.newAccount();
-    // The account may use 1,200,000 of 1,600,000 bytes, which is twice 600,000.
+    // The account may use 1,200,000 of 1,600,000 bytes, enough for two bodies of 600,000.
     const stalled = [await stall(node.url, greedy.key, 120_000), await stall(node.url, greedy.key, 100_000)];
     const other = await world.newAccount();
     const body = { ...videoBody, unknown: 'x'.repeat(60_000) };
@@ -167,7 +167,7 @@ describe('one connection', () => {
         : create(key, `content-length: ${body.length}\r\n\r\n${body}`);
     };
     const all = `${post('one', false)}${post('two', false)}GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n${post('three', true)}`;
-    // The cuts are at arbitrary points, even within header endings.
+    // Cuts at arbitrary points, even inside header endings.
     for (let at = 0; at < all.length; at += 61) socket.write(all.slice(at, at + 61));
     for (const [n, prompt] of ['one', 'two', 'three'].entries()) {
       await expect.poll(() => begun).toHaveLength(n + 1);
@@ -181,7 +181,7 @@ describe('one connection', () => {
   it('that sends a thousand requests at once does not delay others', async () => {
     const node = await world.startNode();
     const socket = await open(node.url);
-    // All responses together exceed the maximum length of a string.
+    // All responses together exceed the maximum string length.
     socket.removeAllListeners('data');
     socket.write('GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(1_000));
     const line = 'HTTP/1.1 200';
@@ -190,7 +190,6 @@ describe('one connection', () => {
     socket.on('data', (bytes: Buffer) => {
       const text = rest + bytes.toString('latin1');
       answered += text.split(line).length - 1;
-      // A line may begin in these bytes and end in the next chunk.
       rest = text.slice(-(line.length - 1));
     });
     expect((await node.call('GET', '/healthz')).status).toBe(200);
@@ -261,7 +260,7 @@ describe('one connection', () => {
 });
 
 describe('malformed chunks', () => {
-  /** The server responds to this header as soon as it begins to read the body. */
+  /** The server responds to this header when it begins to read the body. */
   const continued = 'expect: 100-continue\r\n';
   const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
   const chunked = 'transfer-encoding: chunked\r\n\r\n5\r\n{"a":\r\nZZ\r\n';
@@ -411,9 +410,9 @@ describe('connections', () => {
     const slow = await open(server.url);
     slow.pause();
     const ended = new Promise((resolve) => slow.once('close', resolve));
-    // More than the buffers of both systems can hold.
+    // More data than the buffers of both sides can hold.
     slow.write('GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(40));
-    // This client reads nothing, so only a failing write reveals that it was cut off.
+    // This client reads nothing, so it notices that the connection was closed only when a write fails.
     const nudge = setInterval(() => slow.write(' '), 100);
     await ended;
     clearInterval(nudge);
@@ -429,7 +428,7 @@ describe('connections', () => {
     const directory = await mkdtemp(join(tmpdir(), 'mediary-idle-'));
     const config = join(directory, 'gateway.yaml');
     await writeFile(config, testYaml);
-    // Node opens more than five hundred program files at once.
+    // Node keeps more than five hundred program files open at a time.
     const child = spawn(
       'sh',
       [

@@ -7,13 +7,13 @@ import type { HostileApi } from '../support/hostile-api.ts';
 import { openWire, pipelinedCopies, shoot, wireOf } from '../support/hostile-wire.ts';
 import type { WireConnection, WireRequest } from '../support/hostile-wire.ts';
 
-/** A stranger misuses the framing of requests. Other callers must not notice. */
+/** A stranger misuses request framing. Other callers must not notice. */
 
 const kibibyte = 1024;
 const growthBytesMax = 100 * 1024 * kibibyte;
-/** Allows for a machine that sometimes pauses. */
+/** Leaves room for a machine that sometimes pauses. */
 const answeredWithinMs = 60_000;
-/** A third of the time that a caller has to send the headers of a request. */
+/** A third of the time a caller has to send the headers of a request. */
 const ownDelayNsMax = 5e9;
 const refusals = [400, 401, 404, 408, 413, 429];
 
@@ -22,7 +22,7 @@ let isStarted = false;
 let attacker: TestAccount;
 let victim: TestAccount;
 beforeEach(async () => {
-  // If a test has ended the process, the remaining tests get a new one.
+  // If a test has crashed the process, the remaining tests get a new one.
   if (isStarted && api.isAlive()) return;
   if (isStarted) await api.close();
   api = await startHostileApi('hostile-framing');
@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.close());
 
-/** Limits apply to each address separately. Linux has these addresses without configuration. */
+/** Limits apply per address, so each attacker gets one. On Linux, these addresses need no configuration. */
 const addressOf = (last: number) => (process.platform === 'linux' ? { localAddress: `127.0.0.${last}` } : {});
 const json = { 'content-type': 'application/json' };
 const bearer = ({ key }: TestAccount) => ({ authorization: `Bearer ${key}` });
@@ -66,16 +66,14 @@ async function expectUnnoticed(act: () => Promise<unknown>): Promise<void> {
   });
   expect(api.isAlive()).toBe(true);
   ownDelay.disable();
-  // On a busy machine, the victim itself may have sent its request too late.
+  // On a busy machine, the victim itself may have been too late with its request.
   const expected = ownDelay.max > ownDelayNsMax ? [200, 408] : [200];
   expect([...new Set(got)].filter((status) => !expected.includes(status))).toEqual([]);
   expect(peakBytes - idleBytes).toBeLessThan(growthBytesMax);
 }
 
 describe('bodies in pieces of one byte', () => {
-  /**
-   * Sends pieces up to the route's byte limit. The request never ends and gets no response, so the memory stays in use.
-   */
+  /** Sends pieces up to the route's byte limit, but never finishes the request, so the memory stays in use. */
   async function sendBytes(request: WireRequest, bytes: number): Promise<WireConnection> {
     const wire = await attack();
     const whole = [...wireOf({ ...request, pieces: () => [Buffer.alloc(bytes, ' ')] }, 'bytes')];
@@ -88,7 +86,7 @@ describe('bodies in pieces of one byte', () => {
 
   async function sendMany(count: number, send: () => Promise<WireConnection>): Promise<void> {
     const wires = await Promise.all(Array.from({ length: count }, send));
-    // Once the victim has a response, the server has also processed its last read from the attackers.
+    // When the victim has its response, the server has also finished reading from the attackers.
     await askAsVictim();
     for (const { answers } of wires) for (const status of answers) expect(refusals).toContain(status);
     for (const wire of wires) wire.destroy();

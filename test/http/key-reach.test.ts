@@ -13,7 +13,7 @@ async function keyWith(scopes: readonly KeyScope[]): Promise<string> {
 }
 
 beforeAll(async () => {
-  // Usage covers the month so far.
+  // Stops the clock in mid-month, because usage covers the month so far.
   world.clock.stoppedAt = Date.parse('2031-03-15T12:00:00Z');
   account = await world.newAccount();
   task = (await account.create()).body.id;

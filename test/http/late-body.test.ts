@@ -15,7 +15,7 @@ beforeEach(async () => {
   gateway = await startGateway({
     yaml: imageYaml({ first: upstream.url }),
     worker: false,
-    // The body may arrive arbitrarily slowly.
+    // Lets the body arrive arbitrarily slowly.
     environment: { UPLOAD_BYTES_PER_SECOND_MIN: '0' },
   });
   account = await gateway.account();
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 async function createdAfter(meanwhile: () => Promise<unknown>): Promise<[number | undefined, string]> {
-  // From here on, the key is cached. The gateway identifies the caller before it asks for the body.
+  // Caches the key. The gateway identifies the caller before it asks for the body.
   await account.balance();
   const headers = {
     authorization: `Bearer ${account.key}`,

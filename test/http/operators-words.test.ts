@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { useHttpWorld } from '../support/http-world.ts';
 
-/** What operators write for others appears on terminals and pages, and must not act as commands or markup there. */
+/**
+ * Text that operators write for others is shown in terminals and on pages. It must not act as commands or markup there.
+ */
 
 const world = useHttpWorld('operators_words');
 

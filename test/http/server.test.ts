@@ -11,7 +11,7 @@ import { useHttpWorld, videoBody } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_server');
 
-/** Shorter than every wait under test: 30 s for a request and 50 s for a shutdown. */
+/** Shorter than every timeout under test: 30 s for a request and 50 s for a shutdown. */
 const atOnceMs = 29_000;
 const somaxconnFile = '/proc/sys/net/core/somaxconn';
 
@@ -164,7 +164,7 @@ it('as many connections may wait in the system as a process may have', async () 
   expect(options).toMatchObject({ backlog: connectionsMaxOf(undefined) });
 });
 
-/** Linux's code for a connection whose first packet got no response. */
+/** Linux's state code for a connection whose SYN got no response. */
 const synSent = '02';
 const somaxconn = existsSync(somaxconnFile) ? Number(readFileSync(somaxconnFile, 'utf8')) : 0;
 
@@ -185,7 +185,7 @@ it.skipIf(somaxconn < 1_024)(
         .filter(([, , remote, state]) => remote?.endsWith(`:${hexPort}`) === true && state === synSent)
         .length;
     await new Promise((resolve) => process.nextTick(resolve));
-    // Blocks the event loop, so that the server accepts no connections meanwhile.
+    // Blocks the event loop, so the server accepts no connections meanwhile.
     const pause = new Int32Array(new SharedArrayBuffer(4));
     for (let looks = 0; unanswered() > 0 && looks < 100; looks += 1) Atomics.wait(pause, 0, 0, 50);
     expect(unanswered()).toBe(0);

@@ -13,9 +13,7 @@ import { refuseFirstCopy } from '../support/refuse-first-copy.ts';
 import { imageYaml, pixel, sendImages, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
-/**
- * Images of synchronous upstreams that are requested as tasks: a worker waits for the response instead of the caller.
- */
+/** Covers images of synchronous upstreams requested as tasks: a worker waits for the response instead of the caller. */
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;
@@ -92,7 +90,7 @@ it('async: true answers with a task before the upstream has answered, and the ta
   ]);
 });
 
-/** An overloaded S3 sends this error. No system call caused it. */
+/** The error of an overloaded S3, which no system call caused. */
 const slowDown = Object.assign(new Error('Please reduce your request rate.'), {
   name: 'SlowDown',
   $metadata: { httpStatusCode: 503 },

@@ -3,8 +3,7 @@ import { explainFailure, mayBeAccepted, noRetry } from '../../src/images/explain
 import { UpstreamError } from '../../src/providers/provider.ts';
 
 /**
- * The error that callers get for a synchronous image that no channel delivered. Official clients retry most errors
- * automatically.
+ * Covers the error for a synchronous image that no channel delivered. Official clients retry most errors automatically.
  */
 
 const outcomes = ['not_sent', 'throttled', 'unavailable', 'rejected', 'ambiguous'] as const;

@@ -128,7 +128,7 @@ it('a price by tokens holds what the formula says at most, and charges what the 
   };
   const asked = { model: 'by-token', quality: 'medium', size: '1024x1024', n: 2 };
   expect((await generate(account, asked)).status).toBe(200);
-  // The hold covered 2 images of 1,056 tokens each at 40 per million. The upstream counted 1,056 tokens in total.
+  // The hold covered two images of 1,056 tokens each at 40 per million. The upstream counted 1,056 tokens in total.
   expect(heldMeanwhile).toMatchObject({ held: '0.084480' });
   expect(await account.balance()).toMatchObject({ available: '99.957760', held: '0.000000' });
 });
@@ -167,7 +167,7 @@ describe('a channel that renders one image per call', () => {
     const waiting: (() => void)[] = [];
     first.answer = (call, response) => {
       waiting.push(() => sendUrl(call, response));
-      // Responds only when all requests are there. If they came one after the other, the test would time out.
+      // Responds only once all requests have arrived. If they came one after the other, the test would time out.
       if (waiting.length === 3) for (const go of waiting) go();
     };
     const answer = await generate(account, dalle);
@@ -203,8 +203,8 @@ describe('a channel that renders one image per call', () => {
 });
 
 describe('a request that the upstream refuses', () => {
-  // A failure that opens a circuit would block the channel for the next test. The next suite begins with a restart,
-  // too.
+  // If a failure opened a circuit, the channel would be blocked for the next test. The next suite begins with a
+  // restart, too.
   beforeEach(restart);
 
   it('is a 400 on the prompt with its words, without its secrets', async () => {
@@ -302,7 +302,7 @@ describe('a request that the upstream may have accepted', () => {
 it('an upstream that cannot be reached is skipped', async () => {
   const account = await gateway.account();
   const other = await startGateway({
-    // Nothing ever listens on this port. A port that was merely free a moment ago may belong to another test by now.
+    // Nothing ever listens on this port. A port that was merely free a moment ago may now belong to another test.
     yaml: imageYaml({ first: 'http://127.0.0.1:1/v1', second: second.url }),
     worker: false,
   });
@@ -384,6 +384,6 @@ it("Seedream's dialect: links, and the price of the size asked for", async () =>
     '/v1/images/generations',
   ]);
   expect(first.calls[0]?.json).toMatchObject({ size: '2K', watermark: false });
-  // The upstream reports 2048x2048, which matches no rule. The charge is 2 × 0.03, as requested.
+  // The upstream reports 2048x2048, which matches no price line, so the charge is 2 × 0.03 as requested.
   expect(await account.balance()).toMatchObject({ available: '99.940000', held: '0.000000' });
 });

@@ -23,7 +23,10 @@ afterEach(async () => {
   await upstream.close();
 });
 
-/** Makes this many calls fail as if MongoDB did not respond, or all calls until the returned function is called. */
+/**
+ * Makes ledger calls fail as if MongoDB did not respond: this many of them, or all until the returned function is
+ * called.
+ */
 function breakLedger(method: 'settle' | 'release', times = Infinity): () => void {
   const ledger = gateway.core.ledger as unknown as Record<string, (request: unknown) => Promise<unknown>>;
   const real = ledger[method]?.bind(ledger);
@@ -43,8 +46,8 @@ const generate = () =>
 const owed = () => gateway.core.mongo.db.collection('image_charges_owed');
 
 /**
- * Runs two rounds of the reconciler two minutes apart, and returns what the account then holds. If the living process
- * renews its lease in between, nothing is closed, so a test repeats this.
+ * Runs the reconciler twice, two minutes apart, and returns what the account then holds. Nothing is closed if the
+ * living process renews its lease in between, so tests repeat this.
  */
 async function heldAfterReconciling(): Promise<bigint> {
   const { ledger, log, stores } = gateway.core;

@@ -13,9 +13,7 @@ import type { TestMongo } from '../support/servers.ts';
 import { imageYaml, pixel, sendImages, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
-/**
- * MongoDB ends while an upstream renders, so that the bill for delivered images exists only in the memory of the API.
- */
+/** MongoDB stops while an upstream renders, so only the API's memory knows what the delivered images cost. */
 
 let directory: string;
 let mongo: TestMongo;
@@ -45,7 +43,10 @@ afterAll(async () => {
 const leases = () => gateway.core.mongo.db.collection('image_leases');
 const beat = async () => (await leases().findOne({}))?.['beat'];
 
-/** Another process's reconciler, which reads as soon as MongoDB responds. Its clock advances only through `pass`. */
+/**
+ * Opens the reconciler of another process. It reads as soon as MongoDB responds, and its clock advances only through
+ * `pass`.
+ */
 function openReconciler(pause: () => Promise<unknown>) {
   const { ledger, log, stores } = gateway.core;
   let clock = 0;
@@ -68,7 +69,7 @@ it('a process that lives charges what it delivered, however long MongoDB was awa
     body: { model: 'gpt-image', prompt: 'a red cube', n: 2 },
   });
   expect([status, body.data?.[0]?.b64_json]).toEqual([200, pixel.toString('base64')]);
-  // By the reconciler's clock, this is far longer than a lease lasts.
+  // On the reconciler's clock, far longer than a lease lasts.
   reconciler.pass(3_600_000);
   await mongo.restart();
   expect(await reconciler.run()).toEqual({ done: 0, failed: 0 });
@@ -91,7 +92,6 @@ it('a process that is stopped meanwhile charges what it delivered, if MongoDB re
   const stopped = api.stop();
   await mongo.restart();
   await stopped;
-  // From now on, another process could write the charge.
   const owed = await gateway.core.mongo.db.collection('image_charges_owed').countDocuments();
   const isWritten = (await gateway.core.ledger.balance(account.id)).held === 0n;
   expect([owed === 1, isWritten]).toContain(true);

@@ -1,7 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { openImageWorkspaces } from '../../src/images/workspace.ts';
 
-/** Opens a workspace in the directory of its first argument, writes a file there, and waits to be killed. */
+/**
+ * A program that opens a workspace in the directory given as its first argument, writes a file there, and waits to be
+ * killed.
+ */
 const workspaces = await openImageWorkspaces(Date.now, process.argv[2] ?? '');
 const workspace = workspaces.open();
 await workspace.make();

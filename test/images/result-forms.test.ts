@@ -95,7 +95,7 @@ describe('if results are not stored', () => {
       answerLinksWith({ usage }, pixel, 404, 404, 404);
       const { body, headers } = await ask({ ...form, model: 'by-token', size: '1024x1024', n: 4 });
       expect(body.data).toHaveLength(1);
-      // 1,001 tokens at 40 a million.
+      // 1,001 tokens at 40 per million.
       expect(headers['x-mediary-cost']).toBe('0.040040');
       expect(await account.balance()).toMatchObject({ available: '99.959960', held: '0.000000' });
     });
@@ -114,7 +114,7 @@ describe('if results are not stored', () => {
 });
 
 describe('with little memory', () => {
-  // Images may use half of this, and one account three quarters of that: 54 MiB.
+  // Images may use half of this, and one account three quarters of that half: 54 MiB.
   useGateway('', { BODIES_BYTES_MAX: String(144 * 1024 * 1024) });
 
   it('b64_json for which there is no memory is refused before anything is rendered', async () => {

@@ -7,7 +7,7 @@ import { crc32, deflateSync } from 'node:zlib';
 import type { TestGateway } from '../support/gateway.ts';
 import { listen, listener } from '../support/listen.ts';
 
-/** Follows the image convention as its vendor documents it. The test chooses the responses. */
+/** An upstream that follows the image convention as its vendor documents it. The test chooses the responses. */
 export interface ImageUpstream {
   readonly url: string;
   readonly calls: UpstreamCall[];
@@ -83,7 +83,7 @@ export function refuse(status: number, code: string, message: string, headers = 
     );
 }
 
-/** Makes a PNG of one colour. `pad` adds noise that cannot be compressed. */
+/** Makes a PNG of a single colour. `pad` adds noise that cannot be compressed. */
 export function png(width: number, height: number, pad = 0): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -100,8 +100,8 @@ export function png(width: number, height: number, pad = 0): Buffer {
 }
 
 /**
- * Gives this process its own directory for temporary files, so that the test sees what a gateway leaves behind. Call
- * this before the gateway starts.
+ * Gives this process its own temporary directory, so the test sees what a gateway leaves behind. Call this before the
+ * gateway starts.
  */
 export async function watchTemporaryFiles(): Promise<() => Promise<string[]>> {
   const root = await mkdtemp(join(tmpdir(), 'images-test-'));
@@ -192,8 +192,7 @@ models:
 }
 
 /**
- * Moves the clock forward, a minute at a time, until a waiter has seen a dead process's claim unchanged for long
- * enough.
+ * Moves the clock forward a minute at a time, until a waiter has seen a dead process's claim unchanged for long enough.
  */
 export async function whileMinutesPass<Result>(
   { clock }: Pick<TestGateway, 'clock'>,

@@ -15,7 +15,7 @@ let upstream: ImageUpstream;
 let receiver: CallbackReceiver;
 let gateway: TestGateway;
 let account: TestAccount;
-/** Counts the tasks, so that an upstream id is never used twice. */
+/** Numbers the tasks, so no upstream id is used twice. */
 let tasks = 0;
 let state: 'RUNNING' | 'SUCCEEDED' | 'FAILED';
 /** How many more images than requested the upstream delivers, and the size that it reports. */
@@ -152,7 +152,7 @@ it('a field that is not used is named, in the task, its repetition and the image
   const { body: created } = await generate(body, key);
   expect(created).toMatchObject({ status: 'submitted', warnings: ['metadata.n', 'quality', 'sede'] });
   expect((await generate(body, key)).body).toEqual(created);
-  // Waits for the end, so that the next tests can count calls and money.
+  // Wait until the task has finished, so the next tests can count calls and money.
   await finished(created.id);
   const waited = await generate({ sede: 7, seed: 7 }, { prefer: 'wait=120' });
   expect(waited.body).toMatchObject({ data: [{}], warnings: ['sede'] });
@@ -215,7 +215,7 @@ it('the same Idempotency-Key gets the same task', async () => {
 describe('a client that repeats automatically', () => {
   const retries = (count: number) => ({ 'x-stainless-retry-count': String(count) });
   const claims = () => gateway.core.mongo.db.collection('idempotency');
-  /** A client's first attempt does not wait for its record. */
+  /** Waits until a client's first attempt is recorded, which that attempt itself does not wait for. */
   const claimed = (task: string) => expect.poll(() => claims().countDocuments({ made: task })).toBe(1);
 
   it('is given the task of its first try, which is found by its id', async () => {
@@ -231,7 +231,7 @@ describe('a client that repeats automatically', () => {
     await finished(first.body.id);
     const late = await generate(asked, { ...retries(2), prefer: 'wait=120' });
     expect(late.body.data).toHaveLength(1);
-    // The response itself is not stored, because the record of each attempt names the task.
+    // The response itself is not stored, because each attempt's record names the task.
     await expect.poll(() => claims().countDocuments({ made: first.body.id })).toBe(3);
     expect(await gateway.core.mongo.db.collection('image_result_bodies').countDocuments({})).toBe(0);
     expect(await claims().countDocuments({ made: first.body.id, answer: { $exists: true } })).toBe(0);

@@ -6,8 +6,8 @@ import type { ImageUpstream, UpstreamCall } from './support.ts';
 import type { ServerResponse } from 'node:http';
 
 /**
- * The upstream is another gateway with this interface. Its response to an image request is a task, which renders and is
- * charged for.
+ * The upstream is another gateway with this interface. It responds to an image request with a task, which renders and
+ * is charged for.
  */
 
 let upstream: ImageUpstream;

@@ -10,7 +10,7 @@ import type { Answer, TestAccount } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import type { Server } from '../support/http-world.ts';
 
-/** Tries every rule of the intake on every operation that creates work. docs/contract.md shows this table. */
+/** Tries every intake rule on every operation that creates work. docs/contract.md shows this table. */
 
 const world = useHttpWorld('intake_creates');
 const prompt = 'a paper boat on a rainy street';
@@ -37,10 +37,10 @@ afterEach(() => {
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Create {
-  /** `clip` stands for the model. */
+  /** The path of the operation. `clip` stands for the model. */
   readonly path: string;
   readonly body: (fields: Fields, model?: string) => Fields;
-  /** Remixing works only on a stored video. */
+  /** Set for remixes, which work only on a stored video. */
   readonly takesNoMedia?: true;
   readonly isForImages?: true;
   /** Whether the operation can return a task instead of images. */
@@ -92,7 +92,10 @@ const creates: Readonly<Record<string, Create>> = {
   streamFalRequest: fal('/fal/run/any/clip/stream'),
 };
 
-/** Operations that wait for the task to end share their handler with the others, so they are tested only for errors. */
+/**
+ * Operations that wait for the task to finish. They share their handler with the others, so they are tested only for
+ * errors.
+ */
 const waiting = new Set(['runFalRequest', 'streamFalRequest']);
 
 function routes(): readonly Route[] {
@@ -174,7 +177,7 @@ const mediaForms: readonly (readonly [name: string, value: unknown])[] = [
   ['image', { url: dataUrl }],
 ];
 
-/** A remix keeps the shape of its source. */
+/** Whether the output has the requested shape. A remix keeps the shape of its source. */
 function rendersAsAsked({ takesNoMedia, isForImages }: Create): boolean {
   return takesNoMedia !== true && isForImages !== true;
 }
@@ -182,7 +185,7 @@ function rendersAsAsked({ takesNoMedia, isForImages }: Create): boolean {
 interface Rule {
   readonly name: string;
   readonly isFor?: (create: Create) => boolean;
-  /** Set if the rule can be tested only on operations that do not return a task. */
+  /** Only set if the rule can be tested just on operations that do not return a task. */
   readonly answers?: true;
   readonly run: (create: Create) => Promise<void>;
 }

@@ -23,7 +23,7 @@ const account = 'acct';
 const hourMs = 3_600_000;
 const noon = Date.UTC(2026, 10, 29, 12);
 
-/** Kept in memory. Each step sets the clock of its writer. */
+/** A ledger in memory. Each step sets the clock of its writer. */
 function openBook() {
   const entries: EntryDocument[] = [];
   function run(operations: readonly Operation[], at: number): readonly Outcome[] {
@@ -73,7 +73,7 @@ function sumsIn(entries: readonly EntryDocument[], scope: string, window: string
 }
 
 const taskNumber = fc.nat({ max: 11 });
-/** A task's price, key, model and end user are the same in every process. */
+/** A task has the same price, key, model and end user in every process. */
 const amountOf = (n: number) => BigInt(7 * n + 3);
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   {

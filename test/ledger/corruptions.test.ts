@@ -70,9 +70,7 @@ afterEach(async () => {
 
 type Rewritten = (entry: EntryDocument) => Partial<Draft> | undefined;
 
-/**
- * Rewrites the chain with correct balances, hashed with `hash`. Entries can be changed, or omitted from a given one on.
- */
+/** Rewrites the chain with correct balances, hashed with `hash`. Can change entries, and cut the chain at an entry. */
 async function rewrite(hash: EntryHash, changed: Rewritten): Promise<void> {
   const entries = await ledger().find({ account }).sort({ seq: 1 }).toArray();
   await ledger().deleteMany({ account });

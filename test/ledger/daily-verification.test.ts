@@ -56,7 +56,7 @@ it('once a day, after its hour, one of all processes verifies, however long it t
     await two.turn();
   };
   await turns();
-  // No earlier verification is known, and `verify_hour` has not been reached since the processes started.
+  // No earlier verification is known, and `verify_hour` has not come since the processes started.
   expect(seen.begun).toEqual([]);
   state.now = noon + 15 * hourMs - 1;
   await turns();
@@ -162,7 +162,7 @@ it('of a gateway: what it found is a metric and a notice', async () => {
     expect(await verified()).toMatchObject({ violations: 0 });
     expect(found).toBeGreaterThan(0);
     Object.assign(notices, { noteVerification });
-    // No operator was notified, so the ledger is verified again in an hour.
+    // The notice reached no operator, so the ledger is verified again in an hour.
     gateway.clock.aheadMs += hourMs - dayMs;
     expect(await verified()).toMatchObject({ violations: found });
     const { data } = (await gateway.admin('GET', '/notices')).body;

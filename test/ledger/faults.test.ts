@@ -135,7 +135,7 @@ describe('a MongoDB that does not answer', () => {
   });
 });
 
-/** The driver's error for a bulk write with one refused entry, or without a majority. */
+/** Builds the driver's error for a bulk write with a refused entry, or without a majority. */
 const bulkError = (code: number, writeErrors: readonly { readonly index: number }[], concern?: object) =>
   new MongoBulkWriteError({ message: `${code}`, code, writeErrors: writeErrors as unknown as WriteError[] }, {
     getWriteConcernError: () => concern,
@@ -149,7 +149,7 @@ describe('an answer to an insert', () => {
   };
 
   it.each<[string, unknown]>([
-    // A primary that is being voted out may respond like this: one entry written, the next one a duplicate, and no
+    // A primary that is being voted out may respond like this: one entry written, the next a duplicate, and no
     // majority. The entry is then rolled back, which the test simulates by never writing it.
     [
       'that says duplicate, and that no majority has confirmed it',
@@ -178,7 +178,7 @@ describe('an answer to an insert', () => {
   });
 });
 
-/** A proxy between driver and server that can cut the connection instead of responding. */
+/** A proxy between driver and server can cut the connection instead of responding. */
 describe('a connection that breaks on the wire', () => {
   let proxy: Server;
   let uri: string;

@@ -13,7 +13,7 @@ const world = useLedgerWorld('test_ledger_properties');
 const processCount = 3;
 const overdraftLimit = 50n;
 
-/** The faults of the next inserts, whichever process makes them. Each run sets them. */
+/** The faults of the next inserts, in whichever process. Each run sets them. */
 let faults: WriteFault[] = [];
 let processes: Ledger[] = [];
 
@@ -89,7 +89,7 @@ async function persist<Result>(call: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** A task's price does not depend on the caller. Closing entries repeat what was held, as in a workflow. */
+/** The price depends only on the task, not on the caller. Closing entries repeat the hold, as in a workflow. */
 const heldFor = (taskNumber: number) => BigInt(10 * taskNumber + 5);
 
 async function fulfil(account: string, request: Wish): Promise<Answer | undefined> {
@@ -135,7 +135,7 @@ function expectOneTruth(answers: readonly (Answer | undefined)[], entries: reado
   const stored = new Map(entries.map((entry) => [entry.key, entry]));
   for (const answer of answers) {
     if (answer === undefined || !('entry' in answer)) continue;
-    // The result is always the ledger's entry, no matter who calls or how often.
+    // The result is always the stored entry, whoever calls and however often.
     expect(answer.entry).toEqual(stored.get(answer.entry.key));
   }
   const fresh = answers.filter((answer) => answer !== undefined && 'replayed' in answer && !answer.replayed);

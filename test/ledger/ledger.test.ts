@@ -254,7 +254,6 @@ describe('release', () => {
 });
 
 describe('refund', () => {
-  /** The charge is 150: 60 from the hold and 90 beyond it. */
   async function charged(): Promise<string> {
     const account = await accountWith(200n);
     await hold(account, 'a', 60n);
@@ -502,7 +501,7 @@ describe('round trips', () => {
     const account = await accountWith(100n);
     const { by, calls } = await counted();
     await hold(account, 'a', 1n, { by });
-    // The head, the key's spending, and the key's spending on the model.
+    // Reads the head, the key's spending, and the key's spending on the model.
     expect(calls()).toEqual(['findOne', 'findOne', 'findOne', 'insertMany']);
     await hold(account, 'b', 1n, { by });
     expect(calls()).toEqual(['insertMany']);

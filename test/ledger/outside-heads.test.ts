@@ -11,7 +11,7 @@ import { verifyLedger } from '../../src/ledger/verify.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { useLedgerWorld } from './support.ts';
 
-/** Exported heads reveal changes to the ledger, because people with access to MongoDB cannot change those heads. */
+/** Exported heads reveal changes to the ledger: whoever can write to MongoDB cannot change the exported copies. */
 
 const world = useLedgerWorld('test_outside_heads');
 const anchors = () => createHeadAnchors(world.db, testLedgerKey);

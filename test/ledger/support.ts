@@ -39,7 +39,7 @@ export function settledText(amount: bigint): string {
 export interface LedgerWorld {
   readonly db: Db;
   readonly entries: Collection<EntryDocument>;
-  /** Acts as another process, with its own caches. With a `uri`, it also has its own connection. */
+  /** Opens the ledger of another process, with its own caches. With a `uri`, it also has its own connection. */
   openLedger(options?: LedgerOptions): Promise<Ledger>;
   newAccount(): string;
   chainFaults(account: string): Promise<Violation[]>;
@@ -54,7 +54,7 @@ interface LedgerOptions {
   readonly now?: () => number;
 }
 
-/** The database is created before the tests of this file and dropped after them. */
+/** Provides a database that is created before the file's tests and dropped after them. */
 export function useLedgerWorld(name: string): LedgerWorld {
   const connections: Mongo[] = [];
   let db: Db | undefined;
@@ -117,12 +117,13 @@ export function useLedgerWorld(name: string): LedgerWorld {
 }
 
 /**
- * `refused`: the write never arrives. `lost`: it takes effect, but its response is lost. `cut`: the server dies after
- * the first entry of the batch. `broken`: the insert takes effect, and the driver throws the socket's own error.
+ * How an insert fails. `refused`: the write never arrives. `lost`: the write takes effect, but its response is lost.
+ * `cut`: the server dies after the first entry of the batch. `broken`: the write takes effect, and the driver throws
+ * the socket's own error.
  */
 export type WriteFault = 'refused' | 'lost' | 'cut' | 'broken' | undefined;
 
-/** A real collection whose inserts fail as `nextFault` or `nextError` says. */
+/** Wraps a real collection, so its inserts fail as `nextFault` or `nextError` says. */
 export function faulty(
   collection: Collection<EntryDocument>,
   nextFault: () => WriteFault,

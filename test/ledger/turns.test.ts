@@ -7,7 +7,7 @@ import type { TurnClock } from '../../src/ledger/turns.ts';
 const secondsMax = 20;
 const overdueMs = 1_500;
 
-/** Milliseconds per operation. */
+/** How long each operation of a simulated server takes, in milliseconds. */
 interface Server {
   readonly append: number;
   readonly read: number;
@@ -16,7 +16,7 @@ interface Server {
 const quick: Server = { append: 6, read: 1 };
 const slow: Server = { append: 40, read: 40 };
 
-/** Time passes only while every writer is waiting, so that no run depends on the machine. */
+/** Simulated time, which passes only while every writer is waiting, so results do not depend on the machine. */
 function createTime(seed: number) {
   const waiting: { readonly at: number; readonly wake: () => void }[] = [];
   let now = 0;
@@ -69,9 +69,8 @@ function createLine(pass: () => Promise<unknown>) {
 interface Writers {
   readonly count: number;
   readonly server: Server;
-  /** Whether all of the first writer's entries are refused, so that it appends nothing. */
+  /** Whether every entry of the first writer is refused, so that writer appends nothing. */
   readonly refused?: boolean;
-  /** When the first writer dies, in milliseconds. */
   readonly diesAt?: number;
 }
 

@@ -62,7 +62,7 @@ it('the names of all accounts are read before the first account is verified', as
   expect(seen.toSorted()).toEqual(names.toSorted());
 });
 
-/** Sends long responses to an aggregation in batches, as MongoDB does. The stand-in does so only for a find. */
+/** Sends long aggregation responses in batches, as MongoDB does. The stand-in only does so for a find. */
 function answeringInBatches(db: Db): Db {
   return new Proxy(db, {
     get: (target, name) => {

@@ -18,14 +18,14 @@ const world = useLedgerWorld('test_ledger_verify');
 let ledger: Ledger;
 let live: Set<string>;
 const image = 'img_1';
-/** All books are written at the same time, so that no daily sum resets between two entries. */
+/** All entries are written at the same time, so no daily sum resets between two of them. */
 const writtenAt = Date.now();
 
-/** Untyped, to change documents as a user of the MongoDB shell could. */
+/** Untyped, to change documents as a user of the MongoDB shell can. */
 const raw = (): Collection<Document & { _id: string }> => world.db.collection('ledger');
 const tasks = (): Collection<Document & { _id: string }> => world.db.collection('tasks');
 
-/** The ledger closes the hold of an ending task before the record shows the end. */
+/** The ledger closes the hold of an ending task before the record shows that the task has finished. */
 const ending = { state: { at: 'ending' }, stateSince: Date.now() };
 const record = { account: 'a', hold: 100n, state: { at: 'ended' } };
 
@@ -52,7 +52,7 @@ const invariantsBroken = async () => (await verify()).violations.map(({ invarian
  * settlement.
  */
 beforeEach(async () => {
-  // Each test has its own ledger, because its caches must not outlive the documents.
+  // Each test has its own ledger, because caches must not outlive the documents.
   ledger = await world.openLedger({ now: () => writtenAt });
   live = new Set(['t3']);
   const hold = (account: string, task: string) =>
@@ -666,7 +666,6 @@ it('heads that were removed show against the verification that anchored them', a
   const lastSoundAt = Date.now() + hourMs;
   expect(await verifyAt(Date.now(), 'workflow', { lastSoundAt: 0 })).toEqual([]);
   const missing = await verifyAt(Date.now(), 'workflow', { lastSoundAt });
-  // Accounts are read in parallel.
   expect(missing.map(({ invariant, account }) => `${account} ${invariant}`).toSorted()).toEqual([
     'a ends_at_anchored_head',
     'b ends_at_anchored_head',

@@ -8,7 +8,10 @@ import type { TestGateway } from '../support/gateway.ts';
 const writesMax = { without: 8, withCallback: 10 };
 const eventsMax = { without: 18, withCallback: 20 };
 const historyBytesMax = 6_500;
-/** After the machine freezes, the server repeats steps, so only the first task within the limits counts. */
+/**
+ * How many tasks to measure. After the machine freezes, the server repeats steps, so one task within the limits is
+ * enough.
+ */
 const triesMax = 6;
 
 const writing = [
@@ -17,7 +20,7 @@ const writing = [
 ] as const; // prettier-ignore
 
 /**
- * Collections outside a task's own path: evidence, statistics learned from many tasks, and processes' reports about
+ * Collections that do not belong to a single task: evidence, statistics over many tasks, and processes' reports about
  * themselves.
  */
 const aside = new Set([
@@ -31,14 +34,14 @@ const aside = new Set([
   'stored_bytes',
 ]);
 
-/** Progress, including the step from submitted to running, is only observed and decides nothing. */
+/** Whether an update only records progress, which decides nothing. Includes the step from submitted to running. */
 function isProgress(update: unknown): boolean {
   return /"status":"running"|"progress"/.test(
     JSON.stringify(update ?? {}, (_, value: unknown) => (typeof value === 'bigint' ? '' : value)),
   );
 }
 
-/** A gateway from an earlier test file may still be settling in this process. */
+/** Whether a write belongs to a gateway of an earlier test file that is still finishing in this process. */
 function isOfAnother(written: unknown): boolean {
   const first: unknown = Array.isArray(written) ? written[0] : undefined;
   return typeof first === 'object' && first !== null && 'account' in first && first.account !== account?.id;
@@ -69,7 +72,7 @@ describe('the budget of one task', () => {
 
   async function cheapTask(of: 'without' | 'withCallback', metadata: Readonly<Record<string, unknown>>) {
     account = await gateway.account();
-    // A process's first task causes extra writes, so only later ones are measured.
+    // The first task of a process causes extra writes. Measure only later ones.
     await account.finished((await account.create()).body.id);
     let played = await playedTask(account, metadata);
     for (let tries = 1; tries < triesMax && !isWithin(of, played); tries += 1)

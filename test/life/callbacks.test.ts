@@ -16,8 +16,8 @@ async function activitiesOf(gateway: TestGateway, task: string): Promise<string[
 }
 
 /**
- * Waits until the activity is scheduled or the workflow has ended without it. Returns whether the activity was
- * unnecessary.
+ * Waits until the callback activity is scheduled or the workflow finishes without it. Returns whether the workflow
+ * finished without the activity.
  */
 async function wasDeliveredWithoutActivity(gateway: TestGateway, task: string): Promise<boolean> {
   const handle = gateway.core.client.workflow.getHandle(task);
@@ -57,8 +57,8 @@ describe('the first request of a callback', () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
     let task: string | undefined;
-    // Each attempt uses a different host name: a busy machine may delay a callback, and a slow host is then left to the
-    // activity.
+    // Each attempt uses a new host name. On a busy machine the first callback may be slow, and callbacks to a slow host
+    // are left to the activity.
     for (let n = 1; task === undefined && n <= triesMax; n += 1) {
       const tried = await createTask(account, receiver.url.replace('127.0.0.1', `host-${n}.localhost`));
       await receiver.waitFor(n);
@@ -77,7 +77,8 @@ describe('the first request of a callback', () => {
       await gateway.core.client.workflow.getHandle(task).result();
       return gateway.core.stores.tasks.find(task);
     };
-    // The others end before the callback is repeated. On a busy machine this may take another attempt.
+    // The other tasks must finish before the callback is repeated. On a busy machine that may take more than one
+    // attempt.
     let isHit = false;
     for (let tries = 1; !isHit && tries <= triesMax; tries += 1) {
       const [silent, quick] = [await startCallbackReceiver([0, 204]), await startCallbackReceiver()];

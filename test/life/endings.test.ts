@@ -8,17 +8,17 @@ import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 import { testYamlWith } from '../support/test-yaml.ts';
 
-/** Adds a model that usually takes ten minutes, so that its first poll is not due any earlier. */
+/** Adds a model that usually takes ten minutes, so its first poll is not due before then. */
 const yaml = testYamlWith('unasked', 600);
 
 /**
- * Tasks that do not succeed: deadlines, cancellations and operators' actions. Each task releases its hold, or the
+ * Covers tasks that do not succeed: deadlines, cancellations and operator actions. Each task releases its hold, or its
  * record says why not.
  */
 describe('endings', () => {
   let gateway: TestGateway;
   let account: TestAccount;
-  /** This task asks for an operator only after a minute. The other tests run in the meantime. */
+  /** A task that needs an operator only after a minute, while the other tests run. */
   let vanished: string;
   beforeAll(async () => {
     gateway = await startGateway({ yaml });
@@ -29,7 +29,7 @@ describe('endings', () => {
 
   const kindsOf = async (task: string) =>
     (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
-  /** Long enough to observe the render before it ends. The upstream's clock may be at most two minutes ahead. */
+  /** Long enough to observe the render before it finishes. The upstream's clock may be at most two minutes ahead. */
   const renderSeconds = 30;
   const rendering = `[sim:render=${renderSeconds}]`;
   const statusIs = (id: string, ...statuses: string[]) =>

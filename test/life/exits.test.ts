@@ -13,8 +13,8 @@ import type { TestGateway } from '../support/gateway.ts';
 import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 
 /**
- * An upstream's failures repeat the caller's words and the gateway's own key. Through every exit of the gateway, the
- * caller may read the upstream's words, nobody else may read the caller's words, and nobody at all may read the key.
+ * Upstream failures here quote the caller's prompt and the gateway's own key. Wherever the gateway exposes them, only
+ * the caller may read the upstream's messages, nobody else may read the prompt, and nobody at all may read the key.
  */
 
 const apiKey = 'Sesame-Open-4711';
@@ -24,9 +24,11 @@ const words = {
   link: 'https://files.example/holiday/walrus.png?signature=topsecret',
   user,
 };
-/** These must not appear, in upper or lower case. A link is recognised by its file name. */
+/** Caller input that must not appear, in upper or lower case. A link is recognised by its file name. */
 const callers = ['turquoise', 'holiday', 'topsecret', user];
-/** Operators search by the end user charged in the ledger. That name does not come from an upstream. */
+/**
+ * The end user charged in the ledger may appear: operators search by that name, and it does not come from an upstream.
+ */
 const ownUser = new RegExp(`"end_user":\\s*"${user}"`, 'g');
 const callersIn = (text: string) =>
   callers.filter((part) => text.replaceAll(ownUser, '').toLowerCase().includes(part));
@@ -34,7 +36,7 @@ const keysIn = (text: string) => (text.includes(apiKey) ? [apiKey] : []);
 
 const said = `No: "${words.prompt}" by ${user} with ${words.link} and ${apiKey}`;
 const refusal = { code: 'InvalidParameter', message: said, param: user, type: said };
-/** The upstream's misbehaviour by task name, with the status of its responses to a create and to a poll. */
+/** How the upstream misbehaves, by task name: the status of its responses to a create and to a poll. */
 const misdeeds = {
   refuses: { create: 400 },
   fails: { create: 200, poll: 200 },
@@ -157,7 +159,7 @@ describe('what an upstream repeats', () => {
       .filter(([path, operations]) => path.startsWith('/admin/') && 'get' in operations)
       .map(([path]) => path);
     expect(paths).toContain('/admin/v1/tasks/{task_id}/record');
-    // These two addresses exist to show what the caller wrote, but they must not show a key either.
+    // These two endpoints exist to show what the caller wrote. They must not show a key either.
     const showsCaller = /\/(?:request|export)$/;
     const asked: string[] = [];
     const answered = new Set<string>();

@@ -34,7 +34,7 @@ it('polls that the upstream refuses are shown everywhere, and forgotten when one
     .poll(failure)
     .toMatch(/^submitted, \d+ polls?, the last \d+ failed \(401 \S+\), next in \d+ s$/);
 
-  // While an attempt is running, the next one has no scheduled time.
+  // The next attempt has no scheduled time while the current one is running.
   await expect
     .poll(async () => (await shown()).waiting)
     .toMatchObject({

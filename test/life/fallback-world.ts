@@ -4,12 +4,12 @@ import type { TestGateway, TestGatewayOptions } from '../support/gateway.ts';
 import { testYaml } from '../support/test-yaml.ts';
 
 /**
- * Two channels: `first` takes priority over `second`, and the upstream distinguishes them by model. At `first`, every
- * model costs 7.00 per million tokens. Holds cover 108,900 tokens at the more expensive channel's price.
+ * The models below have two channels. `first` takes priority over `second`, and the upstream distinguishes them by model.
+ * At `first`, every model costs 7.00 per million tokens. Holds cover 108,900 tokens at the higher price.
  * - `rescued`, `dearer`: `second` is the fallback, at 5.00 or 9.00.
  * - `moderated`: content refusals use the fallback as well.
  * - `plain`: no fallback.
- * - `untold`: its first channel, a relay, does not report whether a failed job is billed.
+ * - `untold`: the first channel, a relay, does not report whether a failed job is billed.
  */
 const firstModel = 'dreamina-seedance-2-0-260128';
 const secondModel = 'dreamina-seedance-2-0-fast-260128';
@@ -77,12 +77,12 @@ function fallbackYaml(): string {
   });
 }
 
-/** For 108,900 tokens at 5.00, 7.00 and 9.00 per million. */
+/** The charges for 108,900 tokens at 5.00, 7.00 and 9.00 per million. */
 export const charges = { second: '0.544500', first: '0.762300', dearer: '0.980100' };
 
 export interface FallbackWorld {
   readonly gateway: TestGateway;
-  /** Counts the jobs that the upstream created at each channel from prompts that contain this text. */
+  /** Counts the jobs at each channel whose prompt contains this text. */
   readonly jobs: (prompt: string) => { readonly first: number; readonly second: number };
   /** Returns `state channel` for each attempt, in order. */
   readonly attempts: (task: string) => Promise<readonly string[]>;

@@ -202,7 +202,7 @@ describe('a job that failed at its upstream', () => {
         void paused.reached.then((subject) => (reached = subject));
         return { model: 'rescued', prompt };
       },
-      // An earlier attempt's task may arrive late.
+      // A task from an earlier attempt may get here late.
       isReached: async (task) => reached === `${task}:1`,
     });
     expect(await world.attempts(id)).toEqual(['failed first']);
@@ -218,7 +218,7 @@ describe('a job that failed at its upstream', () => {
     world.disturb('first', prompt, 'failed');
     const id = await create('rescued', prompt);
     await paused.reached;
-    // Neither job belongs to the task any longer, so nothing needs to be cancelled upstream.
+    // The task has no running job by now, so there is nothing to cancel upstream.
     expect((await cancel(id)).status).toBe(200);
     paused.release();
     expect(await account.finished(id)).toMatchObject({ error: { code: 'task_cancelled' } });
@@ -232,8 +232,7 @@ describe('a job that failed at its upstream', () => {
     world.disturb('first', prompt, 'failed');
     const id = await create('rescued', prompt);
     await paused.reached;
-    // The attempt sends no heartbeat for longer than its one-minute timeout, so the server gives the poll to another
-    // worker.
+    // The paused attempt misses its one-minute heartbeat timeout, so the server gives the poll to another worker.
     await hasAttempt(id, 'accepted second');
     paused.release();
     expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });

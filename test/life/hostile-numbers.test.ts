@@ -44,7 +44,6 @@ describe('a success without usage, and a length that cannot be true', () => {
     return body.id;
   }
 
-  // JSON.parse reads the last one as Infinity.
   it.each(['1e307', '1e308', '-5', '1e999'])('%s asks a person, who fails the task', async (reported) => {
     const id = await asked(reported);
     expect((await act(id, 'retry_now')).status).toBe(409);

@@ -11,7 +11,7 @@ import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGatewayProcess, untilReady, waitUntil } from '../support/processes.ts';
 import type { GatewayProcess } from '../support/processes.ts';
 
-/** More tasks than a worker advances at once. `npm run bench -- memory` creates 10,000. */
+/** More tasks than one worker advances at once. `npm run bench -- memory` creates 10,000. */
 const tasksCount = 120;
 const creatorsAtOnce = 50;
 const historyEventsMax = 18;
@@ -54,7 +54,7 @@ describe('more than a hundred tasks at once', () => {
       300_000,
     );
     expect(workerBytes).toBeLessThan(workerBytesMax);
-    // A task's end is recorded after its charge.
+    // The charge is recorded before the task's final status.
     const statuses = async () => (await gateway.core.stores.tasks.findMany(ids)).map(({ status }) => status);
     await expect.poll(statuses).toEqual(ids.map(() => 'succeeded'));
     expect((await account.balance()).available).toBe((1000 - tasksCount * 0.7623).toFixed(6));
@@ -67,7 +67,7 @@ describe('more than a hundred tasks at once', () => {
     for (const id of ids.filter((_, index) => index % 20 === 0)) {
       events.push((await workflow.getHandle(id).fetchHistory()).events?.length ?? Number.NaN);
     }
-    // Measures the shortest history, because a busy machine delays steps, and a delayed step is repeated as a regular
+    // Compare the shortest history: a busy machine delays some steps, and a delayed step runs again as a regular
     // activity.
     expect(Math.min(...events)).toBeLessThanOrEqual(historyEventsMax);
   });
@@ -91,8 +91,6 @@ describe('more than a hundred tasks at once', () => {
     const found = await Promise.all(histories);
     await receiver.waitFor(renders.length);
     await receiver.close();
-    // Measures the shortest history, because a busy machine delays steps, and a delayed step is repeated as a regular
-    // activity.
     expect(Math.min(...found.map(({ events }) => events))).toBeLessThanOrEqual(historyEventsMax);
     expect(Math.min(...found.map(({ bytes }) => bytes))).toBeLessThan(historyBytesMax);
   });

@@ -6,7 +6,7 @@ import { waitUntil } from '../support/processes.ts';
 
 const submitsPerSecond = 1;
 const occupiedSeconds = 25;
-/** Each channel has its own upstream model, so that a fault can affect a single channel. */
+/** Each channel has its own upstream model, so a fault can affect one channel only. */
 const fullModel = 'dreamina-seedance-2-0-260128';
 const narrowModel = 'dreamina-seedance-2-0-fast-260128';
 
@@ -63,7 +63,7 @@ it('submissions that wait for their turn keep no poll waiting, and none is sent 
   expect(created.map(({ status }) => status)).toEqual(Array.from({ length: count }, () => 200));
   const ended = async () =>
     (await account.call('GET', '/v1/videos/generations?status=succeeded&limit=100')).body.data.length;
-  // Proves that the test hits its window: one task has ended while another waits for its turn.
+  // The test proves nothing unless one task has finished while another is still waiting.
   await waitUntil('one has ended, and one says that it waits for its turn', async () => {
     const { body } = await account.call('GET', '/v1/videos/generations?status=pending&limit=100');
     const waits = body.data.some(({ message }: { message: string }) => message.startsWith(waitMessages.rate));
@@ -72,8 +72,8 @@ it('submissions that wait for their turn keep no poll waiting, and none is sent 
   await waitUntil('all have ended', async () => (await ended()) === count);
   expect(gateway.simulator.submissions('turn-')).toEqual({ submits: count, creates: count });
   const times = gateway.simulator.tasks('turn-').map(({ created_at }) => created_at);
-  // Allow for whole seconds and for an initial burst of one second. Time counts from before the first create, because a
-  // busy machine may delay any request.
+  // Allow for whole seconds and an initial burst of one second. Time starts before the first create, because a busy
+  // machine may delay any request.
   expect(Math.max(...times) - begunAt).toBeGreaterThanOrEqual(count / submitsPerSecond - 3);
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
 });
@@ -84,7 +84,7 @@ it('one channel full upstream, the other here: a task waits for room without spi
     { full: 2, narrow: 1 },
   ];
   const started: TestGateway[] = [];
-  // Created one at a time, because each sets its upstream's address. Afterwards both wait simultaneously.
+  // Created one at a time, because each create sets its upstream's address. Both tasks then wait at the same time.
   for (const { full, narrow } of priorities)
     started.push(
       await start(
@@ -109,14 +109,14 @@ async function expectWaitWithoutSpinning(gateway: TestGateway): Promise<void> {
   const waiting = await account.create({ prompt: 'waits.' });
   expect(await account.finished(occupant.body.id)).toMatchObject({ status: 'succeeded' });
   expect(await account.finished(waiting.body.id)).toMatchObject({ status: 'succeeded' });
-  // Proves that the test hit its window: the other task was waiting the whole time.
+  // The test proves nothing unless the other task was waiting the whole time.
   const [from = 0, to = 0] = ['occupant', 'waits.'].map(
     (prompt) => gateway.simulator.tasks(prompt)[0]?.created_at,
   );
   expect(to - from).toBeGreaterThanOrEqual(occupiedSeconds);
   const { submits, creates } = gateway.simulator.submissions('waits.');
   expect(creates).toBe(1);
-  // The upstream keeps allowing the next request after one second. A loop without a pause once made 56 requests and 669
+  // The upstream always allows the next request after one second. A loop without a pause once made 56 requests and 669
   // events in 30 s.
   expect(submits / (to - from)).toBeLessThanOrEqual(1);
   const { events } = await gateway.core.client.workflow.getHandle(waiting.body.id).fetchHistory();

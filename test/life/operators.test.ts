@@ -14,12 +14,11 @@ import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 /**
- * Operators act while tasks are in flight, on a gateway with two APIs, a worker and an upstream. test/http/routes tests
- * the inputs that each route refuses.
+ * Operators act on tasks in flight, on a gateway with two APIs, a worker and an upstream. Invalid inputs are tested in
+ * test/http/routes.
  */
 
 let gateway: TestGateway;
-/** A second API with the same database but its own caches. */
 let secondUrl: string;
 
 beforeAll(async () => {
@@ -43,7 +42,7 @@ function twoChannels(): string {
   return testYaml.replace(channel, `${channel.replace('id: ark', 'id: ark\n    priority: 10')}${spare}`);
 }
 
-/** The state of a pending activity between two attempts. */
+/** Temporal's SCHEDULED: the activity is between two attempts. */
 const scheduled = 1;
 const show = async (task: string) => (await gateway.admin('GET', `/tasks/${task}`)).body;
 const kindsOf = async (task: string) =>
@@ -224,7 +223,7 @@ describe('redelivery of a callback', () => {
   const recordOf = (task: string) => gateway.core.stores.tasks.find(task);
   const callbackOf = async (task: string) => (await recordOf(task))?.callback;
 
-  /** Returns once the receiver has sent this many responses and they are recorded. */
+  /** Creates a task and returns once its receiver has sent this many responses and they are recorded. */
   async function endedTask(statuses: readonly number[], answered = 1) {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver(statuses);
@@ -271,12 +270,12 @@ describe('redelivery of a callback', () => {
   });
 
   it('replaces a series that still waits for its next attempt', async () => {
-    // The third request in the task's own series is due in five minutes.
+    // The third of the scheduled requests is due in five minutes.
     const { receiver, task } = await endedTask([500, 500, 204], 2);
     expect(await callbackOf(task)).toMatchObject({ state: 'pending' });
     expect((await redeliver(task)).status).toBe(200);
     await receiver.waitFor(3);
-    // When the series resumes, immediately in this test, it ends without another request.
+    // When the scheduled requests resume, which this test triggers now, the activity finishes without sending another.
     const { client } = gateway.core;
     const handle = client.workflow.getHandle(task);
     const delivering = async () => (await handle.describe()).raw.pendingActivities?.[0];

@@ -32,7 +32,7 @@ async function ended(more: object = {}): Promise<{ account: TestAccount; task: s
   return { account, task: body.id };
 }
 
-/** Refunds with the plan of a dry run. If the dry run is refused, requests the refund anyway. */
+/** Refunds with the plan of a dry run. If the dry run is refused, sends the refund anyway. */
 async function refund(task: string, more: Readonly<Record<string, unknown>> = {}, key = ada) {
   const ask = (also: object) =>
     send(gateway.url, 'POST', `/admin/v1/tasks/${task}/actions`, {
@@ -148,7 +148,7 @@ describe('a task that succeeded', () => {
     const paused = pauseFirstAt('ledger.append', account.id);
     const late = refund(task, { amount: '0.3' });
     await paused.reached;
-    // This process's queue is stopped, so the refund goes through another API.
+    // This process's queue is stopped, so another API sends the refund.
     await otherNode()({
       task: await recordOf(task),
       action: 'refund',

@@ -18,7 +18,7 @@ function withoutFind(): string {
   return stringify(file);
 }
 
-/** The upstream accepts jobs but never confirms them. Its list finds jobs by their marker. */
+/** Starts an upstream that accepts jobs but never confirms them. Its job list finds jobs by their marker. */
 async function startForgetful(): Promise<string> {
   const jobs: { id: string; note: string }[] = [];
   const server = createServer((request, response) => {

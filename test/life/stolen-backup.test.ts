@@ -15,8 +15,8 @@ import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 /**
- * A thief has a copy of everything that MongoDB and Temporal store. The test searches the copy, in every common
- * encoding, for callers' input, for results made for them, and for every kind of key.
+ * A thief has a copy of everything in MongoDB and Temporal. The test searches the copy, in every common encoding, for
+ * caller input, for results, and for every kind of key.
  */
 
 const [channelYaml = '', modelYaml = ''] = testYaml.split('\nmodels:');
@@ -57,7 +57,7 @@ models:${modelYaml}
     price: { lines: [{ measure: million_tokens, price: "40" }] }
 `;
 
-/** Every value that the caller writes contains this word. */
+/** Part of every value that the caller writes. */
 const canary = 'cormorant-canary';
 const user = 'alice-usercormorant-canary';
 const words = {
@@ -71,7 +71,6 @@ let account: TestAccount;
 let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>;
 let directory: string;
 const tasks: string[] = [];
-/** Texts that must not appear, by description. */
 const secrets = new Map<string, string>([
   ['a word of the caller', canary],
   ['the query of the callback’s address', 'secret=abc'],
@@ -86,9 +85,9 @@ beforeAll(async () => {
     renderSeconds: 0.2,
     environment: {
       DATA_DIR: directory,
-      // The upstream cannot fetch a stored file from here, so the file is uploaded.
+      // The upstream cannot reach this address, so stored files are uploaded to it.
       PUBLIC_URL: 'https://10.9.8.7',
-      // Lets the thief read histories as if the thief had the payload key.
+      // With encryption off, histories are as readable as they are to a thief who has the payload key.
       PAYLOAD_ENCRYPTION: 'off',
     },
   });
@@ -215,7 +214,7 @@ async function readSecrets(): Promise<void> {
 function formsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret, 'latin1');
   const url = encodeURIComponent(secret);
-  // A text's base64 depends on its offset, so leave out the first and last characters.
+  // The base64 of a text depends on its offset, so the first and last characters are left out.
   const base64 = [0, 1, 2].map((before) =>
     Buffer.concat([Buffer.alloc(before), bytes])
       .toString('base64')

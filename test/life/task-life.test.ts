@@ -17,7 +17,7 @@ describe('the life of a task', () => {
   it('goes from submitted to a video that is delivered, called back and paid for', async () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
-    // Renders until the test has checked the running state.
+    // A render long enough for the test to check the running state.
     const created = await account.create({
       prompt: 'a paper boat [sim:render=600]',
       metadata: { callback_url: receiver.url, seed: 7, return_last_frame: true },
@@ -140,8 +140,7 @@ describe('the life of a task', () => {
     const created = await account.create({ duration: -1, resolution: undefined, ratio: 'adaptive' });
     expect(created.status).toBe(200);
     const [hold] = await entriesOf(created.body.id);
-    // The hold is for 15 s at 720p, the resolution sent if the request has none, in the largest ratio, at 7.00 per
-    // million tokens.
+    // The hold covers 15 s at 720p (the default resolution) in the largest ratio, at 7.00 per million tokens.
     expect(hold?.amount).toBeGreaterThan(2_000_000n);
     const done = await account.finished(created.body.id);
     const [, settle] = await entriesOf(created.body.id);

@@ -57,7 +57,7 @@ describe('the trace of a task', () => {
     await account.finished(created.body.id);
     await receiver.waitFor(1);
     await worker.stop();
-    // The last root span to end, with its children, which may have arrived in other batches.
+    // The POST span is the last root span to end. Its children may have arrived in other batches.
     const sentByApi = ['POST /v1/videos/generations', 'admission', 'ledger.hold', 'workflow.start'];
     await waitUntil('the API has sent its spans', async () =>
       sentByApi.every((name) => named(name).length === 1),

@@ -13,7 +13,7 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
-/** Input videos whose length was unknown at the time of the hold, and which the upstream does not report either. */
+/** Covers input videos whose length is unknown when the hold is taken and is not reported by the upstream either. */
 
 const modelOf = (id: string) => `
   - id: ${id}
@@ -86,7 +86,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-unmeasured-'));
   // Result links contain the port.
   const PORT = String(await choosePort('any', 'the test gateway'));
-  // No create waits for a video's length, as if the time allowed for that had always run out.
+  // No create waits for a video's length, as if the time limit for that had already passed.
   gateway = await startGateway({ yaml, environment: { DATA_DIR: directory, PORT, MEDIA_PROBE_MS: '0' } });
   account = await gateway.account();
 });
@@ -183,7 +183,7 @@ it('cost nothing if nobody can read them, and the receipt says that their length
   });
 });
 
-/** 720p, 16:9, at 4.30 per million tokens. */
+/** The charge at 720p and 16:9, at 4.30 per million tokens. */
 const byTokens = (seconds: number): string =>
   (Math.round(Math.floor((921_600 * (24 * seconds + 1)) / 1024) * 4.3) / 1e6).toFixed(6);
 

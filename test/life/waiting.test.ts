@@ -8,7 +8,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 import { testYamlWith } from '../support/test-yaml.ts';
 
-/** Adds a model that usually takes 40 s, so that a timer covers the first part of the wait. */
+/** Adds a model that usually takes 40 s, so a timer covers the first part of the wait. */
 const yaml = testYamlWith('slow', 40);
 
 let gateway: TestGateway;
@@ -27,7 +27,7 @@ afterAll(async () => {
 const describeTask = (id: string) => gateway.core.client.workflow.getHandle(id).describe();
 const transitionsOf = async (id: string) =>
   Number((await describeTask(id)).raw.workflowExecutionInfo?.stateTransitionCount ?? 0);
-/** The submission also waits for its job to end. */
+/** Returns the pending activity that waits for the job. The submission does that as well as submitting. */
 const waitOf = async (id: string) => {
   const pending = (await describeTask(id)).raw.pendingActivities ?? [];
   return pending.find(({ activityId }) => activityId === 'submit');
@@ -51,20 +51,19 @@ describe('a task that waits for its render', () => {
     await waitUntil('the upstream was asked often', async () => asked() > before + 8);
     gateway.simulator.advance(3600);
     for (const id of slow) expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
-    // Compares the lowest counts, because a busy machine delays steps, and a delayed step is repeated as a regular
-    // activity.
+    // Compare the lowest counts: a busy machine delays some steps, and a delayed step runs again as a regular activity.
     const fewest = async (ids: readonly string[]) => Math.min(...(await Promise.all(ids.map(transitionsOf))));
-    // Two transitions for the timer, and one for the heartbeat of a long attempt. Polls add none.
+    // The timer adds two transitions, and the heartbeat of a long attempt adds one. Polls add none.
     expect(await fewest(slow)).toBeLessThanOrEqual((await fewest(quick)) + 4);
   });
 
-  // Runs alone: while other jobs get responses, a failure counts as the job's own and triggers that job's back-off.
+  // Runs alone: if other jobs got responses meanwhile, a failure would count as the job's own and trigger its back-off.
   it('is asked about every few seconds while its upstream is away, without a back-off of its own', async () => {
     const prompt = 'an outage [sim:render=2][sim:callback-never]';
     gateway.simulator.addFault({ match: { prompt: 'an outage' }, fault: 'poll:500' });
     const ids: string[] = [];
     for (let n = 0; n < 5; n += 1) ids.push((await account.create({ prompt })).body.id);
-    // After that many failures, the job's own back-off would be a minute.
+    // After eight failures, the job's own back-off would be a minute.
     const saysSo = /the last (?:[89]|\d{2,}) failed .*, next in [1-5] s$/;
     for (const id of ids)
       await expect.poll(async () => (await waitOf(id))?.lastFailure?.message).toMatch(saysSo);

@@ -5,7 +5,7 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/** An attempt that waits in its worker learns of a decision about its task without a heartbeat or a poll. */
+/** While an attempt waits in its worker, it learns of a decision about its task without a heartbeat or a poll. */
 
 const channel = `
   - id: alone
@@ -28,7 +28,7 @@ const model = `  - id: alone
 `;
 const yaml = testYaml.replace('\nmodels:', `${channel}models:`) + model;
 /**
- * The render times vary widely, so that the upstream, which cannot list, is first polled soon and then every half
+ * The times vary widely, so the gateway polls this upstream, which cannot list jobs, soon at first and then every half
  * minute.
  */
 const renderSeconds = [0.5, 100, 200, 300, 400, 500];
@@ -52,7 +52,7 @@ const pendingOf = async (id: string) => {
 const act = (id: string, action: string) => actOn(gateway.admin, id, { action, reason: 'the test asks' });
 const started = 2;
 
-/** The task has been polled, and its attempt is waiting in the worker for the next poll. */
+/** Creates a task whose attempt has polled once and now waits in the worker for the next poll. */
 async function stayingTask(prompt: string): Promise<string> {
   const { status, body } = await account.create({ model: 'alone', prompt: `${prompt} [sim:render=900]` });
   expect(status).toBe(200);

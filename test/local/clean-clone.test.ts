@@ -15,9 +15,9 @@ const run = promisify(execFile);
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Follows a newcomer, who clones, installs, runs `npm start` and pastes the printed commands. The first run has an
- * empty DATA_DIR, so the servers come from whatever source this machine has. The second run uses what the first one
- * left there. The packages are those of this checkout, which .ci/run installs with `npm ci` before it runs any test.
+ * Follows a newcomer who clones, installs, runs `npm start` and pastes the printed commands. The first run has an empty
+ * DATA_DIR, so the servers come from whatever source this machine has. The second run uses what the first left there.
+ * The packages are those of this checkout, which .ci/run installs with `npm ci` before it runs any test.
  */
 describe('a clean clone', () => {
   let directory: string;
@@ -51,7 +51,7 @@ describe('a clean clone', () => {
     const created = await answerOf(create, clone);
     expect(created).toMatchObject({ object: 'video.generation.task', status: 'submitted' });
     expect((await answerOf(list, clone)).data[0].id).toBe(created.id);
-    // Works immediately, because the command before it waits for the video.
+    // Works immediately, because the previous command waits for the video.
     await bash(download, clone);
     expect((await readFile(join(clone, 'video.mp4'))).subarray(4, 8).toString()).toBe('ftyp');
     await bash(image, clone);
@@ -64,8 +64,8 @@ describe('a clean clone', () => {
 
     const unfinished = await answerOf(create, clone);
     const newest = async (command: string) => (await answerOf(command, clone)).data[0];
-    // Waits until the job is upstream and recorded. If a shutdown came between the two, the job would only be looked up
-    // after minutes.
+    // Wait until the job is upstream and recorded. If a shutdown came between the two, the job would only be looked up
+    // minutes later.
     await waitUntil('it is upstream', async () => (await newest(list)).status !== 'pending');
     const pids = await pidsOf(join(clone, '.mediary'));
     expect(pids.length).toBeGreaterThanOrEqual(5);
@@ -91,7 +91,9 @@ describe('a clean clone', () => {
   }, 900_000);
 });
 
-/** The user interface that the banner links responds, and its buttons that bypass the ledger are off. */
+/**
+ * Checks that the user interface linked in the banner responds, and that its buttons that bypass the ledger are off.
+ */
 async function temporalUiIsSafe(mode: LocalMode): Promise<void> {
   const ui = /Temporal UI +(http\S+)/.exec(mode.output())?.[1] ?? '';
   await waitUntil('the UI listens', async () => (await fetch(ui)).ok);
@@ -117,7 +119,7 @@ async function bash(command: string, cwd: string): Promise<string> {
   return (await run('bash', ['-c', command], { cwd, maxBuffer: 10_000_000 })).stdout;
 }
 
-/** Repeats the command while the gateway is busy. That changes nothing. */
+/** Repeats a command while the gateway is busy, which is safe because a busy gateway does nothing. */
 async function answerOf(command: string, cwd: string) {
   for (;;) {
     const answer = JSON.parse(await bash(command, cwd));

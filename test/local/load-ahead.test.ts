@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 
-/** `npm start` runs this as the API and the worker. test/local/start.test.ts shows that they serve. */
+/** `npm start` runs this file as the API and the worker. That they serve is tested in test/local/start.test.ts. */
 
 function load(role: 'api' | 'worker') {
   const child = fork('src/load-ahead.js', [role], { execArgv: [], silent: true });
@@ -23,6 +23,6 @@ it('ends if nobody is left to send an environment', async () => {
   const { child } = load('api');
   const exited = once(child, 'exit');
   child.disconnect();
-  // Node exits with code 13 if a program waits for nothing but has not finished.
+  // Node exits with code 13 if a program has not finished but nothing can wake it.
   expect([0, 13]).toContain((await exited)[0]);
 });

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const port = await choosePort('any', 'the test gateway');
   gateway = await startGateway({
     yaml: testYaml.replace('currency: USD\n', 'currency: USD\nresults: { storage: directory }\n'),
-    // Addresses on this machine may not be fetched, so the gateway must read its own files directly.
+    // Fetching from this machine is forbidden, so the gateway must read its own files directly.
     environment: { DATA_DIR: directory, PORT: String(port), MEDIA_ALLOW_PRIVATE_NETWORKS: '' },
   });
   const { core } = gateway;
@@ -38,7 +38,9 @@ afterAll(async () => {
 });
 
 const inputs = (ids: readonly string[]) => ({ videos: ids.map((id) => `asset://${id}`) });
-/** For five seconds of 720p at 16:9, with this many seconds of input video, at 4.30 a million. */
+/**
+ * Returns the hold for five seconds of 720p at 16:9 with this many seconds of input video, at 4.30 per million tokens.
+ */
 const held = (seconds: number): string => {
   const tokens = Math.floor((921_600 * (24 * (5 + seconds) + 1)) / 1024);
   return (Math.round(tokens * 4.3) / 1e6).toFixed(6);
@@ -54,7 +56,7 @@ it('are held for by their own length, and reach the upstream as a link that work
   const [link = ''] = request?.kind === 'video' ? request.videos : [];
   expect(link).toMatch(new RegExp(`^${gateway.url}/media/${video}/0\\.mp4\\?expires=`));
   expect(Buffer.from(await (await fetch(link)).arrayBuffer())).toEqual(clip);
-  // If the upstream does not report the length, the held length is charged.
+  // If the upstream does not report the length, the charge covers the length that the hold assumed.
   expect((await account.finished(created.body.id))['charge']).toBe(held(5));
 });
 

@@ -8,27 +8,27 @@ import {
   WebMOutputFormat,
 } from 'mediabunny';
 
-/** The frames are empty, because only their positions are read. */
+/** Long media files with empty frames. Only the frames' positions are read. */
 
 function repeated(frame: Buffer, bytes: number): Buffer {
   return Buffer.concat(Array.from({ length: Math.ceil(bytes / frame.length) }, () => frame));
 }
 
-/** Frames of 417 bytes: 128 kbit/s at 44,100 Hz, 1,152 samples each. */
+/** Makes frames of 417 bytes with 1,152 samples each: 128 kbit/s at 44,100 Hz. */
 export function makeMp3(bytes: number): Buffer {
   const frame = Buffer.alloc(417);
   frame.writeUInt32BE(0xff_fb_90_00);
   return repeated(frame, bytes);
 }
 
-/** Frames of 512 bytes, 1,024 samples each at 44,100 Hz. */
+/** Makes frames of 512 bytes with 1,024 samples each at 44,100 Hz. */
 export function makeAac(bytes: number): Buffer {
   const frame = Buffer.alloc(512);
   Buffer.from([0xff, 0xf1, 0x50, 0x80, 0x40, 0x1f, 0xfc]).copy(frame);
   return repeated(frame, bytes);
 }
 
-/** Opus, at 20 ms per 1,000 bytes. */
+/** Makes Opus with 20 ms per 1,000 bytes. */
 export async function makeOgg(bytes: number): Promise<Buffer> {
   const target = new BufferTarget();
   const output = new Output({ format: new OggOutputFormat(), target });
@@ -47,7 +47,7 @@ export async function makeOgg(bytes: number): Promise<Buffer> {
   return Buffer.from(target.buffer ?? new ArrayBuffer(0));
 }
 
-/** VP8 at 40 ms for each 20,000 bytes. Like a browser's recording, it has no table of its frames. */
+/** Makes VP8 with 40 ms per 20,000 bytes. Like a browser recording, the file has no frame table. */
 export async function makeRecordedWebm(bytes: number): Promise<Buffer> {
   const target = new BufferTarget();
   const output = new Output({ format: new WebMOutputFormat({ appendOnly: true }), target });

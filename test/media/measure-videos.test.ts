@@ -16,12 +16,15 @@ const openMedia: typeof client.openMedia = (fetch) => client.openMedia(fetch);
 const caller = { account: 'a', key: 'k' };
 const longEnough = createMeasureVideos({ probe, openMedia, timeoutMs: 60_000 });
 
-/** A box of a megabyte of zeros, which players skip. */
+/** A box with a megabyte of zeros, which players skip. */
 const tail = Buffer.concat([Buffer.alloc(1024 * 1024), Buffer.alloc(0)]);
 tail.writeUInt32BE(tail.length, 0);
 tail.write('free', 4, 'latin1');
 const fileTypeBytes = clip.readUInt32BE(0);
-/** The frame table follows the zeros. Its offsets are now wrong, but it still gives the frame count and duration. */
+/**
+ * A clip whose frame table follows the zeros. The table's offsets are now wrong, but it still gives the frame count and
+ * duration.
+ */
 const late = Buffer.concat([clip.subarray(0, fileTypeBytes), tail, clip.subarray(fileTypeBytes)]);
 
 const ranges: string[] = [];

@@ -42,7 +42,6 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** The vendor's own client, to inspect the account. */
 const sdk = (auth: string) => new Replicate({ auth, baseUrl: `${upstream.url}/replicate/v1` });
 const idsAt = async (auth: string): Promise<string[]> =>
   ((await sdk(auth).files.list()) as unknown as { results: { id: string }[] }).results.map(({ id }) => id);
@@ -59,7 +58,7 @@ async function run(file: string, model = 'wan'): Promise<Record<string, unknown>
   return account.finished(created.body.id);
 }
 
-/** Well below the limit for an upload, and far above what one needs. */
+/** Well below the upload time limit, and far above what an upload needs. */
 const patience = { timeout: 180_000 };
 const uploads = (name: string) => upstream.control.tasks(name).map(({ id }) => id).length;
 

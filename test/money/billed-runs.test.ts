@@ -19,7 +19,7 @@ import { billOf, termsOf } from './price-lists.ts';
 import type { Terms } from './price-lists.ts';
 
 /**
- * Sends typical requests for each model of gateway.example.yaml to a gateway with its prices. The simulator reports
+ * Sends typical requests for every model of gateway.example.yaml to a gateway with its prices. The simulator reports
  * what it rendered, and the ledger must have charged what the vendors bill for that.
  */
 
@@ -52,12 +52,12 @@ let account: TestAccount;
 let media: Server;
 let mediaUrl = '';
 
-/** The kinds of cases that the models so far have, by channel and by what the bill counts. */
+/** Kinds of cases covered so far, by channel and by what the bill counts. */
 const covered = new Set<string>();
 
 /**
- * Keeps one case for each price of a resolution or size, and one for each kind of input, length and quality. Of those
- * that an earlier model covers, only the last is kept: price-lists.test.ts compares the prices of all.
+ * Keeps one case for each price of a resolution or size, and one for each kind of input, length and quality. If an
+ * earlier model covers all of them, keeps only the last: price-lists.test.ts compares every price.
  */
 function typicalCases(cases: readonly Case[], terms: Terms): Case[] {
   const kindOf = ({ name }: Case) => /video|frame|reference|with(?:out)? sound|est$/.exec(name)?.[0] ?? name;
@@ -84,7 +84,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => media.listen(0, '127.0.0.1', resolve));
   const address = media.address();
   mediaUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
-  // Even a busy machine reads an input video within this time.
+  // Long enough for even a busy machine to read an input video.
   const environment = { MEDIA_PROBE_MS: '30000' };
   gateway = await startGateway({ yaml: simulatedExample(), renderSeconds: 0, environment });
   account = await gateway.account({ credit: '10000' });
@@ -162,7 +162,7 @@ const usageSchema = z.object({
   input_tokens_details: z.object({ text_tokens: z.number(), image_tokens: z.number() }),
 });
 
-/** Uses the tokens in the response, if there are any, because no formula determines those of an image. */
+/** Takes the token count from the response if there is one, because no formula predicts an image's tokens. */
 function asRendered(one: Case, { body }: Answer): Case {
   const usage = usageSchema.safeParse(body.usage).data;
   if (usage === undefined || one.facts.usage === undefined) return one;

@@ -22,7 +22,7 @@ const basis: PriceBasis = {
   version: 'v',
 };
 
-/** Computes the charge again from the basis and the settlement as the ledger's entries store them. */
+/** Recomputes a charge from the basis and the settlement, as stored in ledger entries. */
 const again = (frozen: PriceBasis, settlement: Settlement, held: bigint, change: Partial<Reckoning> = {}) => {
   const { amount: _amount, ...kept } = settlement;
   const reckoning = readSettleReckoning(JSON.stringify({ ...kept, ...change }));

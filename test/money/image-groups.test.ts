@@ -37,7 +37,7 @@ const image = fc.record({
 });
 
 it('two sizes have two prices, whichever comes first', () => {
-  // 0.04, and 0.08 plus three more megapixels.
+  // 0.04, plus 0.08 with three additional megapixels.
   expect(chargeOf([small, large]).amount).toBe(165_000n);
   expect(chargeOf([large, small]).amount).toBe(165_000n);
   expect(chargeOf([small, large]).lines).toMatchObject([
@@ -72,7 +72,6 @@ it('charges the cheapest if there are more images than requested', () => {
   expect(chargeOf([large, small, large], 2).amount).toBe(165_000n);
 });
 
-/** The sizes were read from the images. */
 const measured = (facts: SettleFacts, held: bigint, more: Partial<PriceBasis> = {}) =>
   chargeImages({
     basis: { ...basis, ...more },

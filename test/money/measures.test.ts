@@ -7,13 +7,12 @@ import type { SettleFacts } from '../../src/money/settle-facts.ts';
 import { settle } from '../../src/money/settle.ts';
 
 interface Example {
-  /** For measures of what is rendered: a request and its quantity, as numerator / denominator. */
+  /** For measures of what is rendered: a request, and its quantity as numerator / denominator. */
   readonly request?: {
     readonly extent: Omit<Extent, 'tokens'> & { readonly tokens?: bigint };
     readonly comesTo: string;
   };
   readonly facts: SettleFacts;
-  /** For measures that the response reports. */
   readonly reported: string;
   /** Applies if the upstream reports nothing. */
   readonly bound?: NonNullable<PriceBasis['bounds']>[Measure];
@@ -24,7 +23,7 @@ const tokens = (name: string): Example => ({
   reported: '1200/1000000',
 });
 
-/** A measure without an example does not compile. */
+/** One example per measure. A new measure without an example does not compile. */
 const examples: Readonly<Record<Measure, Example>> = {
   million_tokens: {
     request: { extent: { tokens: 108_900n }, comesTo: '108900/1000000' },

@@ -34,7 +34,7 @@ const usualSizes: Readonly<Record<string, string>> = {
   '720p': '1280x720',
   '1080p': '1920x1080',
 };
-/** Fewer output tokens than any model of the example really uses, so that they stay below the hold. */
+/** Fewer output tokens than any model of the example really uses, so the charge stays below the hold. */
 const qualityTokens: Readonly<Record<string, number>> = { low: 150, medium: 350 };
 
 function planOf(request: VideoRequest | ImageRequest): RoutePlan | undefined {
@@ -69,7 +69,7 @@ function videoCase(name: string, over: Partial<VideoRequest>): Case[] {
   const resolution = videos.length > 0 ? (terms?.edited ?? asks) : asks;
   const size = terms?.sizes?.[resolution] ?? usualSizes[resolution] ?? '1280x720';
   const { width, height } = parseSize(size) ?? { width: 0, height: 0 };
-  // The vendor's documented formula, in which seconds of input count, too.
+  // The vendor's documented formula, which also counts seconds of input.
   const tokens = (width * height * (24 * (duration + given) + 1)) / 1024;
   const hasSound = generateAudio ?? terms?.reports_sound;
   const sound = hasSound === undefined ? undefined : hasSound ? 'sound' : 'silent';
@@ -119,7 +119,6 @@ function videoCases({ id: model, resolutions, durations, inputs }: ModelConfig):
       ...videoCase(`${resolution} with sound`, { ...base, resolution, generateAudio: true }),
       ...videoCase(`${resolution} without sound`, { ...base, resolution, generateAudio: false }),
       ...videoCase(`${resolution} from a frame`, { ...base, resolution, firstFrame: picture }),
-      // An edit is as long as its video.
       ...videoCase(`${resolution} with a video`, {
         ...base,
         resolution,

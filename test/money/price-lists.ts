@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { parseSize } from '../../src/base/image-sizes.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
 
-/** Computes bills from the vendors' price lists, independently of our own price lines. */
+/** Computes bills from the vendors' price lists, independently of the gateway's own price lines. */
 
 const price = z.string().regex(/^\d+(\.\d+)?$/);
 const listSchema = z.array(
@@ -42,7 +42,7 @@ export const termsOf = new Map<string, Terms>(
 );
 export interface Rendered {
   readonly facts: SettleFacts;
-  /** The words that select the price in the list. */
+  /** The words that select a price in the list. */
   readonly words: readonly string[];
   readonly counts: Readonly<Record<'output' | 'input_second' | Extra, number>>;
 }
@@ -55,7 +55,7 @@ export function classOf(size: string): string {
   return side < 1.5 ? '1K' : side < 3 ? '2K' : '4K';
 }
 
-/** Multiplies exactly. The result has 18 decimal places. */
+/** Multiplies decimal strings exactly. The product has 18 decimal places. */
 function times(...factors: readonly string[]): bigint {
   const places = 18;
   const parts = factors.map((factor) => factor.split('.'));

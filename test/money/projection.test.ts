@@ -8,7 +8,7 @@ const long = Date.UTC(2025, 0);
 it('each remaining day costs the average of the complete days; today at least what it has cost so far', () => {
   const project = (used: bigint, today: bigint, day: number) =>
     projectMonth({ used, today, now: at(day), since: long });
-  // Ten days with 10 each, and 20 remaining days including today.
+  // 10 a day for ten days, with 20 days left including today.
   expect(project(100n, 0n, 11)).toEqual({ projected: 300n, days: 10 });
   expect(project(104n, 4n, 11)).toEqual({ projected: 300n, days: 10 });
   expect(project(150n, 50n, 11)).toEqual({ projected: 340n, days: 10 });
@@ -22,7 +22,7 @@ it('fewer than three complete days since the start of the month or the key are n
   expect(project(4, long)).toEqual({ projected: 900n, days: 3 });
   expect(project(20, at(18))).toEqual({ days: 2 });
   expect(project(20, at(17))).toEqual({ projected: 420n, days: 3 });
-  // The clock of a process may be behind the one that dated the key.
+  // A process's clock may be behind the clock that dated the key.
   expect(project(1, at(2))).toEqual({ days: 0 });
 });
 

@@ -79,7 +79,7 @@ it('of a task that waits for a person each target is notified once, as soon as i
   gateway.clock.aheadMs += minute;
   await look(2);
   const [, { headers, text } = expect.fail('nobody was notified')] = pager.received;
-  // The library also verifies the time. A minute ahead is within its five minutes.
+  // The library also verifies the time. A minute ahead is within its tolerance of five minutes.
   new Webhook(secret).verify(text, headers as Record<string, string>);
   expect([headers['webhook-id'], taken()]).toEqual([
     'attention/charge_review/ark/1',
@@ -101,7 +101,7 @@ it('of a task that waits for a person each target is notified once, as soon as i
   ]);
 });
 
-/** Balances are read once a minute. */
+/** Advances the clock by a minute and checks, because balances are read once a minute. */
 async function lookAtBalances(): Promise<void> {
   gateway.clock.aheadMs += minute;
   await look();
@@ -204,7 +204,7 @@ it('an account’s own address gets one event when its balance falls below its o
   await seen.create();
   await gateway.core.notices.accountAlerts.run();
   const [{ headers, text } = expect.fail('no event')] = receiver.received;
-  // By now the gateway's clock is too far ahead for the library to accept the time of the message.
+  // The gateway's clock is now too far ahead for the library to accept the message's time.
   const [id, sentAt] = [headers['webhook-id'], headers['webhook-timestamp']].map(String);
   const signature = new Webhook(seen.webhookSecret).sign(id ?? '', new Date(Number(sentAt) * 1000), text);
   expect(headers['webhook-signature']).toBe(signature);

@@ -7,7 +7,7 @@ import { createNoticeStore } from '../../src/store/notices.ts';
 import type { NoticeStore } from '../../src/store/notices.ts';
 import { openDatabase } from '../capacity/support.ts';
 
-/** Targets respond late. No other process takes over meanwhile, and a stop waits only for the message in flight. */
+/** Targets respond late. Meanwhile no other process takes over, and a stop waits only for the message in flight. */
 
 const silenceMs = 60_000;
 let database: Awaited<ReturnType<typeof openDatabase>>;
@@ -50,7 +50,7 @@ it('a process that sends for minutes keeps the duty: each target gets each notic
     return undefined;
   }, 'kept');
   await slow.run();
-  // The other process has made rounds for longer than the silence after which a process counts as gone.
+  // The other process has been checking for longer than the silence after which a process counts as gone.
   expect(looks * 9_000).toBeGreaterThan(silenceMs);
   expect(got).toHaveLength(20);
   expect(new Set(got).size).toBe(20);

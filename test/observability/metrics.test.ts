@@ -4,7 +4,7 @@ import { everyMetric } from '../support/every-metric.ts';
 import { familyOf } from '../support/scrape.ts';
 
 const familiesMax = 60;
-/** For one channel, including buckets, once everything that can happen has happened there. */
+/** The most series for one channel, including buckets, after everything that can happen there has happened. */
 const seriesPerChannelMax = 200;
 const channels = Array.from({ length: 12 }, (_, n) => `channel-${n}`);
 

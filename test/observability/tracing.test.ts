@@ -11,7 +11,7 @@ import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 const caller = `00-${trace}-00f067aa0ba902b7`;
 const request = { name: 'request', kind: 'server' } as const;
-/** A full batch is sent without waiting for more spans. */
+/** A full batch, which is sent without waiting for more spans. */
 const spansOfABatch = 512;
 
 let otlp: Awaited<ReturnType<typeof startOtlpReceiver>>;
@@ -190,7 +190,7 @@ describe('a receiver of traces', () => {
     const before = otlp.answer.requests;
     for (let span = 0; span < spansOfABatch; span += 1) tracer.enter(undefined, request)?.end();
     await vi.waitFor(() => expect(otlp.answer.requests).toBeGreaterThan(before), patiently);
-    // Waits until the effects of the response have happened.
+    // Leave time for the response to take effect.
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 
@@ -226,7 +226,7 @@ describe('a receiver of traces', () => {
     try {
       const closing = tracer.close().then(() => (isClosed = true));
       await vi.advanceTimersByTimeAsync(3_000);
-      // The receiver's clock has not moved, so its timers are still waiting.
+      // The receiver's clock has not moved, so its timers are still pending.
       expect(isClosed).toBe(true);
       await closing;
     } finally {

@@ -7,8 +7,8 @@ import { databaseUri } from '../support/run-servers.ts';
 const countedSeconds = 15;
 const countsMax = 12;
 /**
- * An idle machine sends 1.7 commands a second (`npm run bench -- idle`). The rest allows for rounds that fall due
- * together.
+ * An idle machine sends 1.7 commands a second (`npm run bench -- idle`). The rest is for loops that happen to run at
+ * the same time.
  */
 const commandsMax = countedSeconds * 4;
 
@@ -20,7 +20,7 @@ it('an idle API and worker send few commands to MongoDB', async () => {
   const gateway = await startGateway({ environment: { MONGODB_URI: uri.href } });
   onTestFinished(() => gateway.stop());
   expect(link.take().size).toBeGreaterThan(0);
-  // On a busy machine, startup may take longer than two counts.
+  // On a busy machine, startup may take longer than two counting periods.
   const counts: Commands[] = [];
   while (counts.length < countsMax && counts.filter(isIdle).length < 2) counts.push(await countCommands());
   expect(counts.filter(isIdle), `two counts are low: ${JSON.stringify(counts)}`).toHaveLength(2);

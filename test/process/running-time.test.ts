@@ -10,7 +10,7 @@ const never = new Promise<never>(() => undefined);
 it('a limit does not count time in which the process was paused', async () => {
   const signal = timeLimit(1_000);
   standStill(3_000);
-  // Timers that are due fire before this.
+  // Timers that are due fire before this resolves.
   await turn();
   expect(signal.aborted).toBe(false);
   await new Promise((resolve) => signal.addEventListener('abort', resolve));

@@ -1,6 +1,8 @@
 import type { ImageRequest, VideoRequest } from '../../src/models/request.ts';
 
-/** Requests of every kind of input. Each is accepted by the adapter and by its dialect, or refused by both. */
+/**
+ * Requests with every kind of input. The adapter and its dialect must either both accept or both refuse each of them.
+ */
 
 const a = 'https://ex.com/a.png';
 const data = 'data:image/png;base64,iVBORw0KGgo=';
@@ -20,7 +22,10 @@ export type VideoRow = readonly [model: string, asked: Partial<VideoRequest>, ex
 export type ImageRow = readonly [model: string, asked: Partial<ImageRequest>, count: number];
 
 export interface VendorInputs {
-  /** Below the simulator's address. `bucketPath` replaces `path` for models whose results go to a bucket. */
+  /**
+   * The path below the simulator's address. `bucketPath` replaces `path` for models whose results are written to a
+   * bucket.
+   */
   readonly path: string;
   readonly bucketPath?: string;
   readonly videos: readonly VideoRow[];

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { providers } from '../../src/providers/index.ts';
 import { videoIssue, videoRequest } from './support.ts';
 
-/** `video_task` means the same for every vendor. vendor-matrix.test.ts covers the other common parameters. */
+/**
+ * `video_task` has the same meaning for every vendor. The other common parameters are tested in vendor-matrix.test.ts.
+ */
 
 const words = ['reference', 'edit', 'extend', 'upscale', 'reframe'];
 

@@ -23,7 +23,7 @@ const mapping = fieldMappingSchema.parse({
   result: 'output',
 });
 const clip = 'https://ex.com/a.mp4';
-/** Requests, besides media, on which some model's facts depend. */
+/** Requests without media that some models' facts depend on. */
 const special: readonly Partial<VideoRequest>[] = [
   { draft: true },
   { resolution: '480p' },
@@ -106,7 +106,7 @@ describe.each(rows)('%s, %s, %j', (provider, model, request) => {
     const plain = await jsonOf({});
     const callbackUrl = 'https://gw.example/cb';
     const whole = JSON.parse(await bodyOf(provider, model, extraOf({}), { callbackUrl }))[1];
-    // A vendor may have a field of its own for the metadata.
+    // A vendor may have its own field for the metadata.
     const decided = Object.keys(whole).filter((name) => !known.has(name) && name !== 'metadata');
     const taken = [...decided, ...(facts.reserved ?? []), ...keysOf(whole)].filter(
       (name) => !known.has(name),

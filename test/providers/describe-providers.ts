@@ -5,7 +5,6 @@ import { imageMatrix } from './image-matrix.ts';
 import { vendorMatrix } from './vendor-matrix.ts';
 import type { PlainFacts, VideoFacts } from '../../src/models/model-facts.ts';
 
-/** Builds docs/providers.md from the adapters themselves. */
 export function describeProviders(providers: Readonly<Record<string, Provider>>): string {
   const sections = Object.entries(providers).map(([name, provider]) => section(name, provider));
   const matrix = [

@@ -24,7 +24,7 @@ import { upstreamError } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { imageVendors, jobVendors, type JobVendor } from './vendors.ts';
 
-/** Every adapter must meet these requirements on its dialect of the simulator, through the real HTTP client. */
+/** Requirements for every adapter, tested on its dialect of the simulator through the real HTTP client. */
 
 const renderSeconds = 80;
 const simulator = useSimulator({ renderSeconds });
@@ -73,7 +73,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     simulator.control.advance(80);
     const status = await vendor.status(operation, context());
     if (status.state !== 'succeeded') throw new Error(`it is ${status.state}`);
-    // Some vendors report only the cost, and others not even that.
+    // Some vendors report only the cost, and others not even the cost.
     const reported = Object.keys({ ...status.facts, ...status.cost });
     expect(reported.length > 0).toBe(vendor.reportsNothing !== true);
     const headersOf = (url: string) => vendor.linkHeaders(url, context());
@@ -133,7 +133,6 @@ describe.each(jobVendors)('$name', (vendor) => {
       const status = await end(`[sim:${fault}]`);
       if (status.state !== 'failed') throw new Error(`it is ${status.state}`);
       expect(isUnbilled(status)).toBe(vendor.unbilled?.includes(fault) ?? false);
-      // The adapter must do what docs/providers.md says about the vendor.
       expect(status.unbilled === true).toBe(isPromised(vendor, status.failure.class));
     },
   );
@@ -206,10 +205,10 @@ describe.each(jobVendors)('$name', (vendor) => {
       });
       onTestFinished(() => receiver.close());
       await vendor.submit('a boat', submitContext({ ...context(), credential, callbackUrl: receiver.url }));
-      // Some vendors call the address once before they accept it.
+      // Some vendors call an address once before they accept it.
       await expect
         .poll(() => {
-          // Once the job has ended, its callback is being sent, and the signature must not become too old.
+          // Stop the clock once the job has finished, so the signature of its callback does not become too old.
           if (!simulator.control.tasks('a boat').some(({ phase }) => isFinal(phase))) {
             simulator.control.advance(10);
             aheadMs += 10_000;
@@ -226,7 +225,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     onTestFinished(() => rm(directory, { recursive: true }));
     const options = {
       host: '127.0.0.1',
-      // URLs in the operation contain the port. No other process may take it during the restart.
+      // URLs in the operation contain the port, so no other process may take it during the restart.
       port: await choosePort('any', 'the simulator'),
       apiKeys: ['test-key'],
       stateFile: join(directory, 'state.jsonl'),
@@ -274,7 +273,10 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await vendor.status(operation, context())).toMatchObject({ state: 'pending', phase: 'running' });
   });
 
-  /** Cancels a job that is no longer queued. A DELETE that does not cancel such a job would delete its result. */
+  /**
+   * Cancels a job. If the adapter refuses, it must not have sent a DELETE, which would delete the result of a finished
+   * job.
+   */
   async function cancelled(operation: Operation): Promise<'cancelled' | 'refused' | undefined> {
     const methods: string[] = [];
     const request: ProviderContext['request'] = (asked) => {
@@ -332,7 +334,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       const found = await ask();
       expect(found === undefined).toBe(!part.lists);
       expect(found?.has('unknown') ?? false).toBe(false);
-      // A job whose end the list does not report would be missing.
+      // A job would be missing if the list did not report how it ended.
       for (const [index, operation] of operations.entries()) {
         const listed = found?.get(operation.id);
         const alone = await vendor.status(operation, context());
@@ -351,7 +353,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       return;
     }
     expect(item.expiresAt).toBeGreaterThan(now);
-    // The expiry times of links are in whole seconds.
+    // Links expire at whole seconds.
     simulator.control.advance(item.expiresAt - now - 30);
     expect(await readAll([item])).toBeGreaterThan(100);
   });
@@ -384,7 +386,10 @@ describe.each(jobVendors)('$name', (vendor) => {
   });
 });
 
-/** Rows are named after their provider, some with a family of models. */
+/**
+ * Whether docs promise that a failure of this class is free. A row's name is its provider's, in some cases followed by
+ * a model family.
+ */
 function isPromised({ name, model }: JobVendor, failure: FailureClass): boolean {
   const unbilled = providers[name.split(/[ ,]/)[0] ?? '']?.about.unbilled;
   if (unbilled === undefined || !model.startsWith(unbilled.models ?? '')) return false;

@@ -21,9 +21,9 @@ import { refusalError } from '../../src/providers/shared/http-outcome.ts';
 import { failedJob } from '../../src/providers/shared/job-status.ts';
 
 /**
- * Every code on each vendor's error page, with the adapter's table and what it must read from the code. A line begins
- * with the outcome (`ended` for a job that failed), the class, and what was moderated. Answers follow as `STATUS CODE:
- * MESSAGE`, without the message if it is `m`.
+ * Every code on each vendor's error page, with the adapter's failure table. A line begins with what the adapter must
+ * conclude: the outcome (`ended` for a job that failed), the class, and what was moderated. Responses follow as `STATUS
+ * CODE: MESSAGE`, without the message if it is `m`.
  */
 const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: string]>> = {
   ark: [arkFailures, `
@@ -207,7 +207,7 @@ const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: st
     ended moderation_input: x: Content violates usage guidelines.`],
 }; // prettier-ignore
 
-/** The gateway's decisions depend on these codes. */
+/** The gateway's own codes, which its decisions depend on. */
 const wordsOfOurs = [
   'at_concurrency_limit', 'upstream_id_taken', 'circuit_open', 'channel_gone', 'unreadable_answer', 'adapter_failed',
   'dns_failed', 'connect_failed', 'connect_timeout', 'tls_failed', 'timeout', 'connection_lost', 'unusable_link',

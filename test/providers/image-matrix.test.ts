@@ -4,13 +4,13 @@ import { providers } from '../../src/providers/index.ts';
 import { foreignProbesOf, imageProbesOf, imageRowsOf, imageSubmissionOf } from './image-matrix.ts';
 import { isHandedOn, ownColumns, saidOfImage, triedColumns } from './image-matrix.ts';
 
-/** Sends every field that some vendor has for images to every row. Exactly the promised fields must be sent on. */
+/** Sends every image field of every vendor to every row. Exactly the promised fields must be sent upstream. */
 
 const rows = Object.entries(providers).flatMap(([name, provider]) =>
   imageRowsOf(provider).map((row) => [name, row.model, row] as const),
 );
 
-/** Some model renders these sizes if the request names none. */
+/** Sizes that some model renders even if the request names none. */
 const anyway: ReadonlySet<string> = new Set(['auto', '2K', '1024x1024', '2048x2048', '1600x1600']);
 
 describe.each(rows)('%s, %s', (_, model, row) => {
@@ -60,8 +60,7 @@ describe.each(rows)('%s, %s', (_, model, row) => {
       }),
     );
     const isAsSaid = tried.map(({ said, isThere }) => isThere === (said === 'sent'));
-    // The model's default need not be sent if the model accepts no other value, or if it leaves the choice to the
-    // model.
+    // The default need not be sent if the model accepts no other value, or if leaving it out lets the model choose.
     const isAll = new Set(tried.map(({ value }) => JSON.stringify(value))).size === 1;
     if (tried.length > 0 && !isAll && !isAsSaid.includes(true)) return [`${column} is never as promised`];
     return tried.filter(

@@ -7,12 +7,12 @@ import { capabilityFor, offerOf } from '../../src/routing/capability.ts';
 import { canned, imageRequest, submitContext } from './support.ts';
 import { exampleOf, summedUp } from './vendor-matrix.ts';
 
-/** Builds the matrix of vendors and image fields from the tables of facts. image-matrix.test.ts tests every cell. */
+/** Builds the matrix of vendors and image fields from the fact tables. Every cell is tested in image-matrix.test.ts. */
 
 const addresses = ['https://ex.com/one.png', 'https://ex.com/two.png', 'https://ex.com/mask.png'] as const;
 const data = ['T25lT25l', 'VHdvVHdv', 'TWFza01h'] as const;
 
-/** Requests without the field under test. Their inputs have each form that an adapter may need. */
+/** Requests without the field under test. Their inputs come in every form that an adapter may need. */
 const plainRequests: readonly ImageRequest[] = [0, 1].flatMap((form) => {
   const input = (index: 0 | 1 | 2): ImageInput =>
     form === 0
@@ -32,7 +32,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   size: 'auto 1K 2K 16:9 adaptive 512x512 1024x1024 1536x1024 2048x2048 1600x1600'.split(' '),
   quality: ['low', 'high', 'medium', 'standard', 'hd'],
 };
-/** Values for any other field. A model may accept one of them. */
+/** Values to try for any other field. A model may accept some of them. */
 const values: readonly JsonValue[] = [
   'some text',
   0.5,
@@ -49,7 +49,7 @@ const values: readonly JsonValue[] = [
   'opaque',
 ];
 
-/** A request, the same request without the part under test, and texts that the sent request must contain. */
+/** A request, the same request without the part under test, and texts that the request sent upstream must contain. */
 export interface ImageProbe {
   readonly request: ImageRequest;
   readonly plain: ImageRequest;
@@ -78,10 +78,10 @@ export interface ForeignProbe extends ImageProbe {
   readonly fields: Readonly<Record<string, JsonValue>>;
 }
 
-/** Warnings name at most `someNamesMax` fields, and the plain request may account for one of them. */
+/** Warnings name at most `someNamesMax` fields, and one of those may come from the plain request. */
 const namesAtOnce = someNamesMax - 1;
 
-/** Tests every column with every plain request. The values rotate, so that each column meets many of them. */
+/** Tests every column with every plain request. Values rotate, so each column meets many of them. */
 export function foreignProbesOf(columns: readonly string[]): ForeignProbe[] {
   const starts = columns.flatMap((_, index) => (index % namesAtOnce === 0 ? [index] : []));
   return plainRequests.flatMap((plain, form) =>
@@ -146,7 +146,7 @@ export function saidOfImage(row: ImageRow, { request }: ImageProbe, column: stri
   return unconsumedOfImage(request, capability.facts).includes(column) ? 'warned' : 'sent';
 }
 
-/** Whether the core passes on the request in this form: it may split it, or fetch addresses first. */
+/** Whether the core passes the request on in this form. It may instead split the request, or fetch addresses first. */
 export function isHandedOn(row: ImageRow, request: ImageRequest): boolean {
   const { image } = row.provider;
   const capability = capabilityOf(row, request);
@@ -155,7 +155,7 @@ export function isHandedOn(row: ImageRow, request: ImageRequest): boolean {
   return !isConverted && request.n <= (capability.facts.per_call ?? 1);
 }
 
-/** Returns the address and body of the adapter's only request, which the vendor refuses. */
+/** Returns the address and body of the only request that the adapter sends. The vendor refuses that request. */
 export async function imageSubmissionOf(row: ImageRow, request: ImageRequest): Promise<string> {
   const { provider, model, mapping: map } = row;
   const upstream = canned({ status: 400, json: {} });

@@ -143,7 +143,7 @@ describe('OpenAI', () => {
       { json: fixture('openai/images') },
     );
     expect(sent.url).toBe('https://up.example/v1/images/generations');
-    // Without response_format, which the model would refuse, and the seed, which it does not know.
+    // Without response_format, which the model would refuse, and without the seed, which it does not support.
     expect(sent.json).toEqual({
       model: 'gpt-image-1.5',
       prompt: 'a red cube',

@@ -6,7 +6,7 @@ import { providerContext, realMarker, submitContext, upstreamError } from './sup
 import { useSimulator } from './use-simulator.ts';
 import { jobVendors } from './vendors.ts';
 
-/** If an adapter declares a list, polling uses the list, so many jobs in flight do not cost a request each. */
+/** If an adapter declares a list, polls use it, so many jobs in flight do not cost a request each. */
 
 const simulator = useSimulator({ renderSeconds: 80 });
 
@@ -32,7 +32,7 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
     return (await vendor.submit(prompt, marked)).operation;
   }
 
-  /** Submits one by one, because a vendor may limit how many arrive at once. */
+  /** Submits jobs one by one, because a vendor may limit concurrent creates. */
   async function submitAll(prompts: readonly string[]) {
     const operations = [];
     for (const prompt of prompts) operations.push(await submit(prompt));

@@ -8,11 +8,11 @@ import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { asAsked, canned, submitContext, videoRequest } from './support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
-/** What every adapter sends for each role of an image, through the core that assigns the roles. */
+/** Covers what every adapter sends for each image role, through the core that assigns the roles. */
 
 const first = 'data:image/png;base64,Rmlyc3Q=';
 const last = 'data:image/png;base64,TGFzdA==';
-/** Some vendors accept only the base64 text. */
+/** Removes the data URL's prefix. Some vendors accept only the base64 text. */
 const bare = (url: string) => url.slice(url.indexOf(',') + 1);
 
 const mapping = fieldMappingSchema.parse({
@@ -134,7 +134,7 @@ function search(value: unknown, url: string, above: readonly string[]): readonly
   return undefined;
 }
 
-/** Words from the whole body, because some vendors name the role there, as in `task` or `input_type`. */
+/** Returns the words of the whole body, because some vendors name the role there, as in `task` or `input_type`. */
 function plainWords(value: unknown): string[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([name, item]) =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { providers } from '../../src/providers/index.ts';
 import { canned, imageRequest, providerContext } from './support.ts';
 
-/** An unreadable item must not hide the others, which were rendered and are billed. */
+/** An unreadable item must not hide the other items, which were rendered and are billed. */
 
 const url = 'https://files.example/1.png';
 

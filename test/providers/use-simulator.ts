@@ -6,7 +6,7 @@ interface SimulatorInUse extends Pick<Simulator, 'url' | 'control'> {
   readonly request: UpstreamClient;
 }
 
-/** Each test begins without tasks, faults and counts. Only `control.advance` moves the clock. */
+/** Starts a simulator that each test finds without tasks, faults and counts. Only `control.advance` moves its clock. */
 export function useSimulator(options: {
   readonly renderSeconds: number;
   readonly apiKeys?: readonly string[];

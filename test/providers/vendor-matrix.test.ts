@@ -6,7 +6,9 @@ import { canned, providerContext, submissionOf, videoRequest } from './support.t
 import { parameters, probesOf, requestColumns, rowsOf, saidOf } from './vendor-matrix.ts';
 import type { Probe, Served } from './vendor-matrix.ts';
 
-/** What a cell of docs/providers.md promises must be sent. Anything else must be refused or cause a warning. */
+/**
+ * The adapter must send what a cell of docs/providers.md promises. Anything else must be refused or cause a warning.
+ */
 
 const makers = Object.entries(providers).filter(([, { video }]) => video?.facts !== undefined);
 const rows = makers.flatMap(([name, provider]) =>

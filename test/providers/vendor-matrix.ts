@@ -6,7 +6,7 @@ import type { JsonValue, VideoRequest } from '../../src/models/request.ts';
 import type { Provider, VideoProvider } from '../../src/providers/provider.ts';
 import { consumedBy, videoIssue, videoRequest } from './support.ts';
 
-/** Builds the matrix of docs/providers.md from the tables of facts. vendor-matrix.test.ts tests every cell. */
+/** Builds the matrix of docs/providers.md from the fact tables. Every cell is tested in vendor-matrix.test.ts. */
 
 const media = {
   firstFrame: ['https://ex.com/first.png', 'data:image/png;base64,Rmlyc3Q='],
@@ -44,7 +44,9 @@ export const inputs: readonly Partial<VideoRequest>[] = [0, 1].flatMap((form) =>
   ];
 });
 
-/** `video_task` is the purpose of a video. test/providers/common-parameters.test.ts covers it for each model. */
+/**
+ * Without `video_task`, the purpose of a video, which test/providers/common-parameters.test.ts covers for each model.
+ */
 type Parameter = Exclude<(typeof commonParameters)[number], 'video_task'>;
 export const parameters: Readonly<Record<Parameter, readonly JsonValue[]>> = {
   negative_prompt: ['rain'],
@@ -64,11 +66,11 @@ type Field = (typeof fields)[keyof typeof fields][0];
 const roles = ['first_frame', 'last_frame', 'references', 'videos', 'audios'] as const;
 type Role = (typeof roles)[number];
 
-/** A request with the part under test. */
+/** A request with the part under test, and `plain`, the same request without that part. */
 export interface Probe {
   readonly request: VideoRequest;
   readonly plain: VideoRequest;
-  /** Texts that the sent body must contain. If undefined, the body must differ from that of `plain`. */
+  /** Texts that the sent body must contain. If undefined, the body must differ from the body for `plain`. */
   readonly texts?: readonly string[];
   readonly field?: Field;
   readonly parameter?: string;
@@ -126,7 +128,7 @@ export function saidOf({ video, model, mapping: map }: Served, { request, field,
   return isUsed ? 'sent' : 'warned';
 }
 
-/** Has a field for everything that a mapped vendor can be sent. */
+/** A mapping with a field for everything that a mapped vendor can be sent. */
 const mapping = fieldMappingSchema.parse({
   fields: Object.fromEntries(
     `prompt first_frame last_frame images videos audios seed generate_audio return_last_frame watermark draft`
@@ -169,7 +171,7 @@ export function vendorMatrix(providers: Readonly<Record<string, Provider>>): str
     const { video } = provider;
     if (video === undefined) return [];
     const rowsKnown = rowsOf(provider);
-    // The last row is for models outside the table, whose limits are the vendor's. It counts only if it is the only
+    // The last row is for models outside the table, whose limits the vendor decides. It counts only if it is the only
     // row.
     const counted = rowsKnown.length > 1 ? rowsKnown.slice(0, -1) : rowsKnown;
     return [[name, ...requestColumns.map((column) => cellOf(counted, column)), ...abilitiesOf(video)]];

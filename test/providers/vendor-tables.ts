@@ -10,7 +10,7 @@ import { callback, canned, imageIssue, imageRequest, providerContext, submitCont
 import { upstreamError, videoIssue, videoOutput, videoRequest } from './support.ts';
 import type { CannedAnswer } from './support.ts';
 
-/** Tests one vendor's requests and answers in tables. Each row is a test. */
+/** Tests a vendor's requests and responses in tables. Each row becomes a test. */
 
 interface Usual {
   readonly model?: string;
@@ -20,11 +20,11 @@ interface Usual {
   readonly context?: Partial<SubmitContext>;
 }
 
-/** The last element is what the test expects. The model may come before it. */
+/** The expected value comes last. The model may precede it. */
 type Row<Asked, Expected> =
   | readonly [what: string, asked: Partial<Asked>, expected: Expected]
   | readonly [what: string, asked: Partial<Asked>, model: string, expected: Expected];
-/** The last part of the path may also come before it. */
+/** The expected body comes last. The model, or the model and the end of the path, may precede it. */
 type BodyRow<Asked> =
   | Row<Asked, object>
   | readonly [what: string, asked: Partial<Asked>, model: string, path: string, body: object];
@@ -121,7 +121,7 @@ function callsOf<Asked>(usual: Usual, { request, create, jobs }: Part<Asked>) {
 function requestTables<Asked>(usual: Usual, { request, issue }: Part<Asked>, { sentFor }: Calls<Asked>) {
   const { model: usualModel = '' } = usual;
   return {
-    /** Each sent body must contain `common`. `root` precedes the path of a row. */
+    /** Tests request bodies. Every body must also contain `common`. `root` is the beginning of each path. */
     sends(rows: readonly BodyRow<Asked>[], common: (model: string) => object, root = '') {
       const cases = rows.map((row) =>
         row.length === 5
@@ -135,7 +135,7 @@ function requestTables<Asked>(usual: Usual, { request, issue }: Part<Asked>, { s
         expect(sent.json).toEqual({ ...common(model), ...expected });
       });
     },
-    /** A row ends with the parameter that must be refused, if any. */
+    /** Tests the adapter's check. The last element names the parameter that must be refused, if any. */
     checks(rows: readonly Row<Asked, string | undefined>[]) {
       it.each(rows.map((row) => caseOf(row, usualModel)))('checks $what', ({ asked, model, expected }) => {
         expect(issue(request(asked), model)?.param).toBe(expected);
@@ -158,7 +158,7 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         expect(await statusOf(answers)).toMatchObject(status);
       });
     },
-    /** Answers without a status. The job may be gone. */
+    /** Tests poll responses without a status, after which the job may be gone. */
     readsNoState(rows: readonly NoStateRow[]) {
       const cases = rows.map((row) => {
         const [what, answers] = row;
@@ -171,7 +171,7 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         expect([error.gone, error.code]).toEqual(expected);
       });
     },
-    /** Refused creates, with their outcome and their class or code. */
+    /** Tests refused creates: the outcome, and the class or code. */
     isRefused(
       rows: readonly (readonly [what: string, answer: CannedAnswer, outcome: string, reason: string])[],
     ) {
@@ -180,7 +180,7 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         expect([found, failure.class === reason ? failure.class : code]).toEqual([outcome, reason]);
       });
     },
-    /** Cancellations, with their result, or with `gone` or the error's outcome. `sends` tests the requests. */
+    /** Tests cancels: their result, `gone`, or the error's outcome. `sends` checks the requests. */
     cancels(
       rows: readonly CancelRow[],
       sends: (sent: readonly HttpRequestOptions[]) => void = () => undefined,
@@ -201,7 +201,10 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         sends(sent);
       });
     },
-    /** Headers of a callback, the secret of the channel's credential, and whether they prove the callback's origin. */
+    /**
+     * Tests callback signatures: the headers, the secret of the channel's credential, and whether they prove the
+     * origin.
+     */
     verifies(
       { body, now }: { readonly body: unknown; readonly now: number },
       rows: readonly (readonly [
@@ -217,7 +220,7 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         expect(await jobs?.verifyCallback?.(callback(body, headers), context)).toBe(isGenuine);
       });
     },
-    /** Callbacks, and whether they report that the job has ended. */
+    /** Tests whether callbacks report that the job has finished. */
     hears(rows: readonly (readonly [body: unknown, isEnded: boolean])[]) {
       it.each(rows)('hears %j: ended is %s', (body, ended) => {
         expect(jobs?.parseCallback?.(callback(body))).toEqual({ ended });

@@ -11,39 +11,39 @@ import { klingCallbackSecret } from '../../workshop/simulator/dialects/kling.ts'
 import { replicateWebhookSecret } from '../../workshop/simulator/dialects/replicate.ts';
 import { imageRequest, videoRequest } from './support.ts';
 
-/** Every adapter that runs jobs, with its dialect of the simulator. One row each. */
+/** Every adapter that runs jobs, one row each, with its dialect of the simulator. */
 
 interface Row {
   readonly name: string;
   readonly path: string;
   readonly model: string;
-  /** The failure class of content that is refused after the submission. Usually `moderation_output`. */
+  /** The failure class of content refused after submission. Usually `moderation_output`. */
   readonly moderatedLater: FailureClass;
-  /** No answer says what was rendered. */
+  /** No response says what was rendered. */
   readonly reportsNothing?: true;
-  /** Set if the dialect stops allowing cancellations earlier than the adapter does. */
+  /** Only defined if the dialect stops allowing cancels earlier than the adapter does. */
   readonly cancelUntil?: TaskProvider<never>['cancelUntil'];
-  /** Content is refused only when the job runs, never at the submission. */
+  /** Content is refused only while the job runs, never at submission. */
   readonly inspectsInJob?: true;
-  /** The failure class of a refused input if the vendor does not say what was moderated. */
+  /** The failure class of a refused input, if the vendor does not say what was moderated. */
   readonly moderatedBefore?: FailureClass;
-  /** No answer says what is billed, so the requested or delivered amount counts. */
+  /** No response says what is billed, so the requested or delivered amount counts. */
   readonly billsUntold?: true;
   /** A cancelled job can no longer be polled. */
   readonly forgetsCancelled?: true;
   /** The vendor's list lacks this model's jobs, so each job is polled separately. */
   readonly unlisted?: true;
-  /** After these faults of the simulator, a job is known to cost nothing. Only such jobs may be replaced. */
+  /** Simulator faults after which a job is certain to cost nothing. Only such jobs may be replaced. */
   readonly unbilled?: readonly ('failed' | 'moderation-in-task')[];
-  /** For providers that know their models only by mappings. */
+  /** The mapping, for providers that know models only through one. */
   readonly mapping?: FieldMapping;
-  /** The mapping has no field for our marker, so a lost job cannot be found. */
+  /** The mapping has no field for the gateway's marker, so a lost job cannot be found. */
   readonly unmarked?: true;
-  /** Signs the dialect's callbacks, if neither the key nor a secret from the create does. */
+  /** The secret that signs the dialect's callbacks, if neither the key nor a secret from the create does. */
   readonly callbackSecret?: string;
   /** This model sends no callbacks, although another model of the vendor does. */
   readonly uncalled?: true;
-  /** Lost jobs of this vendor are found by this address. */
+  /** The callback address by which lost jobs of this vendor are found. */
   readonly callbackUrl?: string;
 }
 
@@ -106,7 +106,7 @@ function jobs<Request extends GenerationRequest>(
     list: async (operations, context) => part.list?.(operations, mapped(context)),
     linkHeaders: (url, context) => part.linkHeaders?.(url, context) ?? {},
     find: async (prompt, marker, context) => {
-      // Wide enough for tests that advance the simulator's clock, and for slow ones.
+      // Wide enough for slow tests and for those that advance the simulator's clock.
       const window = { sentAfter: Date.now() - 3_600_000, sentBefore: Date.now() + 3650 * 86_400_000 };
       return part.find?.({ request: request(prompt), marker, ...window }, mapped(context));
     },
@@ -163,7 +163,7 @@ const pictureMapping = fieldMappingSchema.parse({
   result: 'output',
 });
 
-/** Where the dialect's path is more than the vendor's name. */
+/** Base paths that are more than the vendor's name. */
 const paths: Readonly<Record<string, string>> = {
   ark: '/ark/api/v3',
   dashscope: '/dashscope/api/v1',
@@ -177,7 +177,7 @@ const paths: Readonly<Record<string, string>> = {
 };
 const pathOf = (provider: string): string => paths[provider] ?? `/${provider}`;
 
-/** Where a vendor differs from the usual row and the usual request. */
+/** How a vendor differs from the default row and the default request. */
 type Differences = Partial<Row> & { readonly asks?: Partial<VideoRequest> };
 
 function videoJobs(provider: string, name: string, model: string, more: Differences = {}): JobVendor {

@@ -23,8 +23,8 @@ import { png, serve } from './support.ts';
 import type { TestServer } from './support.ts';
 
 /**
- * A bucket has received every byte of a file, but does not respond. The write is aborted, and completes later. The
- * writer must still know the name of the file, so that it is deleted.
+ * A bucket has received every byte of a file but does not respond. The write is aborted, and completes later. The
+ * writer must still know the file's name in order to delete it.
  */
 
 const retentionSeconds = 86_400;
@@ -141,7 +141,6 @@ const writers: Readonly<Record<string, (parts: Parts) => Promise<unknown>>> = {
     }),
 };
 
-/** Runs the upkeep of stored files, as the reconciler does. */
 async function sweep({ copier, store, log }: Parts): Promise<void> {
   await copier.retryDue();
   await copier.deleteExpired();

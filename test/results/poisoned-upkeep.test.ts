@@ -8,7 +8,9 @@ import { isOutage } from '../../src/store/mongo.ts';
 import { createResultCopyStore } from '../../src/store/result-copies.ts';
 import { openDatabase } from '../capacity/support.ts';
 
-/** An object that the storage refuses to delete, such as one under legal hold, does not stop the deletion of others. */
+/**
+ * An object that the storage refuses to delete, such as one under legal hold, must not keep others from being deleted.
+ */
 
 const names = ['held', 'one', 'two'];
 const hourMs = 3_600_000;

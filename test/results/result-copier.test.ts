@@ -91,7 +91,7 @@ describe('the copy of a result', () => {
   let server: TestServer;
   let directory: string;
   let database: Awaited<ReturnType<typeof openDatabase>>;
-  // The client has no limit of its own here, so that only the copy's own time limit ends it.
+  // This client has no time limit of its own, so only the copy's limit can end the copy.
   const client = createGuardedClient({ networks: ['127.0.0.0/8'], bodyTimeoutMs: 3_600_000 });
   beforeAll(async () => {
     [server, directory, database] = await Promise.all([
@@ -201,7 +201,7 @@ describe('the copy of a result', () => {
       evidence: 'silent',
       record: { state: 'retry', names: ['0.png'] },
     });
-    // On a busy machine, the head alone may take longer, so the limit is doubled until it suffices.
+    // On a busy machine, the response head alone may take longer, so the limit is doubled until it suffices.
     let timeoutMs = 100;
     const late = () => copyOf(`task_hangs_${(timeoutMs *= 2)}`, '/hangs', { timeoutMs });
     await expect.poll(late).toMatchObject({ evidence: undefined, record: { state: 'retry', tries: 1 } });
@@ -224,7 +224,7 @@ describe('the copy of a result', () => {
     let peak = 0;
     const before = process.memoryUsage().rss;
     const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss - before)), 20);
-    // The copies have no time limit of their own here, because a busy machine needs minutes for so many bytes.
+    // These copies have no time limit, because a busy machine needs minutes for so many bytes.
     const { item } = await copyOf('task_large', '/large', { timeoutMs: 3_600_000 });
     const endless = await copyOf('task_endless', '/endless', { timeoutMs: 3_600_000 });
     clearInterval(timer);

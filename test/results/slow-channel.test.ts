@@ -10,7 +10,7 @@ import { openDatabase } from '../capacity/support.ts';
 import { testSealing } from '../support/sealing.ts';
 import { firstRecord } from '../support/task-records.ts';
 
-/** One holder has a longer backlog than a step of the upkeep reads, and nothing of it succeeds. */
+/** One holder has a backlog longer than an upkeep step reads, and every item of it fails. */
 
 const backlog = Array.from({ length: 450 }, (_, n) => String(n).padStart(3, '0'));
 const log = createLogger({ level: 'silent', format: 'json' });
@@ -20,7 +20,7 @@ let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => void (database = await openDatabase()));
 afterAll(() => database.drop());
 
-/** Begins with the item of the other holder last, and ends the step after that many items. */
+/** Limits a step to as many items as it takes to begin the other holder's. */
 function limit(countMax: number) {
   const begun: string[] = [];
   return { begun, isOver: () => begun.length >= countMax };
@@ -78,7 +78,6 @@ it('channels that got no copy in one step are first in the next', async () => {
       },
     },
     log,
-    // Failed copies remain due.
     now: () => -1_000_000,
   } as never);
   for (const _ of ['a', 'b', 'c']) {
@@ -137,7 +136,6 @@ it('files of an account are deleted, although more are held than fit a step; it 
   const whole = () => false;
   expect(await deleteFilesOf('leaver', whole, deps)).toBe(false);
   expect(removed.toSorted()).toEqual(['one/x.png', 'two/x.png']);
-  // The next step spends no time on them.
   isHeld = false;
   expect(await deleteFilesOf('leaver', whole, deps)).toBe(false);
   expect(removed).toHaveLength(2);

@@ -20,7 +20,7 @@ import { useSimulator } from '../providers/use-simulator.ts';
 import { jobVendors } from '../providers/vendors.ts';
 import type { JobVendor } from '../providers/vendors.ts';
 
-/** No task succeeds with a link that was refused, whatever the vendor, and whether or not results are stored. */
+/** No task may succeed with a link that was refused, whatever the vendor, and whether or not results are stored. */
 
 const simulator = useSimulator({ renderSeconds: 80 });
 const log = createLogger({ level: 'silent', format: 'json' });
@@ -79,7 +79,7 @@ async function end(vendor: JobVendor, { fault, isStored }: { fault: string; isSt
     return status;
   };
   const deliver = delivery(isStored);
-  // The links of some vendors can only be opened with the key.
+  // Some vendors' links can only be opened with the key.
   const headersFor = (url: string) => vendor.linkHeaders(url, context());
   const delivering: Delivering = {
     deps: {

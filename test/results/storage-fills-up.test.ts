@@ -16,20 +16,20 @@ import type { TestGateway } from '../support/gateway.ts';
 import { serve, startS3 } from './support.ts';
 import type { TestServer } from './support.ts';
 
-/** The storage fills up or goes away while results are being written to it, and accepts them again later. */
+/** The storage fills up or fails while results are being written, and accepts them again later. */
 
 let s3: Awaited<ReturnType<typeof startS3>>;
 let valve: TestServer;
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
-/** How many more files the bucket refuses, and how many it has refused. */
+/** How many more files the bucket refuses. */
 let refusals = 0;
 let refused = 0;
 const states = ['full', 'failing', 'unreachable'] as const;
 let state: (typeof states)[number] = 'full';
 
-/** Forwards requests while files are accepted. Otherwise responds as a full MinIO does, fails, or hangs up. */
+/** Forwards requests while files are accepted. Otherwise responds like a full MinIO, fails, or hangs up. */
 function pass(from: IncomingMessage, response: ServerResponse): void {
   const isWrite = from.method === 'PUT' || from.method === 'POST';
   if (isWrite && refusals > 0) {
@@ -69,7 +69,7 @@ beforeAll(async () => {
 beforeEach(() => {
   upstream.calls.length = 0;
   [refusals, refused, state] = [0, 0, 'full'];
-  // By this time the gateway no longer considers the storage full.
+  // After ten seconds, the gateway no longer considers the storage full.
   gateway.clock.aheadMs += 10_000;
 });
 afterAll(async () => {
@@ -83,8 +83,7 @@ const generate = (more: object) =>
   account.call('POST', images, { body: { model: 'gpt-image', prompt: 'a red cube', ...more } });
 
 /**
- * Stops the gateway's clock until `start` or the end of the test, so that a busy machine does not use up the ten
- * seconds.
+ * Stops the gateway's clock until `start` or the end of the test, so a busy machine does not use up the ten seconds.
  */
 function stopClock(): { pass: (ms: number) => void; start: () => void } {
   const { clock } = gateway;
@@ -146,7 +145,6 @@ describe.each(states)('a storage that is %s', (now) => {
   });
 
   it('an image that is rendered meanwhile is offered to the storage until it fits', async () => {
-    // The S3 client makes three attempts itself.
     fillsWhileRendering(7);
     const { status, body } = await generate({ response_format: 'url' });
     expect([status, refusals, upstream.calls.length]).toEqual([200, 0, 1]);
@@ -178,7 +176,7 @@ describe.each(states)('a storage that is %s', (now) => {
     expect((await finished(id))['data']).toMatchObject([{ url: `${origin}/0.png` }]);
     const { copier } = gateway.core.results.kept ?? {};
     const { pass } = stopClock();
-    // More attempts than are made for a link that cannot be opened.
+    // More attempts than a link that cannot be opened would get.
     for (let tries = 0; tries < 10; tries += 1) {
       pass(5 * 60_000);
       expect(await copier?.retryDue()).toEqual({ done: 0, failed: 0 });
@@ -224,7 +222,7 @@ it('while rendered images wait for a storage that is away, no others are rendere
   fillsWhileRendering(Infinity);
   const { pass, start } = stopClock();
   const first = await generate({ async: true });
-  // The S3 client makes three attempts itself, and then the image waits.
+  // The S3 client makes three attempts itself. The image then waits.
   await expect.poll(() => refused).toBeGreaterThan(3);
   let second = await generate({ async: true });
   expect(second.status).toBe(503);

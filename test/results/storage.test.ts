@@ -57,7 +57,7 @@ function storageTests(open: () => Promise<{ storage: ResultStorage; close(): Pro
   });
 
   it('does not show an incomplete file', async () => {
-    // The test's S3 server does not know AbortMultipartUpload, so the error may be about that.
+    // The test's S3 server does not support AbortMultipartUpload, so the error may be about that.
     await expect(
       storage.write('task_c/0.png', breaking(png(12 * mebibyte)), { mediaType: 'image/png' }),
     ).rejects.toThrow();
@@ -117,7 +117,7 @@ describe('a directory', () => {
     const directory = await mkdtemp(join(tmpdir(), 'mediary-results-'));
     const parts = join(directory, '.parts');
     await mkdir(parts);
-    // A dangling link is listed, but cannot be opened.
+    // A dangling link is listed but cannot be opened.
     await symlink(join(directory, 'renamed'), join(parts, 'part'));
     const failed: string[] = [];
     const swept = await createDirectoryStorage(directory).sweep?.((path) => failed.push(path));
@@ -196,7 +196,7 @@ describe('a bucket', () => {
   });
 });
 
-// The test's S3 server does not verify the signatures of addresses, so the test does.
+// The test's S3 server does not verify presigned addresses, so this test does.
 describe('an address at which an S3 server shows a file', () => {
   it.each(['GET', 'HEAD'] as const)('carries a valid signature by the secret: %s', async (method) => {
     const storage = createS3Storage({ ...s3Settings, links: 'presigned' });

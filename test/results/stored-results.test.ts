@@ -178,7 +178,7 @@ describe('results in our own storage', () => {
     tasks.replaceItems = () => Promise.reject(new Error('the process dies'));
     await reconcile();
     tasks.replaceItems = replaceItems;
-    // Proves that the test hit the window: the file is stored, but nobody has its link yet.
+    // The test proves nothing unless the file is stored and its link has not been published yet.
     expect((await readdir(directory, { recursive: true })).join()).toContain(`${task['id']}/0.mp4`);
     expect(await copyOf(task['id'])).toMatchObject({ state: 'retry' });
     await due();
@@ -186,7 +186,7 @@ describe('results in our own storage', () => {
     const { body } = await account.call('GET', `/v1/videos/generations/${task['id']}`);
     expect((await fetch(body.video_url)).status).toBe(200);
     expect(body.video_url).toContain(`/media/${task['id']}/0.mp4`);
-    // The link comes from the task and not from the record of the copy, which is checked once more.
+    // The link comes from the task, not from the copy's record, which is checked once more.
     const stored = await copyOf(task['id']);
     await resultCopies.write({ ...stored, state: 'retry', names: [], dueAt: 0 });
     await reconcile();
@@ -226,7 +226,7 @@ describe('results in our own storage', () => {
     expect(task).toMatchObject({ status: 'failed', error: { code: 'task_expired' }, data: [] });
     const entries = await gateway.core.ledger.entriesOfTask(id);
     expect(entries.map(({ kind }) => kind)).toEqual(['hold', 'release']);
-    // Retries end. A poll that was in flight at the deadline may write once more.
+    // Retries stop at some point. A poll in flight at the deadline may write once more.
     const afterRetry = async () => {
       const copy = await copyOf(id);
       await gateway.core.stores.resultCopies.write({ ...copy, state: 'retry', dueAt: 0 });

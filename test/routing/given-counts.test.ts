@@ -64,7 +64,6 @@ describe('the input of a request', () => {
       { calls: 1, priced: measures },
     );
     expect(text?.most.numerator).toBe(71n);
-    // The mask counts, too.
     expect(images?.most.numerator).toBe(1_356n);
     expect([text?.source, images?.source]).toEqual(['assumed', 'assumed']);
   });

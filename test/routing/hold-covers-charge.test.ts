@@ -19,7 +19,9 @@ import type { RoutePlan } from '../../src/routing/catalogue.ts';
 import { asAsked, providerContext, submitContext, videoRequest } from '../providers/support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
-/** The hold is never less than the cost of the simulator's own usage, whatever a valid request leaves open. */
+/**
+ * Whatever a valid request leaves open, the hold is never less than the cost of the usage that the simulator reports.
+ */
 
 let simulator: Simulator;
 let request: UpstreamClient;
@@ -104,7 +106,7 @@ function videoOf({ provider }: Sold): VideoProvider {
   return video;
 }
 
-/** Undefined if we or the upstream refused the request. Nothing is charged then. */
+/** Undefined if the gateway or the upstream refused the request, so nothing was charged. */
 async function heldAndCharged(sold: Sold, asked: VideoRequest) {
   const plan = planOf(sold, asked);
   if (plan?.request.kind !== 'video') return undefined;
@@ -239,7 +241,7 @@ const sold: fc.Arbitrary<Sold> = fc
     },
   }));
 
-/** Requests from empty to complete, with fields in `metadata`. A choice is an index into what is sold. */
+/** Requests from empty to complete, with fields in `metadata`. Each choice is an index into what the model offers. */
 const choice = fc.nat({ max: 59 });
 const wish = fc.record(
   {
@@ -264,7 +266,7 @@ function pick<Value>(values: readonly Value[], index: number | undefined): Value
 
 function askFor({ model, upstream: name }: Sold, chosen: Wish): VideoRequest {
   const { rendered } = chosen;
-  // Requests that another family refuses would prove nothing.
+  // Leave out fields that another model family refuses. A refused request proves nothing.
   const first = name.includes('1-0');
   const draft = name.includes('1-5') ? chosen.draft : undefined;
   const frames = first ? chosen.frames : undefined;
@@ -274,7 +276,7 @@ function askFor({ model, upstream: name }: Sold, chosen: Wish): VideoRequest {
   const isGrok = name.startsWith('grok');
   const lengths = [shortest, shortest + 1, model.durations?.max ?? 5, 5, 'auto' as const];
   const media = name.includes('t2v') ? undefined : name.includes('i2v') ? 'image' : chosen.media;
-  // All reference videos together are limited to 15 seconds, and this fault needs a reference video.
+  // Reference videos may last 15 seconds in total, and this fault needs a reference video.
   const fault = chosen.fault === 'input-seconds=15' && media !== 'video' ? undefined : chosen.fault;
   const marks = [`[sim:ratio=${rendered}]`, ...(fault === undefined ? [] : [`[sim:${fault}]`])];
   const url = 'https://media.example/1';

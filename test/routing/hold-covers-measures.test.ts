@@ -19,8 +19,8 @@ import { asAsked, imageRequest, videoRequest } from '../providers/support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
 /**
- * Prices with every measure: usage within the bounds of the request and its model costs no more than the hold, the
- * lines add up to the charge, and the order of the images does not matter.
+ * For prices with any measure: usage within the bounds of the request and its model costs no more than the hold, the
+ * lines add up to the charge, and the order of images does not matter.
  */
 
 const sizes = ['1024x1024', '1536x1024', '2048x2048'];
@@ -36,7 +36,7 @@ type Line = { readonly measure: Measure; readonly price: string; readonly [field
 
 const amount = fc.integer({ min: 1, max: 900 }).map((cents) => (cents / 100).toFixed(2));
 
-/** One or two lines for each measure. The last one always matches. */
+/** One or two price lines per measure. The last line always matches. */
 function linesOf(measure: Measure, kind: TaskKind): fc.Arbitrary<Line[]> {
   const when =
     kind === 'image'
@@ -139,7 +139,7 @@ const asked = fc.record({
 });
 type Asked = typeof asked extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The share of each bound that is reported, and which measures are not reported at all. */
+/** Which share of each bound the upstream reports, and which measures it leaves out. */
 const reported = fc.record({
   share: fc.double({ min: 0.01, max: 1, noNaN: true }),
   silent: fc.subarray([...measures]),

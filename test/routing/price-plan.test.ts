@@ -14,10 +14,9 @@ import { testBuyer } from '../support/buyer.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `resolutions` are those of the model. The other fields are the request's. */
 type Wish = Partial<VideoRequest> & { readonly resolutions?: readonly string[] };
 
-/** `main` uses the model's price. `dear` may have its own. */
+/** Plans for two channels. `main` uses the model's price, and `dear` may have its own. */
 function planOf(
   modelPrice: Fields,
   own: Fields | undefined,

@@ -199,7 +199,7 @@ describe('the route plan', () => {
           const total = weights.reduce((sum, weight) => sum + weight, 0);
           weights.forEach((weight, index) => {
             const share = weight / total;
-            // Six standard deviations of a binomial draw, so the test fails by chance once in 10^9 runs.
+            // Six standard deviations of a binomial draw: the test fails by chance once in 10^9 runs.
             const tolerance = 6 * Math.sqrt((share * (1 - share)) / draws);
             expect(Math.abs((firsts.get(idOf(index)) ?? 0) / draws - share)).toBeLessThan(tolerance);
           });
@@ -210,7 +210,7 @@ describe('the route plan', () => {
   });
 });
 
-/** mulberry32 */
+/** A mulberry32 generator. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

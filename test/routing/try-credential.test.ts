@@ -7,7 +7,6 @@ import { jobVendors } from '../providers/vendors.ts';
 
 const simulator = useSimulator({ renderSeconds: 80 });
 
-/** The name of a row begins with its provider. */
 const providerOf = (row: string) => /^\w+/.exec(row)?.[0] ?? '';
 
 const channelOf = (name: string, { path, model, mapping }: any, request: any, apiKey: string): any => ({
@@ -21,7 +20,7 @@ const channelOf = (name: string, { path, model, mapping }: any, request: any, ap
 });
 const ask = (channel: any) => tryCredential(channel, 'a', AbortSignal.timeout(60_000));
 
-/** These vendors return images immediately. They have no jobs, but another free request that needs a key. */
+/** These vendors return images immediately. They have no jobs to query, but another free request that needs a key. */
 const atOnce = [
   { name: 'openai', path: '/openai/v1', model: 'gpt-image-2' },
   { name: 'stability', path: '/stability', model: 'core' },

@@ -11,7 +11,7 @@ import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { asAsked, imageRequest, videoRequest } from '../providers/support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
-/** A field affects the price only on channels that send it. The task costs 0.05 with the field and 0.50 without it. */
+/** A field affects the price only on channels that send it. Here a task costs 0.05 with the field and 0.50 without. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -48,7 +48,7 @@ const videos = {
   ratios: ['16:9', '9:16'],
   durations: { min: 4, max: 12, default: 5 },
 };
-/** The seconds that a model renders if no duration is sent. */
+/** The lengths a model may render if no duration is sent, in seconds. */
 const lengths = { min: 4, max: 12 };
 const images = { kind: 'image', sizes: ['1K', '4K'], qualities: ['low', 'high'] };
 
@@ -131,7 +131,7 @@ function charged(
 it('each field that a price line may test has a case', () => {
   const priced = new Set<string>([...textFacts, ...flagFacts, 'duration']);
   const fields = [...fieldNames, ...imageFieldNames].filter((name) => priced.has(name));
-  // A channel that does not send a draft refuses it, and a service tier is a parameter. A duration has tests of its own
+  // `service_tier` is a separate parameter. Channels that do not send `draft` refuse it, and `duration` is tested
   // below.
   expect([...Object.keys(cases), 'duration'].filter((name) => name !== 'service_tier').toSorted()).toEqual(
     fields.filter((name) => name !== 'draft').toSorted(),

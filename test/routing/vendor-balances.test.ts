@@ -16,7 +16,7 @@ const vendors = Object.entries(providers).flatMap(([name, { balance }]) =>
 const simulated = () => Promise.resolve({ amount: '100', unit: 'credits' });
 
 /**
- * What each vendor's own client reads from the same simulator, or the simulator's amount if there is no such client.
+ * Reads the simulator's balance with each vendor's own client, or takes the simulator's amount if there is no client.
  */
 const clients: Readonly<Record<string, (apiKey: string) => Promise<VendorBalance>>> = {
   async runway(apiKey) {

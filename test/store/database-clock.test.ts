@@ -34,7 +34,7 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const start = Date.parse('2026-11-28T12:00:00Z');
 
-/** Each process has its own monotonic clock and wall clock. `pass` lets time pass for all of them. */
+/** Opens a monotonic clock and a wall clock for each process. `pass` lets time pass on all of them. */
 function openClocks() {
   const world = { passed: 0, databaseApart: 0, ownApart: 0, slept: 0 };
   const marks = memoryMarks();
@@ -93,7 +93,7 @@ describe('a jump of the database’s clock', () => {
     await pass();
     const late = await open();
     expect(late.isRight()).toBe(false);
-    // If both clocks of a machine were changed, they agree.
+    // If both of a machine's clocks were changed, they agree with each other.
     world.ownApart = apart;
     expect((await open()).isRight()).toBe(false);
     await pass();
@@ -202,7 +202,7 @@ it('a process whose clock is a year ahead reports that, and writes money by the 
   await gateway.core.ledger.hold({ ...hold, task: 'after', amount: 1n });
   const entries = await gateway.core.ledger.entries(account.id, { limit: 10 });
   const today = utcDay(Date.now());
-  // The test may run around midnight.
+  // The test may run around midnight, so either day is right.
   expect([today, utcDay(Date.now() - 60_000)]).toContain(entries.at(-1)?.day);
   expect(entries.at(-1)?.at).toBeLessThan(Date.now() + 60_000);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { gatherReads } from '../../src/store/gather-reads.ts';
 
-/** The test responds to the reads. The store has every id except those in `missing`. */
+/** Returns reads that the test resolves. The store has every id except those in `missing`. */
 function openReads(missing: readonly string[] = []) {
   const asked: {
     readonly ids: readonly string[];

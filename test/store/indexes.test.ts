@@ -9,7 +9,7 @@ import { databaseUri } from '../support/run-servers.ts';
 import { testSealing } from '../support/sealing.ts';
 
 let mongo: Mongo;
-/** Creates the indexes of a collection, and those of the other collections of its store. */
+/** How to create the indexes of each collection, which also creates those of the other collections in its store. */
 const makers = new Map<string, () => Promise<void>>();
 
 async function ensureAll(): Promise<void> {
@@ -47,9 +47,9 @@ describe('a start', () => {
     const accepted: string[] = [];
     let indexes = 0;
     for (const collection of await mongo.db.collections()) {
-      // The first time, every store is started. After that, only the collection's own is, because that is faster.
+      // The first time, start every store. After that, start only the collection's own store, which is faster.
       const make = (indexes > 0 && makers.get(collection.collectionName)) || ensureAll;
-      // The stand-in drops an index from every collection that has one of this name.
+      // The stand-in drops an index by name from every collection that has one of that name.
       await make();
       for (const { name, key, ...shape } of await collection.indexes()) {
         if (name === undefined || name === '_id_') continue;
@@ -58,7 +58,8 @@ describe('a start', () => {
         if (!(error instanceof IndexConflictError))
           accepted.push(`${collection.collectionName}.${name}: ${String(error)}`);
         await collection.createIndex(key, { name, ...options(shape) });
-        // The refused start may have begun to create indexes of other collections. Let it end before those are dropped.
+        // The refused start may have begun to create indexes of other collections. Let it finish before those are
+        // dropped.
         await make();
       }
     }
@@ -116,7 +117,7 @@ describe('the declared indexes', () => {
   });
 });
 
-/** Runs `act` while the index covers a field that no document has, and returns what it throws. */
+/** Runs `act` while the index covers a field that no document has, and returns what `act` throws. */
 async function withIndex(collection: Collection, name: string, act: () => Promise<void>): Promise<unknown> {
   await collection.dropIndex(name);
   await collection.createIndex({ nothing: 1 }, { name });

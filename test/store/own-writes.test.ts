@@ -10,10 +10,7 @@ import { openDatabase } from '../capacity/support.ts';
 import { testLedgerKey, testSealing } from '../support/sealing.ts';
 import { linesWith, readSources } from '../support/source-rules.ts';
 
-/**
- * A process can read what it has just written to a collection, because the collection's read and write concerns fit
- * together.
- */
+/** A process can read what it has just written, because each collection's read and write concerns fit together. */
 
 const sources = readSources('.', ['src']);
 let database: Awaited<ReturnType<typeof openDatabase>>;
@@ -54,7 +51,7 @@ function openEverything(db: Db): ReadonlyMap<string, Collection<Thing>> {
 
 it('every collection is opened by openCollection, and its concerns are named in one place', () => {
   expect(linesWith(sources, /\.collection(<[^(]*>)?\(/, ['src/store/mongo.ts'])).toEqual([]);
-  // The sums of a cap are read as of an entry that a majority has already acknowledged.
+  // A cap's sums are read as of an entry that a majority has already acknowledged.
   expect(
     linesWith(sources, /writeConcern|readConcern: \{/, ['src/store/mongo.ts', 'src/ledger/collection.ts']),
   ).toEqual([]);

@@ -12,7 +12,7 @@ import type { Stores } from '../../src/store/stores.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { firstRecord } from '../support/task-records.ts';
 
-/** An attacker who can write to the database copies sealed values from one record into another. */
+/** An attacker with write access to the database copies sealed values from one record to another. */
 
 const key = randomBytes(32);
 const secrets = createSealer([key]);
@@ -25,14 +25,14 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 interface Field {
-  /** The record's id is also its secret. */
+  /** Writes a record. Its id is also its secret. */
   readonly write: (id: string) => Promise<unknown>;
   readonly read: (id: string) => Promise<string | undefined>;
 }
 
 const publication = (text: string) => ({ text, hash: text, currency: 'USD', by: 'ada', node: 'n', at: 1 });
 
-/** The ids of these records are fixed, so each purpose has a test of its own. */
+/** The ids of these records are fixed, so each purpose has its own test. */
 const named = ['root-key', 'configuration', 'replaced-configuration', 'draft'] as const;
 
 const fields: Readonly<Record<Exclude<SealPurpose, (typeof named)[number]>, Field>> = {

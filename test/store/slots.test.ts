@@ -90,7 +90,7 @@ describe('a slot', () => {
     );
     expect(new Set(taken(answers)).size).toBe(60);
     expect(answers).not.toContain('large/a/0');
-    // None may be missing, because a slot that was never created could never be taken.
+    // No number may be missing, because a slot that was never created could never be taken.
     const numbers = await numbersOf('large/a');
     expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, n) => n));
     expect(numbers.length).toBeLessThanOrEqual(128);

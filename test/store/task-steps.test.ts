@@ -18,7 +18,7 @@ import {
 } from '../support/task-records.ts';
 import { testSealing } from '../support/sealing.ts';
 
-/** A step is one guarded write: it is decided from a record, and written only if that record has not changed. */
+/** A step is one guarded write: decided from a record, and written only if that record has not changed since. */
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let tasks: TaskStore;
@@ -91,7 +91,7 @@ describe('of simultaneous writers', () => {
     const runs = Array.from({ length: 20 }, (_, n) => openStore().step(id, sendingBy(`run${n}`)));
     expect((await Promise.all(runs)).filter(({ ok }) => ok)).toHaveLength(1);
     expect((await read(id)).attempts).toMatchObject([{ n: 1, state: 'sending' }]);
-    // A late repeat by the first run does not take the right to send away from the run that now has it.
+    // A late repeat by the first run does not take the right to send away from the current run.
     expect(await tasks.step(id, { ...refused, owner: 'first', stays: true })).toMatchObject({
       code: 'decided',
     });
@@ -167,7 +167,7 @@ describe('an outdated copy', () => {
 });
 
 describe('a write whose outcome is unknown', () => {
-  /** The next write succeeds although its response is lost. */
+  /** Returns a store whose next write succeeds, but loses its response. */
   function losingAnswers(): { readonly store: TaskStore; loseNext: boolean } {
     const losing = { store: tasks, loseNext: false };
     const db = new Proxy(database.db, {

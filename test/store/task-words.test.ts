@@ -10,8 +10,8 @@ import { testSealing } from '../support/sealing.ts';
 import { firstCandidate, firstRecord, secondCandidate, taskDriver } from '../support/task-records.ts';
 
 /**
- * What upstreams say about a task's failures may contain its prompt. It is sealed in MongoDB, and only those who may
- * read the task can see it.
+ * What upstreams say about a task's failure may contain its prompt. It is sealed in MongoDB, and only visible to those
+ * who may read the task.
  */
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
@@ -72,8 +72,8 @@ describe('the words of a task', () => {
     });
     expect(await foundBy('walrus room')).toEqual([['error', 'task_found']]);
     expect(await foundBy('walrus otter')).toEqual([]);
-    // The search also finds the message of a process with another key, but not that process's remark about texts that
-    // it cannot read.
+    // The search also finds the message of a process with another key, but not that process's remark about unreadable
+    // texts.
     expect(await foundBy('FJORD')).toEqual([['error', 'task_found']]);
     expect(await foundBy('walrus fjord')).toEqual([['error', 'task_found']]);
     expect(await foundBy('secrets_key')).toEqual([]);

@@ -194,8 +194,7 @@ describe('whatever the connection string says', () => {
     });
     const seen: { readonly name: string; readonly command: Record<string, unknown> }[] = [];
     client.on('commandStarted', ({ commandName, command }) => void seen.push({ name: commandName, command }));
-    // On a single server, the driver uses a read preference of its own. The test checks what a replica set would be
-    // asked with.
+    // On a single server, the driver chooses its own read preference, so check what a replica set would be asked with.
     const used: (string | undefined)[] = [];
     const db = new Proxy(client.db(), {
       get(target, name) {

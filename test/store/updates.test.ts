@@ -9,7 +9,7 @@ import { readSources } from '../support/source-rules.ts';
 import { transitionSamples } from '../support/state-table.ts';
 import { start } from '../support/task-model.ts';
 
-/** Servers before 5.0 refuse an update with an empty operator. */
+/** MongoDB before 5.0 refuses an update with an empty operator. */
 
 const form = createTaskForm(testSealing);
 const { tasks, events } = transitionSamples();
@@ -55,7 +55,7 @@ it('updateWith leaves out fields that are undefined, and operators without field
   expect(updateWith(update as object)).toEqual({ $set: { a: 1 } });
 });
 
-/** An object literal that begins with a field is never empty. All other updates are built by `updateWith`. */
+/** An object literal that begins with a field is never empty. All other updates must be built by `updateWith`. */
 it('each update of the stores and the ledger names a field in its operators, or is made by updateWith', () => {
   const sources = readSources(join(import.meta.dirname, '../..'), ['src/store', 'src/ledger']);
   expect(
@@ -93,7 +93,6 @@ function unnamedOperands(source: string): readonly string[] {
   const text = source
     .replaceAll(/updateWith(<\w+>)?\((\{(?:[^{}]|\{[^{}]*\})*\})\)/g, '')
     .replaceAll(/\s+/g, ' ')
-    // A type annotation says nothing about the value of the variable.
     .replaceAll(/const \$\w+: /g, 'const ');
   const named = /^\{ ?['[\w]/;
   const operands = [...text.matchAll(new RegExp(`\\$(${operator})( ?[:=] |,| \\})(.{0,30})`, 'g'))];

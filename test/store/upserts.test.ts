@@ -8,7 +8,7 @@ import { createResultCopyStore } from '../../src/store/result-copies.ts';
 import { createSlotStore } from '../../src/store/slots.ts';
 import { openDatabase } from '../capacity/support.ts';
 
-/** Two upserts of one `_id` may both try to insert. The server then answers one of them with a duplicate key error. */
+/** Two upserts of one `_id` may both try to insert. One of them then gets a duplicate key error. */
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** The first call of each named method loses that race to `other`. */
+/** Makes the first call of each named method lose that race to `other`. */
 function losingRace(methods: readonly (keyof Collection)[], other: () => Promise<unknown>): Db {
   const { db } = database;
   let lost = false;

@@ -4,7 +4,10 @@ import { events } from './task-model.ts';
 
 type ActEvents = { readonly [Name in OperatorActionName]: readonly EventOf<ActionEvent<Name>>[] };
 
-/** The events that an operator's action can trigger, by state. Empty if the action does not change the state. */
+/**
+ * The events each operator action can trigger, by the task's state. An empty list means the action leaves the state
+ * unchanged.
+ */
 export const actEvents: ActEvents = {
   retry_now: [{ kind: 'resumed' }, { kind: 'acted' }],
   adopt: [{ kind: 'adopted', operation: { id: 'job-named' } }],

@@ -5,12 +5,15 @@ const secondsMost = 240;
 
 export interface BeforeDeadline {
   readonly seconds: number;
-  /** Returns a task's fields without its deadline. `seconds` differs in each attempt. */
+  /** The request without its deadline. `seconds` is the deadline that will be added, and doubles with each attempt. */
   readonly body: (seconds: number) => Record<string, unknown>;
   readonly isReached: (task: string) => Promise<boolean>;
 }
 
-/** If a busy machine lets the task end before `isReached`, creates another one with twice the time. */
+/**
+ * Creates a task and waits until `isReached` reports true. If the task finishes first because the machine is busy,
+ * creates another with twice the time.
+ */
 export async function reachedBeforeDeadline(
   account: TestAccount,
   { seconds: first, body, isReached }: BeforeDeadline,

@@ -6,7 +6,6 @@ import { chromium, type Browser, type BrowserContextOptions, type Locator, type 
 import { expect, onTestFinished } from 'vitest';
 import { snap } from './shots.ts';
 
-/** A page under test. Records everything that must not happen on a page. */
 export interface WatchedPage {
   readonly page: Page;
   /** Violations of the content security policy, console errors and uncaught errors, in order. */
@@ -16,25 +15,25 @@ export interface WatchedPage {
 }
 
 export interface TestBrowser {
-  /** Closes the page after the test. `isExpected` matches console errors that the test provokes. */
+  /** Opens a page that closes after the test. `isExpected` matches console errors that the test provokes on purpose. */
   open(options?: BrowserContextOptions & { isExpected?: (text: string) => boolean }): Promise<WatchedPage>;
   close(): Promise<void>;
 }
 
-/** Chromium on this machine. If undefined, `noBrowser` explains why. */
+/** The first Chromium binary found on this machine. Undefined if there is none. */
 export const browserPath = [
   process.env['CHROMIUM_PATH'] ?? '',
-  // The first one needs half as much CPU.
+  // Headless shell needs half as much CPU as full Chromium.
   ...['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
     (process.env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, name)),
   ),
 ].find((path) => path !== '' && existsSync(path));
 
-/** Why page tests are skipped, as a suffix for their names. */
+/** A suffix for the names of page tests, saying why they are skipped. Empty if a browser is available. */
 export const noBrowser =
   browserPath === undefined ? ' (skipped: no Chromium on PATH or at CHROMIUM_PATH)' : '';
 
-/** Shorter than a test's time limit, so that a failure says what was awaited. */
+/** Shorter than a test's time limit, so a failure names the step that timed out. */
 const waitMs = 120_000;
 
 export async function startBrowser(): Promise<TestBrowser> {
@@ -52,8 +51,8 @@ export async function startBrowser(): Promise<TestBrowser> {
       await context.addInitScript(reportViolations);
       const page = await context.newPage();
       page.setDefaultTimeout(waitMs);
-      // Loaded content moves what is below it, so a click would miss. Before each action, wait until loading is
-      // complete.
+      // Content that arrives late shifts the layout, and a click would miss. Wait for loading to finish before every
+      // action.
       await page.addLocatorHandler(page.getByText('Loading…', { exact: true }).first(), () =>
         Promise.resolve(),
       );
@@ -77,7 +76,7 @@ const reportViolations = `
     globalThis.reportViolation('violation: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample));
 `;
 
-/** A script for `addInitScript` that loads what a page polls every `ms` or less often only once. */
+/** Returns a script for `addInitScript` that stops a page from polling: timers of `ms` or longer never fire. */
 export const withoutPolls = (ms: number): string => `{
   const { setTimeout: set } = globalThis;
   globalThis.setTimeout = (run, after, ...rest) => (after >= ${ms} ? 0 : set(run, after, ...rest));
@@ -85,7 +84,6 @@ export const withoutPolls = (ms: number): string => `{
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Rules whose outcome depends on the colour scheme. */
 export const contrast: readonly string[] = ['color-contrast'];
 
 interface AxeViolation {
@@ -94,7 +92,9 @@ interface AxeViolation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** Returns axe's serious and critical findings as `rule: element` and how to fix it. By default, runs all rules. */
+/**
+ * Returns axe's serious and critical findings, each as `rule: element` and how to fix it. Runs every rule by default.
+ */
 export async function seriousFindings(page: Page, runOnly?: readonly string[]): Promise<readonly string[]> {
   if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axeSource);
   const options = JSON.stringify({ resultTypes: ['violations'], runOnly });
@@ -112,7 +112,10 @@ export async function overhang(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 }
 
-/** Checks contrast in both colour schemes and that the page fits its window and a narrow one. Saves screenshots. */
+/**
+ * Checks contrast in both colour schemes, and that the page fits both its usual window and a narrow one. Saves
+ * screenshots.
+ */
 export async function expectReadable(page: Page, name: string): Promise<void> {
   const wide = page.viewportSize() ?? { width: 1280, height: 900 };
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -129,7 +132,7 @@ export async function expectReadable(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-/** Presses the shortcut key again if a page that is still being built ignores it or navigates first. */
+/** Presses the search shortcut, and presses it again if the page was still loading or navigated away. */
 export async function pressSearchKey(page: Page): Promise<void> {
   const isFocused = "document.activeElement?.id === 'find'";
   const timeout = 10_000;
@@ -140,7 +143,7 @@ export async function pressSearchKey(page: Page): Promise<void> {
       () => false,
     ))
   );
-  // If the focus came late, the field contains the second key press.
+  // If focus arrived late, the second key press was typed into the field.
   await page.locator('#find').fill('');
 }
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
 
-/** All runs share the downloaded programs with local mode. */
+/** Where test runs keep downloaded programs. Shared with local mode. */
 export const cacheDir: string =
   process.env['MEDIARY_CACHE_DIR'] ?? fileURLToPath(new URL('../../.mediary', import.meta.url));

@@ -7,15 +7,15 @@ import { listen, listener } from './listen.ts';
 export interface ReceivedCallback {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Undefined if the body was cut off. */
+  /** Undefined if the connection closed before the whole body arrived. */
   readonly body: any;
 }
 
 export type CallbackReceiver = Awaited<ReturnType<typeof startCallbackReceiver>>;
 
 /**
- * A caller's endpoint. Records requests and responds with these statuses, repeating the last one. 0 means no response.
- * A function answers the n-th request itself, counted from 0.
+ * Starts a caller's endpoint that records requests. It responds with these statuses in order and then repeats the last
+ * one. 0 means no response. A function receives the request's index and sends the response itself.
  */
 export async function startCallbackReceiver(
   answer: readonly number[] | ((response: ServerResponse, index: number) => void) = [204],
@@ -51,7 +51,9 @@ export async function startCallbackReceiver(
   };
 }
 
-/** Only the last request may have delivered the callback. Earlier ones may fail on a busy machine. */
+/**
+ * Checks that exactly one request delivered the callback: the last one. Earlier requests may fail on a busy machine.
+ */
 export function expectDeliveredOnce(
   { received }: { readonly received: readonly ReceivedCallback[] },
   task: Task | undefined,

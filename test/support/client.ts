@@ -11,7 +11,7 @@ export interface Answer {
 }
 
 export interface CallOptions {
-  /** Strings and bytes are sent unchanged. Everything else is sent as JSON. */
+  /** Strings and bytes are sent as they are, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly key?: string;
@@ -19,13 +19,11 @@ export interface CallOptions {
 
 export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
 
-/** `path` is complete, or relative to `/admin/v1`. */
+/** `path` is absolute, or relative to `/admin/v1`. */
 export type AdminCall = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
 export interface AccountOptions {
-  /** Defaults to a new id. */
   readonly id?: string;
-  /** Defaults to 100. */
   readonly credit?: string;
   readonly key?: Readonly<Record<string, unknown>>;
 }
@@ -37,9 +35,9 @@ export interface TestAccount {
   readonly webhookSecret: string;
   readonly call: Call;
   balance(): Promise<{ available: string; held: string }>;
-  /** Creates the world's usual video with these fields changed. */
+  /** Creates the default video with these fields overridden. */
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  /** Like `create`, but with `underOneKey`. Resolves with the task's id. */
+  /** Like `create`, but under one idempotency key and repeated while the gateway is busy. Resolves with the task id. */
   made(body?: Record<string, unknown>): Promise<string>;
   finished(id: string, deadlineMs?: number): Promise<Record<string, any>>;
 }
@@ -49,7 +47,7 @@ export function caller(url: string, key?: string): Call {
     send(url, method, path, key === undefined ? options : { key, ...options });
 }
 
-/** Repeats a call that a busy gateway answers with 503 or 408. A create needs an idempotency key. */
+/** Repeats a call until the gateway is no longer too busy for it (503 or 408). Creates need an idempotency key. */
 export async function persevere(call: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await call();
@@ -72,7 +70,10 @@ export function adminCaller(url: string, token: string): AdminCall {
     send(url, method, path.startsWith('/admin') ? path : `/admin/v1${path}`, { body, key: token });
 }
 
-/** Acts with a dry run's plan, as operators do. Repeats both if the task changes in between. */
+/**
+ * Performs an operator action as operators do: a dry run, then the action with its plan. Starts over if the task
+ * changes in between.
+ */
 export async function actOn(
   admin: AdminCall,
   task: string,
@@ -87,7 +88,7 @@ export async function actOn(
   }
 }
 
-/** Creates an account with credit and a key. `video` is what its `create` sends by default. */
+/** Creates an account with credit and a key. `video` is the default body of its `create`. */
 export async function makeAccount(
   { url, admin, video }: { readonly url: string; readonly admin: AdminCall; readonly video: object },
   { id = `acc-${randomBytes(5).toString('hex')}`, credit = '100', key = {} }: AccountOptions = {},
@@ -139,7 +140,7 @@ export interface FormOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends files as browsers and SDKs do. */
+/** Sends files as `multipart/form-data`, as browsers and SDKs do. */
 export async function postForm(
   url: string,
   path: string,
@@ -154,7 +155,7 @@ export async function postForm(
   return { status: response.status, headers: Object.fromEntries(response.headers), text, body: parse(text) };
 }
 
-/** Uses node:http, because fetch hides what a server really sends about connections and encodings. */
+/** Uses node:http, because fetch hides connection and encoding headers. */
 export function send(
   url: string,
   method: string,
@@ -168,7 +169,7 @@ export function send(
       `${url}${path}`,
       {
         method,
-        // The server may be about to close an existing connection.
+        // A pooled connection might be closed by the server at any moment.
         agent: false,
         headers: {
           ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),

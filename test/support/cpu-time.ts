@@ -1,4 +1,7 @@
-/** Unlike elapsed time, CPU time ignores pauses of the machine. */
+/**
+ * Returns the CPU time of `work` in milliseconds. Unlike elapsed time, CPU time is not affected by pauses of the
+ * machine.
+ */
 export function cpuMsOf(work: () => unknown): number {
   const before = process.cpuUsage();
   work();

@@ -6,11 +6,11 @@ import type { Route } from '../../src/http/route.ts';
 
 export interface WatchedApp {
   readonly app: GatewayApp;
-  /** `<operation>: <code>` for every response with a code that its route does not declare. */
+  /** `<operation>: <code>` for every error code that a route returned without declaring it. */
   readonly undeclared: ReadonlySet<string>;
 }
 
-/** Reports routes that return an undeclared code. The log's JSON lines name each response's operation. */
+/** Watches an app for undeclared error codes. The log's JSON lines reveal which operation each response belongs to. */
 export function watchErrorCodes(app: GatewayApp, logLines: readonly string[]): WatchedApp {
   const declared = new Map(
     app.routes.map((route) => [

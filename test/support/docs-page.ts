@@ -1,5 +1,3 @@
-/** Finds elements on the page `/docs` without a browser. */
-
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 
 export function plainText(markup: string): string {

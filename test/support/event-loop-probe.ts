@@ -1,26 +1,26 @@
 import { openSync, readSync, renameSync, writeFileSync } from 'node:fs';
 
-/** What the file contains. Byte counts are resident memory. */
+/** One measurement, as written to PROBE_FILE. Byte counts are resident memory unless noted. */
 export interface Probe {
-  /** How often the measurement has begun, and how often the file has been written since then. */
+  /** How many measurements have begun so far, and how often the file has been written during the current one. */
   readonly begun: number;
   readonly written: number;
   readonly longestStallMs: number;
-  /** Measured as the measurement begins, after a garbage collection. */
+  /** Resident memory when the measurement began, after a garbage collection. */
   readonly idleBytes: number;
   readonly peakBytes: number;
-  /** JavaScript memory on and off the heap, including garbage. */
+  /** JavaScript memory, on and off the heap, including garbage. */
   readonly peakHeapBytes: number;
 }
 
 /**
- * Loaded before a program (`--import`, with `--expose-gc`). Writes the state of its event loop and memory to PROBE_FILE
- * many times a second. A stall is the time between two ticks of a timer or the event-loop thread's CPU time meanwhile,
- * whichever is less, because on a busy machine a thread may simply wait for a core.
+ * This module is loaded before a program (`--import`, with `--expose-gc`). It writes event-loop stalls and memory use
+ * to PROBE_FILE many times a second. A stall is the time between two timer ticks, or the CPU time the event-loop thread
+ * used meanwhile if that is less: on a busy machine, a thread may just be waiting for a core.
  */
 const everyMs = 5;
 const writtenEveryMs = 50;
-/** Threads need up to this long to return collected garbage to the system. */
+/** How long threads may need to return collected garbage to the system. */
 const releasedWithinMs = 100;
 const file = process.env['PROBE_FILE'] ?? '';
 const threadClock = openThreadClock();
@@ -28,7 +28,7 @@ let last = performance.now();
 let cpu = cpuMs();
 let probe: Probe = begin(0);
 
-/** Linux measures CPU time per thread. `self` is the thread that started the process. */
+/** Opens the event-loop thread's CPU clock. Only Linux has one: /proc/self is the thread that started the process. */
 function openThreadClock(): number | undefined {
   try {
     return openSync('/proc/self/schedstat', 'r');
@@ -37,7 +37,7 @@ function openThreadClock(): number | undefined {
   }
 }
 
-/** The CPU time of the event loop's thread or, without figures per thread, of the whole process. */
+/** Returns the CPU time of the event-loop thread, or of the whole process where no per-thread clock exists. */
 function cpuMs(): number {
   if (threadClock === undefined) {
     const { user, system } = process.cpuUsage();
@@ -71,7 +71,7 @@ setInterval(() => {
 
 setInterval(() => {
   probe = { ...probe, written: probe.written + 1 };
-  // Renames a finished file, so that no reader sees a partial one.
+  // Renaming is atomic, so readers never see a partial file.
   writeFileSync(`${file}.new`, JSON.stringify(probe));
   renameSync(`${file}.new`, file);
 }, writtenEveryMs).unref();

@@ -2,9 +2,9 @@ import { afterAll, type RunnerTestSuite } from 'vitest';
 import { forgetServerUse, serverWasUsed } from './server-use.ts';
 
 /**
- * Runs in every file of the project `servers`. Reports a file whose tests all passed without a server, because without
- * this project's setup the file would start within a second. Usually the file imports a helper from a file that also
- * provides servers. Move the helper.
+ * Runs in every file of the `servers` project. Fails a file whose tests all passed without using a server: outside this
+ * project, the file would start within a second. The usual cause is a helper that shares a module with server helpers.
+ * Move the helper.
  */
 forgetServerUse();
 

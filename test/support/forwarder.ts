@@ -5,7 +5,7 @@ import { listen } from './listen.ts';
 export type Forwarder = Awaited<ReturnType<typeof startForwarder>>;
 
 interface Forwarding {
-  /** Serves the target below this path. Forwards nothing else, as if other services ran beside the target. */
+  /** Forwards only requests below this path, as if other services ran next to the target. */
   readonly below?: string;
   readonly rewrite?: (text: string) => string;
 }

@@ -17,37 +17,40 @@ import { adminCaller, caller, makeAccount, underOneKey } from './client.ts';
 import type { AccountOptions, AdminCall, Call, TestAccount } from './client.ts';
 import { databaseUri, temporalAddress } from './run-servers.ts';
 
-/** A whole gateway in this process, on the run's Temporal and MongoDB. Tests call it over HTTP as users do. */
+/**
+ * A complete gateway in this process, on the run's Temporal and MongoDB. Tests call the gateway over HTTP, as users do.
+ */
 export interface TestGateway {
   readonly url: string;
   readonly simulator: Control;
   readonly simulatorUrl: string;
   readonly core: Core;
-  /** While `stoppedAt` is set, the clock shows that time. */
+  /** The gateway's clock. While `stoppedAt` is set, the clock stands at that time. */
   readonly clock: { aheadMs: number; stoppedAt?: number | undefined };
   readonly logLines: readonly string[];
   readonly adminToken: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly call: Call;
   readonly admin: AdminCall;
-  /** Create requests carry an idempotency key, and are repeated while the gateway is busy. */
+  /** Creates an account. Its create requests carry an idempotency key and are repeated while the gateway is busy. */
   account(options?: AccountOptions): Promise<TestAccount>;
-  /** Runs the reconciler once, with the clock far enough ahead for it to consider a process dead. */
+  /** Runs the reconciler once, with the clock far enough ahead for unchanged tasks to count as abandoned. */
   reconcile(): Promise<ReconcileReport>;
-  /** Stops the worker as if its process had ended. The test must close any replacement. */
+  /**
+   * Stops the worker as if its process had exited. If the test starts another worker, the test must stop that one too.
+   */
   stopWorker(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface TestGatewayOptions {
-  /** gateway.yaml, in which `${SIMULATOR_URL}` is the simulator's address. Defaults to `testYaml`. */
+  /** The contents of gateway.yaml. `${SIMULATOR_URL}` stands for the simulator's address. Defaults to `testYaml`. */
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly renderSeconds?: number;
   readonly moreDialects?: readonly CreateDialect[];
-  /** Defaults to true. */
   readonly worker?: boolean;
-  /** Keeps the log, at its most detailed level. By default there is no log. */
+  /** If true, `logLines` receives every log line, down to the most detailed level. By default nothing is logged. */
   readonly watchesLog?: boolean;
 }
 
@@ -59,14 +62,17 @@ export const videoBody = {
   ratio: '16:9',
 } as const;
 
-/** 720p, 16:9, 5 s: 1280 × 720 × 121 / 1024 tokens by the documented formula, at 7.00 per million. */
+/**
+ * Tokens of a 5-second 720p 16:9 video by the documented formula, 1280 × 720 × 121 / 1024. The charge is at 7.00 per
+ * million.
+ */
 export const videoTokens = 108_900;
 export const videoCharge = '0.762300';
 
-/** Longer than the reconciler waits before it considers a task abandoned. */
+/** Longer than a task must be unchanged before the reconciler considers it abandoned. */
 const abandonedAfterMs = 3 * 60_000;
 
-/** Temporal's runtime exists once per process, even if a test file starts several gateways. */
+/** Temporal allows one runtime per process, even if a test file starts multiple gateways. */
 let runtimeInstalled = false;
 
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
@@ -153,7 +159,10 @@ function shownLog(): Logger {
   return createLogger({ level: process.env['TEST_LOG'] === undefined ? 'silent' : 'info', format: 'pretty' });
 }
 
-/** The reconciler's schedule could fire in the middle of a test. Tests start the reconciler themselves. */
+/**
+ * Pauses the reconciler's schedule, which could otherwise fire in the middle of a test. Tests run the reconciler
+ * themselves.
+ */
 async function pauseReconciler({ client, environment }: Core): Promise<void> {
   await client.schedule.getHandle(`${environment.TASK_QUEUE_PREFIX}reconcile-tasks`).pause();
 }

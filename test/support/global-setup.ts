@@ -8,14 +8,17 @@ import { startMongo, startTemporal } from './servers.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Host and port. The namespace is `default`. Use your own task queues. */
+    /** `host:port`. The namespace is `default`. Each test file uses its own task queues. */
     temporalAddress: string;
-    /** Without a database name. Use your own database. */
+    /** Names no database. Each test file uses its own. */
     mongodbUri: string;
   }
 }
 
-/** Starts one Temporal and one MongoDB for the whole run. Task queues and database names isolate the tests. */
+/**
+ * Starts one Temporal server and one MongoDB for the whole run. Separate task queues and database names isolate the
+ * tests.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'mediary-test-'));
   const [temporal, mongo] = await Promise.all([

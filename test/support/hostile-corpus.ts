@@ -1,6 +1,8 @@
 import { pngHeader } from '../images/support.ts';
 
-/** A request that is cheap to send but may be expensive to handle. The gateway must refuse it or handle it cheaply. */
+/**
+ * A request that is cheap to send but could be expensive to handle. The gateway must refuse it or handle it cheaply.
+ */
 export interface HostileRequest {
   readonly name: string;
   readonly path: string;

@@ -9,7 +9,10 @@ export interface WireRequest {
   readonly pieces?: () => Iterable<string | Buffer>;
 }
 
-/** With a `content-length`, in a chunk per piece, in one-byte chunks, or in those with many spaces first. */
+/**
+ * How a body is framed: with a `content-length`, as one chunk per piece, in one-byte chunks, or in one-byte chunks
+ * after many spaces.
+ */
 export type Framing = 'length' | 'chunks' | 'bytes' | 'spaced bytes';
 
 const spacesCount = 64 * 1024;
@@ -26,7 +29,7 @@ export function* wireOf(request: WireRequest, framing: Framing): Generator<Buffe
   let last: string | Buffer | undefined;
   let bytes = Buffer.alloc(0);
   for (const piece of pieces()) {
-    // Large bodies repeat a single piece.
+    // Large bodies yield the same piece over and over. Convert it to bytes once.
     if (piece !== last) bytes = Buffer.from(piece);
     last = piece;
     if (framing === 'length') yield bytes;
@@ -56,7 +59,7 @@ function bytesOf(pieces: NonNullable<WireRequest['pieces']>): number {
 const pipelinedBytes = 4 * 1024 * 1024;
 const pipelinedCopiesMost = 20_000;
 
-/** How many copies of a request make 4 MiB, but at least two. */
+/** Returns how many copies of a request make up 4 MiB, but at least two. */
 export function pipelinedCopies(request: WireRequest): number {
   const [head] = wireOf(request, 'length');
   const bytes = (head?.length ?? 1) + (request.pieces === undefined ? 0 : bytesOf(request.pieces));
@@ -64,7 +67,7 @@ export function pipelinedCopies(request: WireRequest): number {
   return Math.min(pipelinedCopiesMost, Math.max(2, copies));
 }
 
-/** An empty chunk would end the body. */
+/** Yields the bytes as a single chunk. Skips empty pieces, because an empty chunk would end the body. */
 function* inOne(bytes: Buffer): Generator<Buffer> {
   if (bytes.length === 0) return;
   yield Buffer.from(`${bytes.length.toString(16)}\r\n`);
@@ -85,18 +88,18 @@ function* inBytes(bytes: Buffer): Generator<Buffer> {
 export interface WireConnection {
   readonly answers: readonly number[];
   isOpen(): boolean;
-  /** Resolves when there is room for more, or the connection is closed. */
+  /** Resolves when the socket can take more data or has closed. */
   write(bytes: Buffer): Promise<void>;
-  /** Resolves with false if the connection was closed or time ran out first. */
+  /** Resolves with false if the connection closes or time runs out first. */
   answered(count: number, withinMs: number): Promise<boolean>;
   destroy(): void;
 }
 
 export interface WireTarget {
   readonly url: string;
-  /** Where to send from, if the machine has several addresses. */
+  /** The source address, on a machine with more than one. */
   readonly localAddress?: string | undefined;
-  /** If false, the client never reads what the server sends. */
+  /** If false, the client never reads the server's responses. */
   readonly reads?: boolean;
 }
 
@@ -112,7 +115,7 @@ export async function openWire({ url, localAddress, reads = true }: WireTarget):
     ...(localAddress === undefined ? {} : { localAddress }),
   });
   const answers: number[] = [];
-  // Bytes that may be the start of a status line.
+  // Trailing bytes that may be the beginning of a status line.
   let rest = Buffer.alloc(0);
   const take = (chunk: Buffer): void => {
     const bytes = Buffer.concat([rest, chunk]);
@@ -153,13 +156,13 @@ function drained(socket: Socket): Promise<void> {
 export interface Shot {
   readonly request: WireRequest;
   readonly framing: Framing;
-  /** Sends the request this many times without waiting for a response. Defaults to 1. */
+  /** How many times to send the request without waiting for a response. Defaults to 1. */
   readonly copies?: number;
-  /** How long responses may take once everything has been sent, in milliseconds. */
+  /** How long to wait for responses after the last byte is sent, in milliseconds. */
   readonly withinMs: number;
 }
 
-/** Sends a request on a new connection. Resolves with the statuses. */
+/** Sends a request on a new connection. Resolves with the response statuses. */
 export async function shoot(target: WireTarget, shot: Shot): Promise<readonly number[]> {
   const wire = await openWire(target);
   try {
@@ -170,7 +173,7 @@ export async function shoot(target: WireTarget, shot: Shot): Promise<readonly nu
   }
 }
 
-/** Like `shoot`, but on an unused connection. Stops sending once a response has arrived. */
+/** Like `shoot`, but on a connection that has not been used yet. Stops sending as soon as a response arrives. */
 export async function shootOn(wire: WireConnection, shot: Shot): Promise<void> {
   const { request, framing, copies = 1, withinMs } = shot;
   for (let copy = 0; copy < copies && wire.isOpen(); copy += 1) {

@@ -58,7 +58,7 @@ import { taskDriver, type TaskDriver } from './task-records.ts';
 import { createTestPort, type TestPort } from './test-port.ts';
 import { testOrigin } from './test-origin.ts';
 
-/** The HTTP layer alone: a listening server on a real MongoDB, with a task port that the test controls. */
+/** The HTTP layer alone: a listening server on a real MongoDB, with a fake task port that the test controls. */
 export interface HttpWorld extends Server {
   readonly deps: AppDeps;
   readonly stores: Stores;
@@ -66,11 +66,11 @@ export interface HttpWorld extends Server {
   readonly port: TestPort;
   readonly drive: TaskDriver;
   readonly logLines: string[];
-  /** Records when keys and tokens were last used, which normally happens every minute. */
+  /** Writes the last-used times of keys and tokens, which normally happens once a minute. */
   noteUses(): Promise<void>;
-  /** While `stoppedAt` is set, the clock shows that time. */
+  /** The server's clock. While `stoppedAt` is set, the clock stands at that time. */
   readonly clock: { aheadMs: number; stoppedAt?: number | undefined };
-  /** Changes the configuration of later requests. Without an argument, restores the original one. */
+  /** Changes the configuration for later requests. Without an argument, restores the original. */
   configure(change?: (yaml: string) => string): void;
   startNode(change?: NodeChange): Promise<Server>;
   newAccount(options?: AccountOptions): Promise<TestAccount>;
@@ -117,7 +117,10 @@ const unused = (): never => {
   throw new Error('no upstream is called in these tests');
 };
 
-/** Accepts everything. Of a request for the model `o`, it uses only the prompt. Its callbacks contain `done: true`. */
+/**
+ * A provider that accepts every request without `refuse_me`. The model `o` uses only the prompt. Callbacks contain
+ * `done: true`.
+ */
 const testProvider: Provider = {
   about: { vendor: 'Test', inputs: 'text', unverified: [] },
   video: {
@@ -306,7 +309,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       tryCallback: createTryCallback({
         takePlace: (origin, account) => callbackPlaces.takeFree(origin, account),
         webhookSecrets: webhookSecretsOf({ stores, secrets }),
-        // A slow machine may need more than a receiver's usual ten seconds.
+        // A slow machine may need longer than the usual ten seconds.
         deliver: (delivery) => callbacks.deliver({ ...delivery, timeoutMs: 180_000 }),
         now,
         randomBytes,
@@ -391,7 +394,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       await mongo.db.dropDatabase();
       await mongo.close();
       await workspaces.close();
-      // This fails if a route returned a code that the OpenAPI document does not list for it. Add the code to the
+      // If this fails, a route returned a code that the OpenAPI document does not list for it. Add the code to the
       // route's `errors`.
       expect(servers.flatMap(({ undeclared }) => [...undeclared])).toEqual([]);
     },

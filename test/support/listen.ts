@@ -9,7 +9,7 @@ export async function listen(server: Server) {
   return {
     port,
     url: `http://127.0.0.1:${port}`,
-    /** Also breaks off the requests in flight. */
+    /** Also aborts requests in flight. */
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -18,7 +18,10 @@ export async function listen(server: Server) {
   };
 }
 
-/** Ends the connection if the work fails. The failure would otherwise fail the whole run, outside of all tests. */
+/**
+ * Closes the connection if the handler fails. An unhandled failure would otherwise fail the whole run, outside any
+ * test.
+ */
 export function listener(work: (request: IncomingMessage, response: ServerResponse) => unknown) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     (async () => work(request, response))().catch(() => response.destroy());

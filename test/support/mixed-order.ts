@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const testDir = fileURLToPath(new URL('..', import.meta.url));
-/** Tests that mostly wait for whole gateways, renders and browsers. */
+/** Test folders that spend most of their time waiting for gateways, renders and browsers. */
 const waiting: ReadonlySet<string> = new Set([
   'capacity',
   'clients',
@@ -20,9 +20,9 @@ const waiting: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Alternates files that wait with files that compute, so that the cores are neither idle nor overloaded. The largest
- * files of each kind come first, so that nothing long is left for the end. The project `pure` comes last and runs while
- * the last server tests are still waiting. A process serves only one project.
+ * Orders test files so the cores are neither idle nor overloaded: files that wait alternate with files that compute.
+ * The largest of each kind come first, so no long file is left for the end. The `pure` project comes last and fills the
+ * time while the last server tests are waiting. Each process serves a single project.
  */
 export class MixedOrder extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -33,7 +33,7 @@ export class MixedOrder extends BaseSequencer {
   }
 }
 
-/** Interleaves both kinds, largest first, so that both finish at the same time. */
+/** Interleaves items of both kinds, largest first, so both kinds run out at the same time. */
 export function mixed<Item>(
   items: readonly Item[],
   isOfFirstKind: (item: Item) => boolean,

@@ -3,7 +3,7 @@ import { afterAll } from 'vitest';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** The CPU seconds of the file's process and of its ended child processes. */
+    /** CPU seconds used by the file's process and by child processes that have exited. */
     cpuSeconds?: number;
   }
 }
@@ -14,7 +14,10 @@ afterAll(({}, { file }) => {
   file.meta.cpuSeconds = cpuSeconds() - before;
 });
 
-/** Linux includes ended children. The last four of these fields are in hundredths of a second. */
+/**
+ * Returns the CPU seconds of this process. On Linux, the total includes exited children, and the four fields are in
+ * hundredths of a second.
+ */
 function cpuSeconds(): number {
   if (process.platform !== 'linux') return process.cpuUsage().user / 1e6;
   const stat = readFileSync('/proc/self/stat', 'utf8');

@@ -2,7 +2,10 @@ import { Collection, Db } from 'mongodb';
 import { describeShape, shapeOfFilter, type QueryShape } from './query-shape.ts';
 import { copySuffix } from './stale-reads.ts';
 
-/** Wraps the driver's methods, because only the call site reveals whether the product or a test sent a query. */
+/**
+ * A query sent through the driver. The driver's methods are wrapped because only the call site reveals whether src or a
+ * test sent the query.
+ */
 interface Noted {
   readonly collection: string;
   readonly operation: string;
@@ -37,7 +40,7 @@ for (const operation of operations) {
   });
 }
 
-/** Servers before 5.0 refuse an empty operator, but the server in use may accept it. */
+/** Throws on an operator without fields. MongoDB before 5.0 refuses those, but the server in use may accept them. */
 function refuseEmptyOperators(update: unknown, file: string): void {
   if (typeof update !== 'object' || update === null) return;
   for (const [name, fields] of Object.entries(update)) {
@@ -68,7 +71,10 @@ function note(entry: Noted): void {
   noted.set(describeShape(entry), entry);
 }
 
-/** A cursor is sorted after it is filtered. One that is never sorted is recorded at the end of the file. */
+/**
+ * Cursors are sorted after they are filtered, so a query is recorded once it is sorted, or at the end of the file if it
+ * never is.
+ */
 const cursors: Noted[] = [];
 function followSort(cursor: { sort: (order: unknown) => unknown }, entry: Noted): void {
   cursors.push(entry);
@@ -97,8 +103,7 @@ function sortOf(options: unknown): Record<string, 1 | -1> {
   );
 }
 
-/** Returns the src file that called the driver, or undefined for a test or the driver itself (findOne calls find). */
-/** Reads only three frames and no source map, because it runs for every query in the suite. */
+/** Returns the src file that called the driver. Undefined for a test, or for the driver itself (findOne calls find). */
 function callerFile(): string | undefined {
   const prepare: unknown = Reflect.get(Error, 'prepareStackTrace');
   const { stackTraceLimit } = Error;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { listen } from './listen.ts';
 
-/** Ids are hexadecimal, and times are Unix milliseconds. */
+/** A span. Ids are hexadecimal, times are Unix milliseconds. */
 export interface ReceivedSpan {
   readonly trace: string;
   readonly id: string;
@@ -14,7 +14,7 @@ export interface ReceivedSpan {
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** If `answer.status` is 0, the receiver never responds. */
+/** Starts an OTLP collector. If `answer.status` is 0, the collector never responds. */
 export async function startOtlpReceiver() {
   const spans: ReceivedSpan[] = [];
   const answer = { status: 200, body: '', requests: 0 };
@@ -35,7 +35,7 @@ export async function startOtlpReceiver() {
 type Value = Buffer | bigint;
 type Fields = ReadonlyMap<number, readonly Value[]>;
 
-/** Field numbers are from opentelemetry/proto/trace/v1/trace.proto. */
+/** Decodes an export request. Field numbers are from opentelemetry/proto/trace/v1/trace.proto. */
 function spansOf(request: Buffer): ReceivedSpan[] {
   return messages(read(request), 1).flatMap((ofProcess) => {
     const resource = messages(ofProcess, 1).flatMap((message) => attributesOf(message, 1));
@@ -77,7 +77,7 @@ function number(fields: Fields, field: number): bigint {
   return typeof value === 'bigint' ? value : 0n;
 }
 
-/** Protobuf's wire format: https://protobuf.dev/programming-guides/encoding/ */
+/** Decodes protobuf's wire format: https://protobuf.dev/programming-guides/encoding/ */
 function read(buffer: Buffer): Fields {
   const fields = new Map<number, Value[]>();
   let at = 0;

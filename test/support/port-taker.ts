@@ -8,16 +8,19 @@ import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { listen, listener } from './listen.ts';
 
-/** Takes the port of a program before it can bind the port, but only on its first start. */
+/** Binds a program's port before the program can, but only on its first start. */
 export interface PortTaker {
   readonly taken: readonly number[];
-  /** Returns a wrapper of the program, which loses its port at first. */
+  /** Returns a wrapper script for the program. The wrapper loses its port on the first start. */
   before(program: string): Promise<string>;
-  /** NODE_OPTIONS with the same effect on an API, and on a Node process with a port among its arguments. */
+  /** NODE_OPTIONS with the same effect on an API, and on any Node process with a port among its arguments. */
   readonly nodeOptions: string;
 }
 
-/** An API gets its port in a message, so the taker acts between that message and the API's first `listen`. */
+/**
+ * The script that NODE_OPTIONS loads. An API learns its port from a message, so its first `listen` waits until the port
+ * has been taken.
+ */
 const asking = `
 import { Server } from 'node:net';
 const ask = (port) => fetch(TAKER, { method: 'POST', body: String(port) });

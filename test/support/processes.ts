@@ -4,16 +4,16 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** A gateway process, started as operators start it, that a test may kill. */
+/** A gateway process, started the way operators start it. Tests may kill it. */
 export interface GatewayProcess {
   readonly pid: number;
   kill(): Promise<void>;
-  /** Sends SIGTERM, as an operator would. Resolves with the exit status. */
+  /** Sends SIGTERM. Resolves with the exit status. */
   stop(): Promise<number | null>;
   signal(signal: NodeJS.Signals): void;
-  /** The exit status, or the signal that ended the process. */
+  /** The exit status, or the signal that killed the process. */
   readonly ended: Promise<number | NodeJS.Signals>;
-  /** Fails if the process ends first. */
+  /** Resolves once the log contains the text. Rejects if the process exits first. */
   logged(text: string): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function startGatewayProcess(
   const child: ChildProcess = spawn(process.execPath, ['src/gateway.js', role], {
     cwd: projectDir,
     env: { PATH: process.env['PATH'], NODE_OPTIONS: process.env['NODE_OPTIONS'], ...environment },
-    // The process writes to the file directly, so the log is complete once the process has ended.
+    // The process writes to the file directly, so the log is complete when the process exits.
     stdio: ['ignore', log, log],
   });
   closeSync(log);
@@ -74,7 +74,7 @@ export async function waitUntil(
   }
 }
 
-/** Waits until everything that the gateway needs is ready, including workers. */
+/** Waits until the gateway reports that everything it needs is ready, including workers. */
 export function untilReady(url: string, deadlineMs?: number): Promise<void> {
   const isReady = async () => (await (await fetch(`${url}/readyz`)).text()).includes('"warnings":[]');
   return waitUntil(`${url} is ready`, isReady, deadlineMs);

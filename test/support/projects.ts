@@ -1,16 +1,16 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** Absolute paths of test files, by the project that runs them. */
+/** Absolute paths of the test files, by vitest project. */
 export interface TestProjects {
   readonly pure: readonly string[];
-  /** These import test/support/server-use.ts, directly or indirectly. */
+  /** Files that import test/support/server-use.ts, directly or indirectly. */
   readonly servers: readonly string[];
 }
 
-/** Tests whose subject may differ between Node versions. `npm run test:node` runs just these. */
+/** Tests of behaviour that can differ between Node versions. `npm run test:node` runs only these. */
 const nodeParts = [
-  // Sockets, TLS, name lookups and undici, on which outbound requests rely.
+  // Outbound requests: sockets, TLS, name lookups and undici.
   'http-client/',
   // Node's HTTP parser and server, and body streams.
   'http/bodies/',
@@ -25,7 +25,8 @@ const nodeParts = [
   'results/storage.test.ts',
   // Timers and pauses.
   'workshop/simulator/clock.test.ts',
-  // How TypeScript is loaded, and how processes start, receive signals and end. The package contains only JavaScript.
+  // How TypeScript is loaded, and how processes start, handle signals and exit. The published package contains only
+  // JavaScript.
   'workshop/package.test.ts',
   'cli/start-up.test.ts',
   'config/reload-signal.test.ts',
@@ -36,13 +37,13 @@ const nodeParts = [
   'access/tokens.test.ts',
   'providers/fal/fal-callback.test.ts',
   'temporal/payload-codec.test.ts',
-  // Native code and node:vm contexts: Temporal's core, and workflows in their sandbox.
+  // Native code and node:vm contexts: Temporal's core and the workflow sandbox.
   'temporal/connection.test.ts',
   'temporal/workflow-bundle.test.ts',
   'workflows/replay.test.ts',
-  // Threads, and the loader inside them.
+  // Threads and the module loader inside them.
   'media/media-probe.test.ts',
-  // The driver's sockets.
+  // The MongoDB driver's sockets.
   'store/mongo.test.ts',
   'store/unfinished-writes.test.ts',
 ];
@@ -58,7 +59,7 @@ export function onlyNodeParts(directory: string, { pure, servers }: TestProjects
   return { pure: select(pure), servers: select(servers) };
 }
 
-/** Assigns test files to projects by their imports. The product never imports test helpers. */
+/** Assigns test files to projects by what they import. Product code never imports test helpers. */
 export function assignTestFiles(directory: string, marker: string): TestProjects {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))
@@ -74,7 +75,7 @@ function createReach(directory: string, marker: string): (file: string) => boole
     const known = imports.get(file);
     if (known !== undefined) return known;
     const found = importedFiles(file).filter(
-      // A missing file fails in the test that imports it, with an error message of its own.
+      // A missing file is left to the test that imports it, which fails with a clear error.
       (path) => path.startsWith(directory) && existsSync(path),
     );
     imports.set(file, found);
@@ -87,7 +88,7 @@ function createReach(directory: string, marker: string): (file: string) => boole
   };
 }
 
-/** Files in import and export statements other than `import type`, and in `import('./literal.ts')`. */
+/** Returns the files named in import and export statements (except `import type`) and in `import('./literal.ts')`. */
 function importedFiles(file: string): readonly string[] {
   const text = readFileSync(file, 'utf8');
   const statements = text.matchAll(

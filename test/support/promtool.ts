@@ -9,7 +9,7 @@ import { cacheDir } from './cache-dir.ts';
 const run = promisify(execFile);
 const fetchMsMax = 120_000;
 
-/** Finds `promtool` on PATH, or downloads it once from Debian's package `prometheus`. Undefined if neither works. */
+/** Finds `promtool` on PATH, or downloads it once from Debian's `prometheus` package. Undefined if neither works. */
 export async function findPromtool(): Promise<string | undefined> {
   const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'promtool'));
   const kept = join(cacheDir, 'bin', 'promtool');
@@ -33,7 +33,7 @@ export function untriedWithout(promtool: string | undefined): string {
     : '';
 }
 
-/** Uses its own package lists and cache, so it needs no privileges and changes nothing on the machine. */
+/** Downloads with separate package lists and cache, so no privileges are needed and the machine stays unchanged. */
 async function fetchTo(kept: string, work: string): Promise<void> {
   const [lists, cache] = [join(work, 'lists'), join(work, 'cache')];
   await Promise.all([mkdir(join(lists, 'partial'), { recursive: true }), mkdir(cache)]);
@@ -45,7 +45,7 @@ async function fetchTo(kept: string, work: string): Promise<void> {
   if (archive === undefined) throw new Error('apt-get downloaded no package');
   await run('dpkg-deb', ['--extract', archive, 'unpacked'], options);
   await mkdir(join(kept, '..'), { recursive: true });
-  // Another test may be doing the same. The last one replaces an identical file.
+  // Another test may be doing the same. Renaming replaces the file with an identical one.
   const mine = `${kept}.${process.pid}`;
   await cp(join(work, 'unpacked/usr/bin/promtool'), mine);
   await chmod(mine, 0o755);
@@ -57,7 +57,7 @@ export interface Verdict {
   readonly output: string;
 }
 
-/** Runs promtool on files with these contents, in a temporary folder. */
+/** Runs promtool in a temporary folder that contains these files. */
 export async function runPromtool(
   promtool: string,
   args: readonly string[],

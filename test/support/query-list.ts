@@ -3,7 +3,7 @@ import { describeShape, parseShape, servingIndex, type IndexKeys, type QueryShap
 
 const page = new URL('../../docs/queries.md', import.meta.url);
 
-/** Adds unlisted queries to the list instead of failing the test file. */
+/** If set, unlisted queries are added to the list instead of failing the test file. */
 export const isRecording = process.env['RECORD_QUERIES'] !== undefined;
 
 const intro = `# Queries
@@ -62,7 +62,7 @@ export function readIndexes(): Indexes {
   return indexes;
 }
 
-/** The index, or why the whole collection may be read. Undefined if there is neither. */
+/** Returns the index that serves a query, or why a full scan is acceptable. Undefined if there is neither. */
 export function servedBy(shape: QueryShape, indexes: Indexes): string | undefined {
   const { collection, operation, file } = shape;
   return (
@@ -70,7 +70,7 @@ export function servedBy(shape: QueryShape, indexes: Indexes): string | undefine
   );
 }
 
-/** Intentional reads of whole collections, by collection, operation and file. */
+/** Intentional full scans, by collection, operation and file. */
 const wholeReads: Readonly<Record<string, string>> = {
   'ledger aggregate ledger/verify-context.ts': 'whole: verify reads every account',
   'tasks find ledger/verify-records.ts': 'whole: verify reads every record',

@@ -1,7 +1,10 @@
 export interface QueryShape {
   readonly collection: string;
   readonly operation: string;
-  /** `=` (including $in), `range`, or `test` for what no index narrows down ($ne, $exists: false, $size). */
+  /**
+   * By field: `=` (including $in), `range`, or `test` for conditions an index cannot narrow ($ne, $exists: false,
+   * $size).
+   */
   readonly filter: Readonly<Record<string, Condition>>;
   readonly sort: Readonly<Record<string, 1 | -1>>;
   readonly file: string;
@@ -16,7 +19,7 @@ export interface IndexKeys {
 
 const ranges = new Set(['$gt', '$gte', '$lt', '$lte', '$regex']);
 
-/** Merges the conditions under $and and $or. Numbers in paths become `N`. */
+/** Returns the conditions by field, with $and and $or merged. Numbers in paths become `N`. */
 export function shapeOfFilter(filter: unknown): Record<string, Condition> {
   const shape: Record<string, Condition> = {};
   for (const [name, value] of Object.entries(isObject(filter) ? filter : {})) {
@@ -38,15 +41,15 @@ function conditionOf(value: unknown): Condition {
   return 'test';
 }
 
-/** Whether this is a plain object of operators, rather than a driver value such as Long or Date. */
+/** Whether the value is a plain object, such as one with operators, rather than a driver value such as Long or Date. */
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /**
- * Returns the index that serves a query: the filter fixes a prefix of the index's keys, at most one range follows, and
- * the index yields the order. The longest such prefix wins. Undefined if the server would read the whole collection or
- * sort in memory.
+ * Returns the index that serves a query: the filter fixes a prefix of its keys, at most one range follows, and the
+ * index yields the order. The longest such prefix wins. Undefined if the server would scan the whole collection or sort
+ * in memory.
  */
 export function servingIndex(
   { filter, sort }: Pick<QueryShape, 'filter' | 'sort'>,
@@ -60,7 +63,7 @@ export function servingIndex(
   return best?.name;
 }
 
-/** How many of the index's keys the query uses. 0 means that the index does not serve the query. */
+/** Returns how many of the index's keys the query uses, or 0 if the index does not serve the query. */
 function usedKeys(
   { filter, sort }: Pick<QueryShape, 'filter' | 'sort'>,
   keys: readonly (readonly [string, number])[],
@@ -73,14 +76,14 @@ function usedKeys(
     const [name, own] = rest[at] ?? [];
     return name === field && own !== undefined ? Math.sign(direction * own) : 0;
   });
-  // A single document by `_id` needs no order.
+  // A lookup by `_id` finds at most one document, so its order is irrelevant.
   const inOrder = filter['_id'] === '=' || turned.every((sign) => sign !== 0 && sign === turned[0]);
   if (!inOrder) return 0;
   const ranged = filter[rest[0]?.[0] ?? ''] === 'range' ? 1 : 0;
   return fixed + Math.max(ranged, wanted.length);
 }
 
-/** A row of docs/queries.md without the index. */
+/** Formats a row of docs/queries.md, without the index column. */
 export function describeShape({ collection, operation, filter, sort, file }: QueryShape): string {
   const conditions = Object.entries(filter)
     .toSorted(([a], [b]) => a.localeCompare(b))
@@ -90,7 +93,7 @@ export function describeShape({ collection, operation, filter, sort, file }: Que
   return `| ${cells.join(' | ')} |`;
 }
 
-/** The inverse of `describeShape`. The last cell may be the index. */
+/** The inverse of `describeShape`. An extra index column is ignored. */
 export function parseShape(row: string): QueryShape {
   const [collection = '', operation = '', conditions = '', order = '', file = ''] = row
     .split('|')

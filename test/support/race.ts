@@ -2,12 +2,14 @@ import { onTestFinished } from 'vitest';
 import { onRacePoint, type RacePoint } from '../../src/base/race-point.ts';
 
 export interface Paused {
-  /** Resolves with the subject that reached the point. Only then is the test in the window it wants. */
+  /** Resolves with the subject of the caller that is paused. From then on, the test is inside the race window. */
   readonly reached: Promise<string>;
   readonly release: () => void;
 }
 
-/** Stops the first caller that reaches `point` (for `subject`, if given) until `release` is called. All others pass. */
+/**
+ * Pauses the first caller that reaches `point` (for `subject`, if given) until `release` is called. Other callers pass.
+ */
 export function pauseFirstAt(point: RacePoint, subject?: string): Paused {
   const arrived = gate<string>();
   const released = gate();

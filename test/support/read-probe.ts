@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Probe } from './event-loop-probe.ts';
 
-/** A process that runs with test/support/event-loop-probe.ts. */
+/** A process that runs with test/support/event-loop-probe.ts loaded. */
 export interface ProbedProcess {
   readonly pid: number;
   readonly file: string;
@@ -21,13 +21,16 @@ const probeSchema = z.object({
 
 const lookEveryMs = 20;
 
-/** Begins a measurement, and resolves with a function that ends and reads it. Both reject if the process has ended. */
+/**
+ * Begins a measurement. Resolves with a function that ends the measurement and reads it. Both reject if the process has
+ * exited.
+ */
 export async function beginProbe(probed: ProbedProcess): Promise<() => Promise<Probe>> {
   const before = await probeOnce(probed, () => true);
   if (!probed.hasExited()) process.kill(probed.pid, 'SIGUSR2');
   const { begun } = await probeOnce(probed, (probe) => probe.begun > before.begun && probe.written > 0);
   return async () => {
-    // What is being written right now may be older than the end of the measurement.
+    // The write in progress may predate the end of the measurement, so wait for the one after it.
     const { written } = await probeOnce(probed, () => true);
     return probeOnce(probed, (probe) => probe.begun === begun && probe.written > written + 1);
   };
@@ -42,7 +45,7 @@ async function probeOnce(probed: ProbedProcess, isIt: (probe: Probe) => boolean)
   }
 }
 
-/** Undefined if the process has not written anything yet. */
+/** Undefined if the process has not written its first figures yet. */
 export async function readProbe({ file }: Pick<ProbedProcess, 'file'>): Promise<Probe | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   return text === undefined ? undefined : probeSchema.parse(JSON.parse(text));

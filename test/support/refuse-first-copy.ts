@@ -1,7 +1,10 @@
 import { MongoNetworkError } from 'mongodb';
 import type { Stores } from '../../src/store/stores.ts';
 
-/** Recording the first copies made by `run` fails, as if MongoDB were unreachable, or with these errors. */
+/**
+ * Executes `run` while the first attempts to record a result copy fail, with these errors or as if MongoDB were
+ * unreachable.
+ */
 export async function refuseFirstCopy<Result>(
   { resultCopies }: Pick<Stores, 'resultCopies'>,
   run: () => Promise<Result>,

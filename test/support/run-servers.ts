@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
 import { markServerUse } from './server-use.ts';
 
-/** `host:port` of the run's Temporal. Its namespace is `default`. Use your own task queues. */
+/** The run's Temporal server as `host:port`. The namespace is `default`. Use your own task queues. */
 export function temporalAddress(): string {
   return provided('temporalAddress');
 }
@@ -10,7 +10,6 @@ export function mongodbUri(): string {
   return provided('mongodbUri');
 }
 
-/** The run's MongoDB with a database of your own. */
 export function databaseUri(name: string): string {
   const uri = new URL(mongodbUri());
   uri.pathname = `/${name}`;

@@ -17,7 +17,7 @@ export function parseScrape(text: string): readonly Series[] {
   });
 }
 
-/** The metric of a line. A histogram has several lines. */
+/** Returns the metric that a series belongs to. A histogram consists of multiple series. */
 export function familyOf({ name }: Pick<Series, 'name'>): string {
   return name.replace(/_(?:bucket|sum|count)$/, '');
 }

@@ -4,7 +4,7 @@ import { createSealer } from '../../src/access/sealer.ts';
 import { createErrorTerms } from '../../src/store/error-words.ts';
 import { createEndUserNames } from '../../src/store/end-user-names.ts';
 
-/** The same in every process, so that each can verify the others' entries. */
+/** The same key in every process, so each process can verify entries of the others. */
 export const testLedgerKey = Buffer.alloc(32, 'ledger');
 export const testEndUsers = createEndUserNames(testLedgerKey);
 
@@ -12,5 +12,4 @@ export function sealedWith(keys: readonly Uint8Array[]) {
   return { ...createSealer(keys), errorTerms: createErrorTerms(testLedgerKey) };
 }
 
-/** Only this process has the random key. */
 export const testSealing = { ...sealedWith([randomBytes(32)]), endUsers: testEndUsers };

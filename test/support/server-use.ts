@@ -1,7 +1,10 @@
-/** Files that import this module belong to vitest's project `servers` (see projects.ts) and must use a server. */
+/**
+ * Whether the current file has used a server. Files that import this module belong to vitest's `servers` project (see
+ * projects.ts) and must use one.
+ */
 let used = false;
 
-/** Called by everything that provides a server to a test. */
+/** Helpers that provide a server to a test must call this. */
 export function markServerUse(): void {
   used = true;
 }
@@ -10,7 +13,7 @@ export function serverWasUsed(): boolean {
   return used;
 }
 
-/** Called before a test file, because this process may have run other files. */
+/** Runs before each test file, because one process runs multiple files. */
 export function forgetServerUse(): void {
   used = false;
 }

@@ -11,7 +11,7 @@ function localOptions(dataDir: string): LocalOptions {
 }
 
 type Start = {
-  /** The data directory. `kill` keeps it, and `restart` reuses it. */
+  /** The data directory. Survives `kill` and is reused by `restart`. */
   dir: string;
   port?: number;
 };
@@ -20,19 +20,19 @@ type Controls = {
   readonly pid: number;
   kill(): Promise<void>;
   stop(): Promise<void>;
-  /** Stops the server if it is still running, and starts it on the same port and data. */
+  /** Restarts the server on the same port and data, stopping it first if it is still running. */
   restart(): Promise<void>;
 };
 
 export type TestTemporal = Controls & {
   readonly address: string;
-  /** Defined if started with `hasPages`. */
+  /** Only defined if the server was started with `hasPages`. */
   readonly uiUrl: string | undefined;
 };
 
 export type TestMongo = Controls & { readonly uri: string; readonly kind: MongoServer['kind'] };
 
-/** Starts a separate Temporal dev server with time skipping, and with its UI if `hasPages` is set. */
+/** Starts a separate Temporal dev server with time skipping, and with the web UI if `hasPages` is set. */
 export async function startTemporal({
   dir,
   port,
@@ -56,7 +56,7 @@ export async function startTemporal({
   );
 }
 
-/** Starts a separate MongoDB, of whichever kind this machine has. */
+/** Starts a separate MongoDB, of whichever kind is available on this machine. */
 export async function startMongo({ dir, port }: Start): Promise<TestMongo> {
   markServerUse();
   const mongodBinary = process.env['MONGOD_BINARY'];

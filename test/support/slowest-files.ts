@@ -3,7 +3,7 @@ import type { Reporter, TestModule } from 'vitest/node';
 
 const shown = 10;
 
-/** Lists the slowest files and those that used the most CPU, with each file's slowest tests. */
+/** A reporter that lists the slowest files and those that used the most CPU, each with its slowest tests. */
 // oxlint-disable-next-line import/no-default-export -- vitest loads reporters by their default export
 export default class SlowestFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
-/** Source texts by path relative to the repository root, such as `src/compose/core.ts`. */
+/** Source texts by their path relative to the repository root, such as `src/compose/core.ts`. */
 export type Sources = Readonly<Record<string, string>>;
 
 export function readSources(root: string, folders: readonly string[]): Sources {
@@ -42,13 +42,18 @@ export function importsOf(sources: Sources): readonly Import[] {
   );
 }
 
-/** `src/http/routes/x.ts` is in `http`, `src/compose/core.ts` in `core.ts`, `workflows/x.ts` in `workflows`. */
+/**
+ * `src/http/routes/x.ts` belongs to `http`, `src/compose/core.ts` to `core.ts`, and `workflows/x.ts` to `workflows`.
+ */
 function folderOf(path: string): string {
   const [first = '', second = ''] = path.split('/');
   return first === 'src' ? second : first;
 }
 
-/** Cycles of folders that import each other, including types, as `a → b → a` from the alphabetically first name. */
+/**
+ * Returns import cycles between folders, including type imports, as `a → b → a`. Each starts at its alphabetically
+ * first folder.
+ */
 export function folderCircles(imports: readonly Import[]): readonly string[] {
   const targets = new Map<string, Set<string>>();
   for (const { from, to } of imports) {
@@ -59,7 +64,7 @@ export function folderCircles(imports: readonly Import[]): readonly string[] {
   const walk = (path: readonly string[], start: string): void => {
     for (const next of targets.get(path.at(-1) ?? '') ?? []) {
       if (next === start) circles.add([...path, start].join(' → '));
-      // A cycle is found only from its alphabetically first name.
+      // Each cycle is reported only from its alphabetically first folder.
       else if (next > start && !path.includes(next)) walk([...path, next], start);
     }
   };
@@ -67,13 +72,13 @@ export function folderCircles(imports: readonly Import[]): readonly string[] {
   return [...circles].toSorted();
 }
 
-/** What a folder may import at run time, and what it may additionally import as a type. */
+/** What a folder may import at run time, and which further folders it may import types from. */
 export interface Allowance {
   readonly runs: readonly string[];
   readonly types?: readonly string[];
 }
 
-/** Imports between folders that the table does not allow. A folder without a row may import nothing. */
+/** Returns imports between folders that the table does not allow. A folder without a row may import nothing. */
 export function importsOutside(
   table: Readonly<Record<string, Allowance>>,
   imports: readonly Import[],
@@ -97,7 +102,7 @@ export function vendorCrossings(imports: readonly Import[], vendors: readonly st
     .map(({ from, to }) => `${from} → ${to}`);
 }
 
-/** Matches an upstream path of three or more segments, or an error code such as `InvalidParameter.Size`. */
+/** Matches an upstream path with three or more segments, or an error code such as `InvalidParameter.Size`. */
 const wireFact = /'((?:\/[\w-]+){3,}|[A-Z][a-z]+(?:\.?[A-Z][a-z]+)+)'/g;
 
 export function repeatedWireFacts(sources: Sources): readonly string[] {
@@ -109,7 +114,7 @@ export function repeatedWireFacts(sources: Sources): readonly string[] {
   return [...files].filter(([, at]) => at.size > 1).map(([fact, at]) => `${fact}: ${[...at].join(', ')}`);
 }
 
-/** Paths in the page's section `## Layout`: the text before two spaces on each line of its block. */
+/** Returns the paths in a page's `## Layout` section: the text before two spaces on each line of its code block. */
 export function layoutPaths(page: string): readonly string[] {
   const block = /^## Layout\n+```\n([^]*?)\n```/m.exec(page)?.[1] ?? '';
   return block
@@ -118,7 +123,7 @@ export function layoutPaths(page: string): readonly string[] {
     .filter((path) => path !== '');
 }
 
-/** What the page must mention: the files and folders of src, and the root's other folders. */
+/** Returns the paths that the page must mention: the files and folders of src, and the other top-level folders. */
 export function treePaths(files: readonly string[]): readonly string[] {
   const paths = files.flatMap((file) => {
     const [top = '', second, ...rest] = file.split('/');
@@ -130,8 +135,8 @@ export function treePaths(files: readonly string[]): readonly string[] {
 }
 
 /**
- * Phrases that docs/glossary.md replaces, as far as a pattern finds them reliably. "Takes" has legitimate uses, so only
- * objects are listed that a model or a parameter would "accept".
+ * Phrases that docs/glossary.md replaces, where a pattern can find them reliably. "Takes" has legitimate uses, so the
+ * pattern lists only objects that a model or a parameter would "accept".
  */
 export const translatedPhrases = new RegExp(
   [

@@ -1,4 +1,4 @@
-/** Blocks this process, as a pause of the whole machine would. */
+/** Blocks this process, as if the whole machine had paused. */
 export function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

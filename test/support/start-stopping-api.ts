@@ -6,17 +6,16 @@ import { onTestFinished } from 'vitest';
 import type { RacePoint } from '../../src/base/race-point.ts';
 import { loadsTypeScript } from './typescript.ts';
 
-/** An API in a separate process, which may kill itself. */
 export interface StoppingApi {
   readonly child: ChildProcess;
-  /** Resolves when the process has died and all of its output has been read. */
+  /** Resolves once the process has died and all its output has been read. */
   readonly closed: Promise<unknown>;
   readonly url: string;
   readonly lines: string[];
 }
 
 export interface StoppingApiOptions {
-  /** The race point at which the process kills itself. Undefined means never. */
+  /** The race point at which the process kills itself. By default it never does. */
   readonly at?: RacePoint;
   readonly aheadMs?: number;
   readonly works?: true;

@@ -6,7 +6,7 @@ import type { Task } from '../../src/task/record.ts';
 import { stateNames, type EventName, type StateName, type TaskEvent } from '../../src/task/state.ts';
 import { after, events, newTask, timeOf } from './task-model.ts';
 
-/** Builds docs/states.md: the result of `next` for every event in every state, with one sample task per state. */
+/** Builds docs/states.md: the result of `next` for every event in every state, with sample tasks for each state. */
 export function describeStates(): string {
   const sections = stateNames.map(section);
   return `${[intro, ...sections, tableIntro, stateTable()].join('\n\n')}\n`;
@@ -77,7 +77,7 @@ function stateTable(): string {
   return table([['', ...tasks.map(([name]) => name)], ...rows]);
 }
 
-/** Samples keyed by `name` or `name, variant`. */
+/** Flattens samples. Keys are `name`, or `name, variant`. */
 function variants<Item>(
   named: Readonly<Record<string, Readonly<Record<string, Item>>>>,
 ): readonly [string, Item][] {
@@ -108,7 +108,7 @@ const searching = after(sending, events.lost(1));
 const lost = after(searching, { kind: 'asked' });
 const succeeding = after(waiting, events.succeeded(1));
 
-/** Several samples where it matters. The usual one has an empty key. */
+/** Sample tasks by state, more than one where variants behave differently. The default variant has an empty key. */
 const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
   creating: { '': newTask() },
   queued: { '': after(newTask(), { kind: 'begun' }) },
@@ -137,7 +137,7 @@ const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
   },
 }; // prettier-ignore
 
-/** Several samples where it matters, in the order in which events can happen. */
+/** Sample events, more than one where variants behave differently, in the order in which they can occur. */
 const sampleEvents: Readonly<Record<EventName, Readonly<Record<string, TaskEvent>>>> = {
   taken_over: { '': { kind: 'taken_over', tryId: 'try-2' } },
   held: { '': { kind: 'held', hold: 1n } },

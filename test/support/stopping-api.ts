@@ -7,9 +7,9 @@ import { installRuntime } from '../../src/temporal/install-runtime.ts';
 import { startWorker } from '../../src/worker.ts';
 
 /**
- * An API process that kills itself at the race point in its first argument. The second argument is how far ahead its
- * clock and its database's are, in milliseconds. The third argument also makes it a worker. Prints its address, then
- * the race point. On SIGUSR2 it prints `armed`, and from then on kills itself where an admission is claimed.
+ * An API process that kills itself at the race point in its first argument. The second argument is how far its clock
+ * and the database clock are ahead, in milliseconds. The third also makes the process a worker. Prints its address,
+ * then the race point. On SIGUSR2 it prints `armed` and then kills itself at the next claim of an admission.
  */
 const [given, aheadMs = '0', role] = process.argv.slice(2);
 let point = given;

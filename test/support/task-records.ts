@@ -39,7 +39,7 @@ export function succeededWith(url: string): Extract<TaskOutcome, { kind: 'succee
 type SucceededOutcome = Extract<TaskOutcome, { kind: 'succeeded' }>;
 type FailedOutcome = Extract<TaskOutcome, { kind: 'failed' }>;
 
-/** Advances a record as the activities do. Each step must be possible. */
+/** Advances a task record as the activities would. Throws if a step is impossible. */
 export function taskDriver(tasks: Pick<TaskStore, 'step' | 'look'>) {
   async function step(id: string, event: TaskEvent): Promise<Task> {
     const stepped = await tasks.step(id, event);
@@ -81,12 +81,12 @@ export function taskDriver(tasks: Pick<TaskStore, 'step' | 'look'>) {
     send,
     accept,
     lose,
-    /** Loses the response of an upstream that cannot report whether it has the job. */
+    /** Loses the create response of an upstream that cannot report whether it has the job. */
     async ask(id: string): Promise<void> {
       await lose(id);
       await step(id, { kind: 'asked' });
     },
-    /** Records that the job has ended, before any payment or display. */
+    /** Records that the job has finished, before anything is charged or published. */
     polled,
     async succeed(id: string, outcome: SucceededOutcome, charge = 1n, traceId?: string): Promise<void> {
       await polled(id, outcome, traceId);

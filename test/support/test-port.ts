@@ -10,24 +10,23 @@ import type { TaskStore } from '../../src/store/tasks.ts';
 import type { TaskPort } from '../../src/commands/task-port.ts';
 import { taskDriver } from './task-records.ts';
 
-/** Does immediately what callers can see of a workflow: begins the task, and cancels it. */
+/** A task port that immediately does what callers can see of a workflow: begins a task, and cancels it. */
 export interface TestPort extends TaskPort {
   readonly started: TaskInput[];
   readonly woken: string[];
   readonly acts: { readonly task: string; readonly action: RunningActionName; readonly input: ActionInput }[];
   readonly redelivered: string[];
   readonly found: Map<string, readonly string[]>;
-  /** The maximum number of ids per page, however many are requested. */
   pageMax: number;
-  /** The tasks' state, as far as it determines which actions are possible. */
+  /** The state of every task, as far as it determines which actions are possible. */
   situation: StateName;
   readonly situations: Map<string, StateName>;
   failStart: Error | undefined;
-  /** While set, thrown by `unpolledQueues`. */
+  /** If set, `unpolledQueues` throws this error. */
   notReady: Error | undefined;
   unpolled: readonly string[];
   refuseCancel: boolean;
-  /** While set, thrown by `cancel` after it has taken effect. */
+  /** If set, `cancel` takes effect and then throws this error. */
   loseCancelAnswer: Error | undefined;
 }
 
@@ -61,7 +60,6 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
       if (failure !== undefined) throw failure;
       if (port.started.some(({ task }) => task === input.task)) return;
       port.started.push(input);
-      // An abandoned creation makes this step do nothing.
       await tasks.step(input.task, { kind: 'acted' });
     },
 

@@ -1,4 +1,4 @@
-/** One channel and one model on the simulator. The timeouts exceed any pause of a busy machine. */
+/** One channel and one model on the simulator. The timeouts are longer than any pause of a busy machine. */
 export const testYaml = `
 currency: USD
 channels:
@@ -28,7 +28,10 @@ models:
         - { measure: million_tokens, price: "7.00" }
 `;
 
-/** Charges may wait for an operator, and `wan` is for channels that cannot find a lost job. */
+/**
+ * Like `testYaml`, but charges above 3 wait for an operator. Adds the model `wan`, for channels that cannot find a lost
+ * job.
+ */
 export const attendedYaml = `${testYaml}      hold: { review_above: "3" }
   - id: wan
     kind: video
@@ -42,14 +45,14 @@ export const attendedYaml = `${testYaml}      hold: { review_above: "3" }
 
 const arkChannel = /^ {2}- id: ark\n(?: {4}.*\n)+/m.exec(testYaml)?.[0] ?? '';
 
-/** The same, with two channels for the model: `ark`, the preferred one, and `spare`. */
+/** Like `testYaml`, but the model has two channels: `ark`, which is preferred, and `spare`. */
 export const twoChannelsYaml = testYaml.replace(
   arkChannel,
   arkChannel.replace('- id: ark', '- id: ark\n    priority: 10') +
     arkChannel.replace('- id: ark', '- id: spare'),
 );
 
-/** The same, with a second model of the same upstream that usually takes `expectedSeconds`. */
+/** Like `testYaml`, plus a second model of the same upstream that usually takes `expectedSeconds`. */
 export function testYamlWith(model: string, expectedSeconds: number): string {
   const usual = testYaml.slice(testYaml.indexOf('  - id: seedance'));
   const mapped = `models: { ${model}: { upstream: dreamina-seedance-2-0-260128 }, seedance:`;

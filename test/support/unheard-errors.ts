@@ -6,14 +6,14 @@ const unheard: string[] = [];
 const runtimeFrame = /\(?node:/;
 const ownFolders = ['test', 'workshop'].map((folder) => join(import.meta.dirname, '../..', folder, '/'));
 
-/** Notes a socket or request of a test that closes without an error listener. */
+/** Records a test's socket or request if it closes without an error listener. */
 function watch(name: string, emitter: EventEmitter): void {
-  // V8 formats a stack when it is read, which is rare.
+  // Creating the error is cheap: V8 formats the stack only when it is read.
   const opened = new Error(name);
   emitter.once('close', () => {
     if (emitter.listenerCount('error') > 0) return;
     const stack = opened.stack ?? '';
-    // A request listens to the errors of its own socket.
+    // A request handles the errors of its own socket.
     if (name === 'socket' && stack.includes('node:_http_')) return;
     const [, ...frames] = stack.split('\n').filter((line) => !runtimeFrame.test(line));
     const caller = frames.find((line) => !line.includes('unheard-errors.ts'));

@@ -2,7 +2,7 @@ import { afterAll } from 'vitest';
 import { takeNotedQueries } from './noted-queries.ts';
 import { isRecording, readIndexes, readQueryList, servedBy, writeQueryList } from './query-list.ts';
 
-/** Fails a file if a query of src has no index, and reports queries that docs/queries.md lacks. */
+/** Fails a test file if no index serves a query of src. Queries missing from docs/queries.md are only reported. */
 afterAll(() => {
   const listed = readQueryList();
   const indexes = readIndexes();

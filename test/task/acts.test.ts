@@ -4,7 +4,7 @@ import { actionTable, describeAction, operatorActions, readActionInput } from '.
 import type { ActionInput } from '../../src/task/act-fields.ts';
 import type { OperatorActionName } from '../../src/task/acts.ts';
 
-/** An operator types this input into the Temporal UI. An update that throws would stop the task's workflow. */
+/** Operators type this input into the Temporal UI. If an update threw, the task's workflow would stop. */
 
 const complete: ActionInput = { reason: 'r', by: 'ada', result_url: 'https://files.example/a.mp4' };
 

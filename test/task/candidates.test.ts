@@ -11,7 +11,7 @@ const channel = (id: string, fields: Partial<RouteChannel> = {}): RouteChannel =
   ...fields,
 });
 
-/** Evenly spread and the same in every run (mulberry32). */
+/** A mulberry32 generator, evenly spread and the same in every run. */
 function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

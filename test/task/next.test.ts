@@ -252,7 +252,7 @@ describe('a round', () => {
     expect(task.state).toMatchObject({ at: 'queued', left: [on('b')] });
     expect(after(task, { kind: 'skipped', channels: ['a'] })).toBe(task);
     expect(after(task, { kind: 'skipped', channels: ['b'] }).state.at).toBe('pausing');
-    // No event leads to a round without channels, but a record that has one continues anyway.
+    // No event leads to a round without channels, but a record in that state must still proceed.
     const nobody = { ...task, state: { ...task.state, left: [] } as Task['state'] };
     expect(after(nobody, { kind: 'skipped', channels: [] }).state.at).toBe('pausing');
   });
@@ -397,7 +397,6 @@ describe('an adoption', () => {
     const abandoned = stepped(lostTask(), { kind: 'resubmitted' }, start + 5);
     expect(abandoned.attempts[0]).toMatchObject({ state: 'abandoned', endedAt: start + 5 });
     expect(abandoned.attempts[0]?.past).toMatchObject([{ state: 'lost', endedAt: start }]);
-    // An attempt that was in flight had not ended, so there is no past state.
     expect(waiting().attempts[0]).not.toHaveProperty('past');
   });
 
@@ -746,7 +745,7 @@ describe('an operator', () => {
   it('acts without a change of state at any time', () => {
     for (const { state, ...task } of Object.values(states)) {
       const after = stepped({ ...task, state }, { kind: 'acted' }).state;
-      // Such an event ends only the state `creating`, and leaves all others as they are.
+      // The event ends the state `creating` and leaves every other state unchanged.
       expect(state.at === 'creating' ? after.at : after).toEqual(state.at === 'creating' ? 'queued' : state);
     }
   });
@@ -782,7 +781,7 @@ describe('the end', () => {
         const orphan = after(task, { kind: 'orphaned' });
         expect(orphan.state).toEqual({
           at: 'ending',
-          // No operator can be asked any more. An earlier failure keeps its error.
+          // It is too late to ask an operator. An earlier failure keeps its error.
           ending: {
             kind: 'failed',
             approved: true,

@@ -32,14 +32,14 @@ import {
   timeOf,
 } from '../support/task-model.ts';
 
-/** What must hold after every event, whatever happens to a task and in whatever order. */
+/** Invariants that hold after every event, whatever happens to a task and in whatever order. */
 
-/** The upstream's response to the request contains the result itself. */
+/** The outcome of a submission whose response already contains the result. */
 const made = { kind: 'succeeded', items: [], facts: {} } as const;
 const channels = ['a', 'b', 'c'] as const;
 const owners = ['run-1', 'run-2'] as const;
 
-/** An `aimed` event fits the current state of the task. Any other event is arbitrary. */
+/** One step of a walk. If `aimed`, the event fits the task's current state, otherwise it is arbitrary. */
 interface Move {
   readonly kind: TaskEvent['kind'];
   readonly aimed: boolean;
@@ -48,7 +48,7 @@ interface Move {
   readonly waitMs: number;
 }
 
-/** Events that end the walk are rare, and events that lead deep into it are frequent. */
+/** Events that end the walk are rare. Events that lead deep into it are frequent. */
 const weights: Readonly<Record<Move['kind'], number>> = {
   sending: 14, accepted: 8, not_accepted: 12, rejected: 2, lost: 5, asked: 2, resumed: 7, skipped: 2, polled: 4,
   broken: 2, wanted: 2, stopped: 2, unstoppable: 2, adopted: 3, undone: 3, resubmitted: 4, completed: 1, extended: 1,
@@ -171,11 +171,10 @@ const plans = fc.record({
 });
 
 interface Memory {
-  /** Upstream jobs that were reported and not taken back by an operator. */
+  /** Upstream jobs that were reported and that no operator has dropped since. */
   readonly jobs: Set<string>;
-  /** The time before which each channel must not be asked, unless an operator requests it. */
+  /** The time before which each channel must not be called, unless an operator requests it. */
   readonly named: Map<string, number>;
-  /** The time from which rests are counted. */
   begunAt: number;
 }
 
@@ -212,12 +211,12 @@ function walk(task: Task, moves: readonly Move[], see: (task: Task) => void = ()
   }
 }
 
-/** A worker records such a wait before it sends anything. */
+/** Returns a wait, as a worker records it before it sends anything. */
 function noteOf({ pick, flags }: Move): NewWait {
   return { cause: of(waitReasons, pick), channel: of(channels, flags), ahead: pick };
 }
 
-/** Waits cover the task's whole life, with gaps of at most two seconds. */
+/** Checks that waits explain the task's whole life, with gaps of at most two seconds. */
 function expectExplained(task: Task, now: number): void {
   let explained = task.createdAt;
   for (const span of waitsOf(task)) {
@@ -262,14 +261,14 @@ function expectStep({ before, after, event, now, memory }: Step): void {
     ]);
   }
   expect(isAbandoned(before.state)).toBe(false);
-  // The status only moves forward, and a final one never changes.
+  // The status only moves forward, and a final status never changes.
   if (isTerminal(before.status)) expect(after.status).toBe(before.status);
   const order = [before, after].map(({ status }) => taskStatuses.indexOf(status));
   expect(order).toEqual(order.toSorted((a, b) => a - b));
   if (before.state.at !== 'creating') expect(after.state.at).not.toBe('creating');
   if (before.outcome?.kind === 'succeeded') expect(after.outcome?.kind).toBe('succeeded');
   if (event.kind === 'sending') {
-    // Nothing is sent while a job is, or may be, at an upstream, or once the task is to end.
+    // Nothing is sent while an upstream has the job, or may have it, or once the task is to stop.
     expect(stopOf(before.state)).toBeUndefined();
     expect(before.attempts.filter(({ state }) => ['sending', 'accepted', 'lost'].includes(state))).toEqual(
       [],
@@ -290,7 +289,7 @@ function remember(
   if (event.kind === 'not_accepted' && event.retryAfterMs !== undefined) {
     const { channel } = before.attempts.find(({ n }) => n === event.n) ?? event.candidate;
     named.set(channel, now + event.retryAfterMs);
-    // If the task stays at the channel, its wait is recorded separately. If nothing was begun at the channel, it is
+    // If the task stays with the channel, its wait is recorded separately. If nothing was sent there, the channel is
     // forgotten with the round.
     if (event.stays || event.n === undefined) named.delete(channel);
   }
@@ -322,7 +321,7 @@ function expectRecord(task: Task, { jobs }: Memory): void {
   }
   const known = attempts.flatMap(({ operation, stray }) => [operation?.id, stray?.id]);
   for (const job of jobs) expect(known).toContain(job);
-  // Attempts are numbered in order, and at most one attempt for each candidate may still be resubmitted.
+  // Attempts are numbered in order, and each candidate has at most one attempt that may still be resubmitted.
   expect(attempts.map(({ n }) => n)).toEqual(attempts.map((_, index) => index + 1));
   const open = attempts.filter((one) => one.state === 'not_accepted' && one.stray === undefined);
   expect(open.filter((one, index) => open.findIndex((other) => sameCandidate(one, other)) < index)).toEqual(
@@ -332,7 +331,7 @@ function expectRecord(task: Task, { jobs }: Memory): void {
   expect(plan.candidates.length).toBeGreaterThan(0);
 }
 
-/** An operator can end every unfinished task, and the table of actions says how. */
+/** Checks that an operator can finish every unfinished task as the table of actions says. */
 function expectWayOut(task: Task, now: number): void {
   const { state } = task;
   if (!isUnfinished(state)) return;
@@ -351,7 +350,7 @@ function expectWayOut(task: Task, now: number): void {
   for (const failed of afterFail(task, now)) {
     expect(failed.state).toMatchObject({ at: 'ending', ending: { kind: 'failed' } });
   }
-  // If the end could not be written and an operator is asked again, the same action still ends the task.
+  // If the end could not be written and an operator is asked again, the same action must still finish the task.
   const unwritten = { ...events.reviewed('unreleased') };
   for (const failed of afterFail(task, now)) {
     const asked = refusal(failed, unwritten, now) === undefined ? stepped(failed, unwritten, now) : failed;
@@ -360,7 +359,7 @@ function expectWayOut(task: Task, now: number): void {
   }
 }
 
-/** Returns the task after an operator's `fail`, with each response that it may still be waiting for. */
+/** Returns the task after an operator's `fail`, once for each response that it may still be waiting for. */
 function afterFail(task: Task, now: number): readonly Task[] {
   const failed = stepped(task, events.wanted('fail'), now);
   if (failed.state.at === 'ending') return [failed];
@@ -390,7 +389,6 @@ describe('whatever happens to a task', () => {
       }),
       { numRuns: 3_000 },
     );
-    // The walk must reach every state, and not merely by chance.
     expect([...seen.keys()].toSorted()).toEqual([
       'attempt abandoned', 'attempt accepted', 'attempt failed', 'attempt lost', 'attempt not_accepted',
       'attempt rejected', 'attempt sending', 'state asking', 'state broken', 'state creating', 'state ended', 'state ending',

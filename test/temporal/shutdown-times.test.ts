@@ -23,7 +23,7 @@ it('a run whose shutdown is forced rejects for whoever looks at it, and fails no
   process.on('unhandledRejection', note);
   onTestFinished(() => void process.off('unhandledRejection', note));
   const ended = allEnded([Promise.resolve(), Promise.reject(new Error('forced'))]);
-  // Node reports an unhandled rejection before the next turn of the event loop.
+  // Node reports unhandled rejections before the next turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   expect(unhandled).toEqual([]);
   await expect(ended).rejects.toThrow('forced');

@@ -9,12 +9,12 @@ import { createTaskClient } from '../../src/temporal/task-client.ts';
 import type { TaskPort } from '../../src/commands/task-port.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 
-/** A gateway's side of Temporal, with its own queues and without a worker, so a started workflow stays open. */
+/** A gateway's Temporal side, with its own queues but no worker, so started workflows stay open. */
 export interface TemporalWorld {
   readonly client: Client;
   readonly queuePrefix: string;
   readonly port: TaskPort;
-  /** The workflow is terminated after the file's tests. */
+  /** Starts a workflow. All are terminated after the file's tests. */
   start(change?: Partial<TaskInput>): Promise<TaskInput>;
 }
 

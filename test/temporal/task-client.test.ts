@@ -136,7 +136,6 @@ it('an act that meets a reset or a discarded step is repeated under its id', asy
   expect(await port.act(task, 'fail', act)).toEqual({ did: { task: 'It failed.' } });
   expect(asked).toEqual([asked[0], asked[0]]);
   asked.length = 0;
-  // No workflow has received an update with this id.
   await world.client.workflow.getHandle(task).terminate();
   await expect(port.act(task, 'fail', act)).rejects.toMatchObject({ code: 'action_not_possible' });
 });
@@ -179,7 +178,7 @@ it('a wake-up of a task that does not wait does nothing', async () => {
 });
 
 it('no call makes Node run hooks at every promise of the process', async () => {
-  // A separate process, because a worker of any test file has hooked the promises of this one.
+  // A separate process, because a worker of some test file may have hooked promises in this one.
   const script = fileURLToPath(new URL('hooked-promises.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [...loadsTypeScript, script], {
     env: { ...process.env, TEMPORAL_ADDRESS: temporalAddress() },

@@ -12,7 +12,7 @@ async function all(ids: AsyncIterable<string>): Promise<string[]> {
   return found.toSorted();
 }
 
-/** The tests poll, because the visibility store is slightly behind. */
+/** These tests poll, because the visibility store lags behind. */
 
 it('distinguishes running workflows from those that ended and those that never were', async () => {
   const running = await world.start();

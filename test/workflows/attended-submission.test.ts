@@ -26,7 +26,7 @@ describe('what a task costs its server', () => {
     tasks.upstream.wait = async () => ({ kind: 'succeeded' });
     const reported = hasCallback ? ['first callback'] : [];
     const calls = ['submit one', 'post one', 'wait job-1', 'finish', ...reported];
-    // If the machine freezes during a task, the server repeats steps. So the first task within the limits counts.
+    // If the machine freezes during a task, the server repeats steps. One task within the limits is enough.
     const cost = async () => {
       const task = await tasks.start({ hasCallback, candidates: both });
       expect(await task.end()).toEqual(succeeded);
@@ -102,7 +102,7 @@ describe('a submission', () => {
     const pauses = (await task.events()).flatMap(({ timerStartedEventAttributes: timer }) =>
       timer ? [Number(timer.startToFireTimeout?.seconds)] : [],
     );
-    // The first timer is the one for the deadline.
+    // Skip the first timer, which is for the deadline.
     expect(pauses.slice(1, 4)).toEqual([1, 2, 4]);
     expect(task.calls().filter((call) => call === 'post one')).toHaveLength(1);
   });
@@ -224,7 +224,7 @@ describe('a wait', () => {
     };
     const task = await tasks.start({}, { plan: { candidates: [both[0]], fallback: fallback as never } });
     await task.called('wait job-1');
-    // For example, the upstream's callback reached another worker.
+    // As if the upstream's callback had reached another worker.
     const failure = { class: 'internal' } as const;
     const outcome = { kind: 'failed', code: 'broke', message: 'it broke', failure } as const;
     await tasks.records.step(task.id, { kind: 'polled', n: 1, job: 'job-1', outcome, unbilled: true });

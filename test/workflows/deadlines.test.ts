@@ -11,8 +11,8 @@ const soon = () => Date.now() + 5_000;
 const waits = ['submit one', 'post one', 'wait job-1'];
 
 /**
- * Returns a task that has made these calls, with at least half of the time until its deadline left. If a busy machine
- * needs longer, starts one with more time instead.
+ * Returns a task that has made these calls and still has at least half of the time until its deadline. If a busy
+ * machine needs longer, starts another task with more time.
  */
 async function atWork(
   calls: readonly string[],
@@ -24,7 +24,7 @@ async function atWork(
     const task = await tasks.start({ ...change, deadlineAt });
     while (task.calls().length < calls.length && Date.now() < deadlineAt) await delay(20);
     if (Date.now() < deadlineAt - ms / 2) {
-      // A search is repeated after seconds, so a busy machine may already see more.
+      // A search is repeated within seconds, so a busy machine may see more calls already.
       expect(task.calls().slice(0, calls.length)).toEqual(calls);
       return task;
     }
@@ -33,8 +33,8 @@ async function atWork(
 }
 
 /**
- * The worker of this task's channel died during a submission, and no other worker serves the queue. The task runs while
- * the tests of this file run.
+ * A task whose worker died during a submission. No other worker serves its queue. The task runs while the other tests
+ * of this file run.
  */
 let abandoned: PlayedTask;
 beforeAll(async () => {
@@ -158,7 +158,6 @@ describe('at its deadline', () => {
     const task = await atWork(['submit one', 'post one', 'find']);
     let failures = 1;
     tasks.upstream.find = async (id) => {
-      // `abandoned` may be searched for at the same time.
       if (id !== task.id) return undefined;
       if ((failures -= 1) >= 0) throw new Error('MongoServerSelectionError');
       return 'job-9';
@@ -191,7 +190,7 @@ describe('at its deadline', () => {
       return { kind: 'broken' };
     };
     const task = await atWork(waits);
-    // The task's end is decided, so later requests to stop it have no effect until an operator is asked.
+    // The outcome is decided, so later requests to stop the task have no effect until an operator is asked.
     tasks.upstream.reviewed = '9000000';
     tasks.records.put(task.id, { state: { at: 'ending', ending: { kind: 'succeeded' } } });
     await expect.poll(() => Date.now() > task.record().deadlineAt).toBe(true);

@@ -70,7 +70,7 @@ describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a t
       if (refusal !== undefined) {
         expect(await task.refusal(action, input)).toBe(refusal);
       } else if (action === 'retry_now' && name === 'review') {
-        // Only what could not be computed or written can be settled again.
+        // Only charges that could not be computed or written can be settled again.
         expect(await task.refusal(action, input)).toContain('waits for a decision');
       } else if (action === 'retry_now' && name === 'asking') {
         expect(await task.refusal(action, input)).toContain('cannot be searched');
@@ -409,7 +409,7 @@ it('a cancellation by an operator is recorded, and a caller’s is not', async (
   await task.act('fail');
 });
 
-/** Local activities of the task and of its operators run side by side. */
+/** The local activities of a task and of its operators run concurrently. */
 it('a task whose writes are slow can be continued by another worker after each act', async () => {
   const task = await inSituation('asking');
   tasks.upstream.writeMs = 300;
@@ -424,7 +424,7 @@ it('a task whose writes are slow can be continued by another worker after each a
   await Promise.all([task.act('retry_now'), task.act('extend', { seconds: 60 })]);
   await task.act('resubmit');
   await expect.poll(() => task.record().state).toMatchObject({ at: 'asking', n: 2 });
-  // The workflow has learned of the new state, too, and gets no further event before it ends.
+  // The workflow has learned of the new state as well, and gets no further event before it finishes.
   await expect.poll(() => task.details()).toContain('Needs attention: submit_ambiguous');
   await task.act('fail');
   await task.end();

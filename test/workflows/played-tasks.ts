@@ -20,7 +20,7 @@ import type { Upstream } from './played-upstream.ts';
 
 /**
  * Task workflows on a real Temporal, with records in memory and an upstream that the test controls. After the tests of
- * a file, all of their histories are replayed.
+ * a file, every history is replayed.
  */
 export interface PlayedTasks {
   readonly client: Client;
@@ -33,12 +33,12 @@ export interface PlayedTask {
   readonly id: string;
   readonly handle: WorkflowHandle;
   record(): Task;
-  /** The calls that the task made to the outside, in order. */
+  /** The task's calls to the outside world, in order. */
   calls(): readonly string[];
   reaches(at: StateName): Promise<void>;
   called(call: string, times?: number): Promise<void>;
   act(name: RunningActionName, input?: unknown): Promise<ActionResult>;
-  /** Carries out the action, not just a dry run, and returns its message. */
+  /** Performs the action, without a dry run, and returns its message. */
   did(name: RunningActionName, input?: unknown): Promise<Said>;
   cancel(): Promise<{ readonly cancelled: true } | { readonly cancelled: false; readonly message: string }>;
   refusal(name: RunningActionName, input?: unknown): Promise<string>;
@@ -49,14 +49,17 @@ export interface PlayedTask {
   failedWorkflowTasks(): Promise<readonly string[]>;
   /** Returns why a restarted worker could not continue the task, or undefined if it could. */
   replayError(): Promise<string | undefined>;
-  /** Starts a new run from the event with this id, as an operator who resets a workflow. */
+  /** Starts a new run from the event with this id, as an operator does who resets a workflow. */
   reset(eventId: number): Promise<PlayedTask>;
 }
 
 const grpcCrossed = 9;
 const repeatAfterMs = 50;
 
-/** Like the task client, repeats an update under its id if the server discarded the workflow task that it met. */
+/**
+ * Repeats an update under the same id, as the task client does, if the server discarded the workflow task that the
+ * update met.
+ */
 export async function uncrossed<Result>(update: (updateId: string) => Promise<Result>): Promise<Result> {
   const updateId = randomUUID();
   for (;;) {
@@ -71,12 +74,12 @@ export async function uncrossed<Result>(update: (updateId: string) => Promise<Re
 }
 
 /**
- * Causes of a failed workflow task that are not the workflow's fault: an event or update arrived while the task was
- * about to end, so the server issues the task again, or the workflow was reset there.
+ * Causes of a failed workflow task that are not the workflow's fault. An event or update arrived just as the task was
+ * finishing, so the server issues the task again, or the workflow was reset there.
  */
 const crossed: ReadonlySet<number> = new Set([1, 20, 31]);
 
-/** Channels `one` and `two`. No worker serves the queues of any other. */
+/** Workers serve the channels `one` and `two`. Queues of any other channel have no worker. */
 export function usePlayedTasks(): PlayedTasks {
   const prefix = `p${randomBytes(5).toString('hex')}-`;
   let upstream = quietUpstream();
@@ -123,7 +126,7 @@ export function usePlayedTasks(): PlayedTasks {
     };
   });
   afterAll(async () => {
-    // A worker that starts, or has evicted a task from its cache, continues the task from its history.
+    // A worker continues a task from its history after a restart, or once its cache has evicted the task.
     try {
       for (const task of started) {
         expect({ task: task.id, error: await task.replayError() }).toEqual({
@@ -156,8 +159,8 @@ export function usePlayedTasks(): PlayedTasks {
           tries += 1;
           return handle.executeUpdate(cancelUpdate, { updateId });
         });
-        // An update for which the server discarded the workflow task may still have been carried out. Like the API,
-        // checks the record.
+        // The update may have been executed even if the server discarded its workflow task. Check the record, as the
+        // API does.
         const isDone = () => tries > 1 && records.of(id).error?.code === 'task_cancelled';
         try {
           await asked;

@@ -35,38 +35,40 @@ export type SubmitAnswer =
 
 export type JobEnd =
   | { readonly kind: 'succeeded' }
-  /** With `class`, the failure is free of charge, so the job may be replaced. */
+  /** A failure with a `class` is free of charge, so the job may be replaced. */
   | { readonly kind: 'failed'; readonly class?: FailureClass }
   | { readonly kind: 'broken' };
 
-/** The behaviour of the outside world. Each test sets only what it needs. */
+/** How the outside world behaves. Each test sets only what it needs. */
 export interface Upstream {
-  /** Called before a request is sent. If it throws, the request is not sent. */
+  /** Called before each request. If `gate` throws, the request is not sent. */
   gate(submit: SubmitInput): Promise<void>;
   submit(submit: SubmitInput, post: number): Promise<SubmitAnswer>;
   wait(job: string, wait: number): Promise<JobEnd>;
-  /** A single poll: how the job ended, or undefined while it is running. */
+  /** Answers a single poll: how the job ended, or undefined while it is running. */
   status(job: string): Promise<JobEnd | undefined>;
   cancel(job: string): Promise<'cancelled' | 'refused'>;
-  /** The id of the lost job, or undefined if there is none yet. Absent if the upstream cannot be searched. */
+  /**
+   * Searches for a lost job. Resolves with undefined if there is no job yet. Undefined if the upstream cannot be
+   * searched.
+   */
   find?: (task: string) => Promise<string | undefined>;
-  /** Micro-units. If undefined, no operator is asked. */
+  /** The charge to be reviewed, in micro-units. If undefined, no operator is asked. */
   reviewed?: string;
-  /** Jobs that the upstream knows, for operators who name one. */
+  /** Jobs that exist at the upstream, for operators who name one. */
   readonly known: string[];
   callback: FirstCallback;
-  /** The outcome of a request to run an activity now. */
+  /** The outcome of a request to run an activity immediately. */
   woken: Woken;
   configured: readonly string[];
   isTimeRight: boolean;
   isForgotten: boolean;
-  /** Milliseconds per write. */
   writeMs: number;
-  /** Called between an action's write and its response. */
+  /** Called after an action has been written and before its response is sent. */
   acted(): Promise<void>;
 }
 
-/** Keeps the activity between two attempts for longer than any test. */
+/** Fails an activity attempt, and delays the next attempt for longer than any test. */
 export const later = (): Promise<never> => {
   throw ApplicationFailure.create({ message: 'later', nextRetryDelay: '10m' });
 };
@@ -113,7 +115,7 @@ export interface PlayedActivities {
 
 const facts = { durationSeconds: 5 };
 
-/** The real `next` decides each change of a record. */
+/** Simulated activities. The real `next` decides each change of a record. */
 export function playActivities(upstream: () => Upstream): PlayedActivities {
   const records = new PlayedRecords();
   const calls = new Map<string, string[]>();

@@ -14,7 +14,7 @@ import { temporalAddress } from '../support/run-servers.ts';
 import { cacheDir } from '../support/cache-dir.ts';
 
 /**
- * Not a test: runs tasks on a real gateway and writes their histories, which replay.test.ts replays. Start it with
+ * Not a test: runs tasks on a real gateway and saves their histories for replay.test.ts. Start it with
  * `RECORD_HISTORIES=1 npx vitest run test/workflows/record-histories.ts`.
  */
 const historiesDir = fileURLToPath(new URL('histories', import.meta.url));

@@ -4,7 +4,7 @@ import type { PlayedTask } from './played-tasks.ts';
 import { asks, later } from './played-upstream.ts';
 import type { Upstream } from './played-upstream.ts';
 
-/** A workflow that is reset continues from the record, and submits nothing twice. */
+/** A workflow that is reset must continue from the record and submit nothing twice. */
 
 const tasks = usePlayedTasks();
 const workflowTaskCompleted = 7;
@@ -78,7 +78,8 @@ it('of a submission in flight repeats no request, and the late answer is the tas
   tasks.upstream.wait = async () => ({ kind: 'succeeded' });
   answer.give();
   await expect.poll(() => task.record().state.at).not.toBe('searching');
-  // The workflow does not know about the change yet. It learns of it through an operator's action, even a refused one.
+  // The workflow does not know about the change yet. Any operator action, even a refused one, makes the workflow read
+  // the record.
   expect(await again.refusal('adopt', { upstream_id: 'job-1' })).toContain('is not possible');
   expect(await again.end()).toEqual({ status: 'succeeded', charge: '700000' });
   expect(posts(task)).toBe(1);

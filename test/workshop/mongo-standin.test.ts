@@ -18,7 +18,7 @@ beforeAll(async () => {
   mongo = await startMongo({ dir: directory });
   client = new MongoClient(mongo.uri, {
     useBigInt64: true,
-    // Our stores use this write concern. On every MongoDB, only what a majority has in its journal survives kill -9.
+    // The stores use this write concern. On every MongoDB, only what a majority has in its journal survives kill -9.
     writeConcern: { w: 'majority', journal: true, wtimeoutMS: 10_000 },
   });
 });
@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A real mongod also counts its own work and need not be tested. */
+/** A real mongod also counts its own work and needs no test. */
 function onlyForTheStandIn(context: TestContext): void {
   context.skip(mongo.kind !== 'java', 'this machine has a real mongod');
 }
@@ -127,14 +127,13 @@ it('acknowledged writes survive kill -9 completely, with their indexes', async (
   await mongo.kill();
   running = false;
   await mongo.restart();
-  // Writers that look for a server find it now.
   await Promise.all(writers);
 
   const all = await entries.find().toArray();
   const versions = new Map(all.map(({ _id, version }) => [_id, version]));
   const lost = [...acknowledged].filter(([id, version]) => (versions.get(id) ?? -1n) < version);
   expect(lost).toEqual([]);
-  // The secondary indexes find each document, and contain nothing else.
+  // The secondary indexes find each document and nothing else.
   for (const { account, seq, _id } of all) {
     expect(await entries.findOne({ account, seq })).toMatchObject({ _id });
   }
@@ -185,7 +184,7 @@ it('the file does not grow without bound under updates', async (context) => {
   await update(1_000);
   const settled = await fileBytes();
   await update(2_000);
-  // Without compaction, each update would leave about 30 KB behind, or 60 MB in total.
+  // Without compaction, each update would leave about 30 KB behind, 60 MB in total.
   expect(await fileBytes()).toBeLessThan(settled + 20_000_000);
 });
 

@@ -11,7 +11,7 @@ import { listen, listener } from '../support/listen.ts';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
 import { loadsTypeScript } from '../support/typescript.ts';
 
-/** The output of `npm run package`, published with the release steps and installed as a user would. */
+/** Publishes the output of `npm run package` with the release steps, and installs it as a user would. */
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -20,10 +20,10 @@ const address = 'https://code.example/team/mediary';
 let directory: string;
 let tarball: string;
 
-/** The variables of an unconfigured shell, with this version of Node. */
+/** Returns the variables of an unconfigured shell, with this Node version on its PATH. */
 function environment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const { PATH = '', HOME, ...rest } = process.env;
-  // npm needs these variables to reach its registry from here.
+  // npm needs these variables to reach its registry.
   const network = /^npm_config_|^(?:HTTPS?|NO)_PROXY$|^NODE_EXTRA_CA_CERTS$/i;
   const npm = Object.entries(rest).filter(([name]) => network.test(name));
   return {
@@ -129,7 +129,7 @@ it('the release continues only where its tag is the version', async () => {
   await expect(tagged('v99.0.0')).rejects.toThrow();
 });
 
-/** A program of another project, with strict compiler options and without the types of Node. */
+/** A program of another project, with strict compiler options and without Node's types. */
 const program = `import { createClient, readCallback, MediaryError } from 'mediary/client';
 import type { VideoRequest } from 'mediary/client';
 
@@ -153,7 +153,7 @@ it('an empty directory has a finished video after two commands, and a typed clie
   const data = join(home, 'data');
   await mkdir(data, { recursive: true });
   await writeFile(join(home, 'package.json'), '{"private":true,"type":"module"}');
-  // The test of a clean clone starts its own servers. Two that start at once may choose the same ports.
+  // The test of a clean clone starts its own servers, and two that start at the same time may choose the same ports.
   const servers = {
     MONGODB_URI: databaseUri('package'),
     TEMPORAL_ADDRESS: temporalAddress(),

@@ -1,4 +1,4 @@
-/** Compiled with the generated types and run as `client.ts URL KEY IMAGE-MODEL VIDEO-MODEL`. */
+/** A program that is compiled with the generated types and run as `client.ts URL KEY IMAGE-MODEL VIDEO-MODEL`. */
 export const typescriptClient = `import createClient from 'openapi-fetch';
 import type { components, paths, webhooks } from './types.d.ts';
 

@@ -9,7 +9,7 @@ import { installFromPypi } from '../pypi-venv.ts';
 import { typescriptClient } from './generated-client.ts';
 import type { Deployment } from './python-clients.ts';
 
-/** Clients generated from a running gateway's OpenAPI document. A failure throws. */
+/** Clients generated from a running gateway's OpenAPI document. These functions throw if a client fails. */
 
 export function generateTypescript(deployment: Deployment): Promise<void> {
   return inFolder(deployment, (run) => {

@@ -4,11 +4,11 @@ import { request as httpsRequest } from 'node:https';
 import { listen } from '../../test/support/listen.ts';
 
 export interface Loss {
-  /** Resolves when the proxy may close the connection to the target. Default: when the response arrives. */
+  /** Resolves when the proxy may close the connection to the target. By default, when the response arrives. */
   readonly when?: Promise<void>;
   /** The status that the client receives. If undefined, the client's connection breaks. */
   readonly status?: number;
-  /** Reads the whole response first, so that the target cannot notice the loss. */
+  /** Reads the whole response first, so the target cannot notice the loss. */
   readonly isRead?: boolean;
 }
 
@@ -19,7 +19,9 @@ export interface LossyProxy {
   close(): Promise<void>;
 }
 
-/** Breaks the client's connection once the target's response has arrived, as a bad network might. */
+/**
+ * Starts a proxy that breaks the client's connection once the target's response has arrived, as a bad network might.
+ */
 export async function startLossyProxy(baseUrl: string): Promise<LossyProxy> {
   const seen = new Map<string, number>();
   const losses = new Map<string, Loss>();
@@ -62,11 +64,11 @@ function forward(request: IncomingMessage, url: string): Onward {
     onward.on('error', reject);
   });
   request.pipe(onward);
-  // Closing the connection would reset it only if an unread response had already arrived, which depends on timing.
+  // Closing the connection would only reset it if an unread response had already arrived, which depends on timing.
   return { answer, cut: () => void (onward.socket?.resetAndDestroy() ?? onward.destroy()) };
 }
 
-/** Unless the response was read, also breaks the connection to the target, so that the target notices the loss. */
+/** Unless the response was read, also breaks the connection to the target, which then notices the loss. */
 async function lose(onward: Onward, response: ServerResponse, loss: Loss = {}): Promise<void> {
   const { when, status, isRead } = loss;
   onward.answer.catch(() => undefined);

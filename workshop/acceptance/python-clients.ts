@@ -8,7 +8,7 @@ import { askFor } from '../stand/http.ts';
 import { startLossyProxy, type LossyProxy } from './lossy-proxy.ts';
 
 export interface Deployment {
-  /** Without /v1. */
+  /** The address without /v1. */
   readonly url: string;
   readonly key: string;
   readonly model: string;
@@ -20,10 +20,10 @@ const checkTimeoutMs = 900_000;
 const program = fileURLToPath(new URL('python-clients.py', import.meta.url));
 const packages = ['openai==3.57.0', 'litellm==1.110.2', 'volcengine-ark-runtime==5.0.54'];
 const fields = { quality: 'low', size: '1024x1024' };
-/** Upstreams bill by tokens, so two responses to the same request may differ in cost by this factor. */
+/** Upstreams bill by tokens, so two responses to the same request may differ in cost by up to this factor. */
 const sameCostFactor = 1.5;
 
-/** What a check may cost. `one` is the price of a single image, about the cost of that client's first check. */
+/** What a check may cost. `one` is the price of a single image, about as much as that client's first check. */
 type Cost = 'one' | 'some' | 'nothing';
 
 const videoChecks = [['video', 'some']] as const;
@@ -79,14 +79,14 @@ function addressFor(check: string, { url }: Deployment, proxy: LossyProxy): stri
   return check === 'timeout' ? proxy.silentUrl : `${url}/v1`;
 }
 
-/** Returns the last lines of the client's output if the check fails. */
+/** Runs a check. Returns the last lines of the client's output if the check fails. */
 async function runCheck(
   python: string,
   { module, id }: Check,
   { baseUrl, key, model, videoModel }: Deployment & { readonly baseUrl: string },
 ): Promise<string | undefined> {
   try {
-    // Every process on the machine can read command lines, so the key goes to standard input.
+    // Every process on the machine can read command lines, so the key is passed on standard input.
     const running = run(python, [program, module, id], { timeout: checkTimeoutMs });
     running.child.stdin?.end(
       JSON.stringify({ base_url: baseUrl, key, model, video_model: videoModel, fields }),

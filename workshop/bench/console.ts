@@ -8,8 +8,9 @@ import { short, type Report } from './support/report.ts';
 import { waitUntil, type Stand } from '../stand/stand.ts';
 
 /**
- * Measures the reads of the console and of /account with many tasks. Records of ended tasks are written straight into MongoDB. Then one
- * caller repeats each read. Accounts, keys and channels have unequal shares, and a few tasks wait for an operator.
+ * Measures the reads of the console and of /account with many tasks. Records of finished tasks are written straight
+ * into MongoDB, and then one caller repeats each read. Accounts, keys and channels have unequal shares, and a few tasks
+ * wait for an operator.
  */
 
 const goalMs = { p50: 50, p99: 200 };

@@ -9,9 +9,9 @@ import type { Report } from './support/report.ts';
 import { measureInTurns, reportShares, roundsOf, type Subject } from './support/rounds.ts';
 
 /**
- * Measures POST /v1/videos/generations at 1, 16 and 64 connections, alongside two operations without HTTP that every
- * durable creation needs: inserting one document with majority write concern, and starting an empty workflow. With
- * `--processes`, it instead compares different numbers of API processes and workers.
+ * Measures POST /v1/videos/generations on 1, 16 and 64 connections, next to two operations without HTTP that every
+ * durable creation needs: inserting a document with majority write concern, and starting an empty workflow. With
+ * `--processes`, compares different numbers of API processes and workers instead.
  */
 
 const goalShare = 0.6;
@@ -48,7 +48,7 @@ export async function benchCreate(options: BenchOptions, stand: Stand): Promise<
   const limit = limitSubject(stand, gateway);
   const measured = await measureInTurns(stand, rounds, {
     subjects: [limit, createSubject('long', gateway)],
-    // These tasks end. Otherwise the worker would poll them during the first slices.
+    // Warm up with tasks that finish. Otherwise the worker would poll them during the first slices.
     warmUp: [limit, createSubject('short', gateway)],
   });
   await gateway.close();

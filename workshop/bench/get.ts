@@ -7,13 +7,13 @@ import type { Measured, Subject } from './support/rounds.ts';
 import { ask } from '../stand/http.ts';
 
 /**
- * Measures GET of finished tasks at 1, 16 and 64 connections, each reading a different task, and a list of 50 tasks. The
- * comparison is a bare Koa that serves the same documents with the MongoDB driver's `findOne`. Gateway and comparison
- * run in separate processes, one at a time, and read from the same server.
+ * Measures GET of finished tasks on 1, 16 and 64 connections, each reading a different task, and a list of 50 tasks.
+ * The comparison is a bare Koa that serves the same documents with the MongoDB driver's `findOne`. Gateway and
+ * comparison run in separate processes, one at a time, and read from the same server.
  */
 
 const goalShare = 0.75;
-/** The longest that a list of 50 tasks may take, as a multiple of a GET. */
+/** How long a list of 50 tasks may take, as a multiple of a GET. */
 const listTimesMax = 3;
 const listed = 50;
 const usual = { rounds: 5, connections: [1, 16, 64], countMax: 400_000 };

@@ -130,7 +130,7 @@ function timesGoal(measured: readonly Measured[], { name, title, goal }: (typeof
   ];
 }
 
-/** Uses the lowest load: at a higher one, a request also waits for other requests. */
+/** Uses the lowest load, because at a higher load a request also waits for other requests. */
 function addedGoal(measured: readonly Measured[]): Goal[] {
   const fewest = Math.min(...measured.map(({ run }) => run.concurrency));
   const gateway = middleOf(measured, 'gateway', fewest);

@@ -10,7 +10,7 @@ import { usageOf, type Usage } from './support/usage.ts';
 
 /**
  * Measures the resident memory of every process with 10,000 tasks in flight: created, submitted, and rendering
- * indefinitely. The first tasks warm up the processes, so that startup memory is not attributed to tasks.
+ * indefinitely. The first tasks warm up the processes, so startup memory is not attributed to tasks.
  */
 
 const processes = ['api', 'worker', 'temporal', 'mongodb', 'simulator'] as const;
@@ -56,7 +56,7 @@ export async function benchMemory(options: BenchOptions, stand: Stand): Promise<
   };
 }
 
-/** The uncompressed bytes that one ended task leaves in each collection, without indexes. */
+/** Returns the uncompressed bytes that a finished task leaves in each collection, without indexes. */
 async function storedRows(gateway: BenchGateway): Promise<Row[]> {
   const creates = openCreates(gateway, 1);
   const short = JSON.parse(gateway.videoBody('short')) as { prompt: string };
@@ -117,7 +117,7 @@ async function usages({ pids }: Stand): Promise<Moment> {
   return Object.fromEntries(entries) as Moment;
 }
 
-/** Uses samples, because the kernel's peak includes startup. */
+/** Samples the memory itself, because the kernel's peak includes startup. */
 function watchPeaks(stand: Stand) {
   const peak = new Map<string, number>();
   const timer = setInterval(() => {

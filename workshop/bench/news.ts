@@ -10,9 +10,9 @@ import type { BenchOptions } from './support/options.ts';
 import { short, type Goal, type Report, type Row } from './support/report.ts';
 
 /**
- * Measures how late callers learn that a render has ended, and how many upstream requests that takes, with many tasks
- * in flight at an upstream that lists jobs and at one that does not. Then measures the end of an outage. Render times
- * are spread evenly within ± 20 % of a middle value. The gateway has already seen some renders of that kind.
+ * Measures how late callers learn that a render has finished, and how many upstream requests that takes, with many
+ * tasks in flight at an upstream that lists jobs and at one that does not. Then measures the end of an outage. Render
+ * times are spread evenly within ± 20 % of a middle value. The gateway has already seen some renders of that kind.
  */
 
 const middleRenderSeconds = 40;
@@ -24,7 +24,7 @@ interface Waited {
   readonly upstream: Upstream;
   readonly tasks: number;
   readonly inFlightMax: number;
-  /** Sorted milliseconds from the upstream job's end to the projection, and to the callback's response. */
+  /** Sorted milliseconds from the end of the upstream's job to the projection, and to the callback's response. */
   readonly projection: readonly number[];
   readonly callback: readonly number[];
   /** The same times as fractions of each render's duration. */

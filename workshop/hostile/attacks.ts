@@ -58,7 +58,7 @@ const corpusAttacks: readonly Attack[] = [
   ...either.map(corpusDrip),
 ];
 
-/** Sends as many spaces as the route accepts, and then nothing more. */
+/** Yields as many spaces as the route accepts, and then nothing more. */
 function* unendingBytes(request: WireRequest, bytes: number): Generator<Buffer> {
   const body = { ...request, pieces: () => [Buffer.alloc(bytes, ' ')] };
   const pieces = [...wireOf(body, 'bytes')];
@@ -113,7 +113,7 @@ const byteAttacks: readonly Attack[] = [
 interface Pipelined {
   readonly request: (scene: Scene) => WireRequest;
   readonly connections: number;
-  /** Default: 4 MiB. */
+  /** Defaults to 4 MiB. */
   readonly bytes?: number;
   readonly reads?: boolean;
 }
@@ -150,7 +150,7 @@ const pipelinedAttacks: readonly Attack[] = [
   }),
 ];
 
-/** Together, these bodies announce as many bytes as the process accepts for all bodies. */
+/** The sizes these bodies announce, which add up to what the process accepts for all bodies. */
 const announcedMebibytes = [64, 16];
 const uploadBytesPerSecond = 9_000;
 

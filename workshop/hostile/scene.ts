@@ -3,7 +3,7 @@ import { shootOn } from '../../test/support/hostile-wire.ts';
 import type { Framing, WireConnection, WireRequest } from '../../test/support/hostile-wire.ts';
 import type { Random } from '../stand/random.ts';
 
-/** One attacker's account, which has two keys, and connections that close when the attack's time is up. */
+/** An attacker's account with its two keys, and connections that close when the attack's time is up. */
 export interface Scene {
   readonly keys: readonly string[];
   readonly random: Random;
@@ -15,9 +15,9 @@ export interface Attack {
   readonly name: string;
   /** Whether the service may keep the attackers' bodies in memory during the attack. */
   readonly hasBodies: boolean;
-  /** Set if the attackers and the victim share one address, as behind a proxy. */
+  /** Only set if the attackers and the victim share an address, as behind a proxy. */
   readonly isFromVictimsAddress?: true;
-  /** The minimum duration of the attack in seconds. A shorter one has no visible effect. */
+  /** The minimum duration in seconds. A shorter attack has no visible effect. */
   readonly secondsLeast?: number;
   /** Run one after the other, each for its share of the time. */
   readonly parts: readonly ((scene: Scene) => Promise<void>)[];

@@ -69,7 +69,7 @@ async function openReceiver(): Promise<Receiver> {
 function begin(given: Begin, callbacks: Receiver) {
   const ended = new AbortController();
   const body = JSON.stringify({ ...small, metadata: { callback_url: callbacks.url } });
-  /** The creation times of tasks whose callback has not arrived, by task id. */
+  /** When tasks whose callback has not arrived yet were created, by task id. */
   const owed = new Map<string, number>();
   callbacks.hear = (task) => {
     const since = owed.get(task);
@@ -146,7 +146,7 @@ interface Asked {
   readonly token?: string;
 }
 
-/** The total time in milliseconds that this process itself hung. */
+/** How long this process itself was blocked in total, in milliseconds. */
 let stoodStillMs = 0;
 let lastTurn = performance.now();
 const turnEveryMs = 5;

@@ -10,7 +10,7 @@ import de.bwaldvogel.mongo.backend.KeyValue;
 import de.bwaldvogel.mongo.bson.Document;
 import de.bwaldvogel.mongo.exception.DuplicateKeyError;
 
-/** The index on `_id`. It is the document map itself and stores nothing in addition. */
+/** The index on `_id`. It is the document map itself and stores nothing else. */
 final class IdIndex extends Index<Object> implements QueryPlan.Source {
 
     private final MVMap<Object[], byte[]> documents;

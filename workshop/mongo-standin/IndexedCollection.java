@@ -91,7 +91,7 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         return matchDocumentsFromStream(all, query, orderBy, skip, limit, batchSize, projection);
     }
 
-    /** The base class would query every match, even if the command updates only the first. */
+    /** Overridden because the base class would query every match, even if the command updates only the first. */
     @Override
     public synchronized Document updateDocuments(Document selector, Document update, ArrayFilters arrayFilters,
                                                  boolean isMulti, boolean isUpsert, Oplog oplog) {

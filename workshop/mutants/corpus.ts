@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-/** One promise to remove from the code, and the tests that must notice. Paths are relative to the repository root. */
+/** A promise to remove from the code, and the tests that must notice. Paths are relative to the repository root. */
 export interface Mutant {
   readonly file: string;
-  /** Only these files run, and at least one test must fail. */
+  /** The only files to run. At least one test must fail. */
   readonly tests: readonly string[];
-  /** The promise that this change breaks. The sentence is unique among all mutants. */
+  /** The promise that this change breaks. No two mutants have the same sentence. */
   readonly breaks: string;
-  /** The text to replace. Occurs exactly once in the file. */
+  /** The text to replace, which occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
 }

@@ -7,7 +7,7 @@ import type { Statistics } from './statistics.ts';
 const attemptsMax = 4;
 const acknowledgeMsMax = 5000;
 const firstRetryMs = 1000;
-/** One for each connection to a receiver, so that no delivery waits for a connection. */
+/** One per connection to a receiver, so no delivery waits for a connection. */
 const deliveriesInFlightMax = 64;
 
 export interface Delivery {
@@ -23,7 +23,7 @@ interface Sending {
   readonly timeoutMs: number;
 }
 
-/** Posts callbacks. A 2xx within 5 s acknowledges one. Without it, the callback is retried three times. */
+/** Sends callbacks. A 2xx within 5 s acknowledges a callback. Otherwise it is retried three times. */
 export class CallbackSender {
   readonly #statistics: Statistics;
   readonly #report: (message: string) => void;
@@ -87,7 +87,7 @@ export class CallbackSender {
       dispatcher: this.#agent,
       headers: { 'content-type': 'application/json', 'user-agent': 'simulator', ...headers },
       body,
-      // Undici measures these timeouts in ticks of its own timer, so a machine freeze does not make callbacks fail.
+      // Undici counts these timeouts in ticks of its own timer, so a frozen machine does not make callbacks fail.
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     });
@@ -115,7 +115,7 @@ async function* brokenBody(body: string): AsyncGenerator<string> {
   throw new Error('The callback is broken off on purpose.');
 }
 
-/** The key follows `whsec_`. Uses real time, because receivers compare the timestamp with their own clocks. */
+/** Signs with the key after `whsec_`. Uses real time, because receivers compare the timestamp with their own clocks. */
 export function signStandardWebhook(secret: string, body: string): Record<string, string> {
   const id = randomUUID();
   const timestamp = String(Math.floor(Date.now() / 1000));

@@ -1,4 +1,4 @@
-/** Milliseconds since 1970. */
+/** Returns milliseconds since 1970. */
 export type Now = () => number;
 
 interface Entry {
@@ -6,10 +6,10 @@ interface Entry {
   readonly run: () => void;
 }
 
-/** The longest sleep between checks of the clock, because an injected clock may jump without notice. */
+/** The longest sleep between checks of the clock, because an injected clock may jump. */
 const lookEveryMsMax = 1000;
 
-/** The simulator's time. Advancing it runs everything that has become due. There is one timer for all entries. */
+/** The simulator's time. Advancing it runs everything that has become due. One timer serves all entries. */
 export class Clock {
   readonly #base: Now;
   #aheadMs = 0;
@@ -61,7 +61,7 @@ export class Clock {
   }
 }
 
-/** Finds the insertion index. Among entries with the same due time, the newer one runs later. */
+/** Returns the insertion index. Of two entries with the same due time, the newer runs later. */
 function placeOf(entries: readonly Entry[], due: number): number {
   let [from, to] = [0, entries.length];
   while (from < to) {

@@ -12,11 +12,11 @@ export interface TaskSummary {
   readonly model: string;
   readonly prompt: string;
   readonly phase: Phase;
-  /** Unix seconds. */
+  /** In Unix seconds. */
   readonly created_at: number;
 }
 
-/** Controls the simulator for a test or an operator. The same calls are HTTP routes under `/_control`. */
+/** Controls the simulator, for a test or an operator. The same calls are HTTP routes under `/_control`. */
 export interface Control {
   addFault(rule: FaultRule): void;
   faults(): readonly FaultRule[];
@@ -84,7 +84,10 @@ const ruleSchema = z.object({
   times: z.int().min(1).optional(),
 });
 
-/** An action may return the body. The query parameter `prompt` selects prompts that contain its value. */
+/**
+ * The control routes. An action may return the response body. The query parameter `prompt` selects prompts that contain
+ * its value.
+ */
 const routes: Readonly<
   Record<string, (control: Control, body: unknown, prompt: string | null) => object | void>
 > = {
@@ -112,7 +115,7 @@ const routes: Readonly<
   },
 };
 
-/** The routes under `/_control`. They have no authentication, so expose them only on a private address. */
+/** Handles the routes under `/_control`. They have no authentication, so expose them only on a private address. */
 export function handleControl(control: Control, { method, path, body, query }: WireRequest): Reply {
   const route = routes[`${method} ${path}`];
   if (route === undefined) return json(404, { error: { message: `No such control: ${method} ${path}` } });

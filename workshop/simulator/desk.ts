@@ -9,14 +9,14 @@ import type { Mistake, Reply, WireError, WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
 /**
- * The dialect's error for each problem. Leave out `moderated` if the vendor accepts every text and inspects it when the
- * job runs. The fault `moderation` then ends the task, like `moderation-in-task=input`.
+ * The dialect's error for each problem. Leave out `moderated` if the vendor accepts any text and inspects it when the
+ * job runs. The fault `moderation` then fails the task, like `moderation-in-task=input`.
  */
 export type Problems = Readonly<Record<Exclude<Problem, 'moderated'>, WireError>> & {
   readonly moderated?: WireError;
 };
 
-/** One request that a route accepted. `id` is the decoded value of the route's `:id`, or '' if the route has none. */
+/** A request that a route accepted. `id` is the decoded value of the route's `:id`, or '' if the route has none. */
 export interface Call {
   readonly request: WireRequest;
   readonly id: string;
@@ -29,26 +29,29 @@ export interface Format<Detail extends Rendered> {
   readonly prefix: string;
   readonly problems: Problems;
   readonly mistake: (mistake: Mistake) => WireError;
-  /** Maps `GET /tasks/:id` and the like to handlers, which may throw a WireError at any point. */
+  /** Maps routes such as `GET /tasks/:id` to handlers, which may throw a WireError at any point. */
   readonly routes: (desk: Desk<Detail>) => Readonly<Record<string, Handler>>;
-  /** The response to a method and path that the vendor lacks. Default: `not-found`. */
+  /** The response to a method and path that the vendor lacks. Defaults to `not-found`. */
   readonly noSuchRoute?: (request: WireRequest) => WireError;
-  /** Reads the caller's key. Default: `Authorization: Bearer`. */
+  /** Reads the caller's key. Defaults to `Authorization: Bearer`. */
   readonly keyOf?: (request: WireRequest, world: World) => string | undefined;
   readonly finish?: (reply: Reply) => Reply;
-  /** How long a finished record can be queried. Default: 7 days. */
+  /** How long a finished record can be queried, in milliseconds. Defaults to 7 days. */
   readonly keptMs?: number;
-  /** How long any record can be queried, whatever its state. Default: unlimited. */
+  /** How long any record can be queried, whatever its state. Unlimited by default. */
   readonly knownForMs?: number;
-  /** The time in milliseconds after which an unfinished job expires. Default: 2 days. */
+  /** How long an unfinished job may exist before it expires, in milliseconds. Defaults to 2 days. */
   readonly expiresAfterMs?: number;
-  /** Sent at each status change to the task's callback address. Undefined if the vendor does not report it. */
+  /**
+   * The body sent to the task's callback address at each status change. Undefined if the vendor does not report the
+   * change.
+   */
   readonly callbackBody?: (job: Job<Detail>) => unknown;
-  /** Set if the vendor signs a callback's body with the account's or the task's secret. */
+  /** Only set if the vendor signs callbacks with the account's or the task's secret. */
   readonly callbackHeaders?: (body: string, job: Job<Detail>) => Readonly<Record<string, string>>;
 }
 
-/** A create request as it arrived. Its faults are read before the request is validated. */
+/** A create request as it arrived. Faults are read from these texts before the request is validated. */
 export interface Asked {
   readonly model: string;
   readonly prompt: string;
@@ -79,7 +82,7 @@ type Subject<Detail extends Rendered> =
 const dayMs = 86_400_000;
 const countedAs = { poll: 'gets', list: 'lists', delete: 'deletes', media: 'media' } as const;
 
-/** The entry point for all requests of one dialect. Counts each exchange and applies its faults. */
+/** The entry point for every request of a dialect. Counts exchanges and applies their faults. */
 export class Desk<Detail extends Rendered> {
   readonly world: World;
   readonly #format: Format<Detail>;
@@ -103,7 +106,7 @@ export class Desk<Detail extends Rendered> {
     return check(schema, parseJson(body), this.#format.mistake);
   }
 
-  /** Runs `act` unless a fault refuses the create. Faults may come from the model, the prompt, the header or a rule. */
+  /** Runs `act` unless a fault refuses the create. Faults come from the model, the prompt, the header or a rule. */
   create(
     request: WireRequest,
     asked: Asked,
@@ -176,7 +179,9 @@ export class Desk<Detail extends Rendered> {
     }
   }
 
-  /** Returns the job, unless its record has been removed. With `vanishes`, the job is lost once rendering has begun. */
+  /**
+   * Returns the job, unless its record has been removed. With `vanishes`, the job is lost once its rendering has begun.
+   */
   find(id: string): Job<Detail> | undefined {
     const task = this.#store.get(id);
     const job = task === undefined ? undefined : this.#seen(task);
@@ -190,7 +195,7 @@ export class Desk<Detail extends Rendered> {
       .filter((job) => !this.#isLost(job));
   }
 
-  /** Whether this many of the account's jobs, or of one model's, are in flight. */
+  /** Whether the account, or one of its models, already has this many jobs in flight. */
   isFull(most: number, model?: string): boolean {
     const inFlight = this.newestFirst().filter(
       (job) => !job.isOver && (model === undefined || job.model === model),
@@ -212,7 +217,7 @@ export class Desk<Detail extends Rendered> {
     this.#store.remove(id);
   }
 
-  /** Responds to a request about one job. `missing` replaces the dialect's 404. */
+  /** Responds to a request about a single job. `missing` replaces the dialect's 404. */
   about(
     stage: 'poll' | 'delete' | 'media',
     subject: Subject<Detail>,
@@ -229,7 +234,7 @@ export class Desk<Detail extends Rendered> {
     return (call) => this.about('poll', call, (job) => json(200, present(job)));
   }
 
-  /** Responds to a request about many jobs. `named` are those whose ids the caller sent. */
+  /** Responds to a request about multiple jobs. `named` are those whose ids the caller sent. */
   list(
     { request }: Call,
     named: readonly Job<Detail>[],

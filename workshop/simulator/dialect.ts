@@ -3,7 +3,7 @@ import type { Rendered } from './job.ts';
 import { bearerToken, WireError, type Reply, type WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
-/** A provider's wire format for everything below `prefix`. */
+/** A provider's wire format, for everything below `prefix`. */
 export interface Dialect {
   readonly name: string;
   readonly prefix: string;
@@ -12,7 +12,7 @@ export interface Dialect {
 
 export type CreateDialect = (world: World) => Dialect;
 
-/** Authenticates, finds the route, and refuses requests in the vendor's format. */
+/** Builds a dialect that authenticates, finds the route, and refuses requests in the vendor's format. */
 export function dialect<Detail extends Rendered>(format: Format<Detail>): CreateDialect {
   const { name, prefix, problems, keyOf = bearerToken, finish = (reply) => reply } = format;
   const noSuchRoute = format.noSuchRoute ?? (() => problems['not-found']);
@@ -39,7 +39,7 @@ export function dialect<Detail extends Rendered>(format: Format<Detail>): Create
   };
 }
 
-/** A path with an invalid percent sequence cannot match any of the vendor's paths. */
+/** Whether the path is validly percent-encoded. Otherwise it cannot match any of the vendor's paths. */
 function isDecodable(path: string): boolean {
   try {
     decodeURIComponent(path);

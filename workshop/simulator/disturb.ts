@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { FaultSet } from './fault.ts';
 import { bytes, type Content, type Reply } from './wire.ts';
 
-/** Problems that every dialect reports in an error body of its own. */
+/** Problems that each dialect reports in an error body of its own. */
 export type Problem =
   | 'unauthorized'
   | 'forbidden'
@@ -18,7 +18,7 @@ export type ProblemReplies = (problem: Problem) => Reply;
 
 const mebibyte = 1024 * 1024;
 
-/** Runs one exchange with its faults. A refusal replaces `act`. Other faults alter its response. */
+/** Runs one exchange with its faults. A refusal replaces `act`, other faults alter the response. */
 export async function disturb(
   faults: FaultSet,
   problems: ProblemReplies,
@@ -39,11 +39,14 @@ function first<Entry>(faults: FaultSet, table: Readonly<Record<string, Entry>>):
 
 const said = (problem: Problem) => (_: FaultSet, problems: ProblemReplies) => problems(problem);
 
-/** Faults that replace the work. JavaScript would move a numeric name to the front, so it has a leading space. */
+/**
+ * Faults that replace the work. Numeric names have a leading space, because JavaScript would otherwise move them to the
+ * front.
+ */
 const refusals: Readonly<Record<string, (faults: FaultSet, problems: ProblemReplies) => Reply>> = {
   ' 429': (faults, problems) => withRetryAfter(problems('rate-limited'), faults.text('429')),
   '429-date': (faults, problems) => {
-    // An HTTP-date has whole seconds. Rounding up keeps a positive wait from becoming a past date.
+    // An HTTP-date has whole seconds. Rounding up keeps a positive wait from becoming a date in the past.
     const at = Math.ceil(Date.now() / 1000 + (faults.number('429-date') ?? 2)) * 1000;
     return withRetryAfter(problems('rate-limited'), new Date(at).toUTCString());
   },
@@ -90,7 +93,7 @@ function withRetryAfter(reply: Reply, value: string | undefined): Reply {
   return { ...reply, headers: { ...reply.headers, 'retry-after': value } };
 }
 
-/** What an edge proxy in front of the provider returns. The proxy does not know the provider's error body. */
+/** Returns the error page of an edge proxy, which does not know the provider's error format. */
 function htmlError(status: 502 | 504): Reply {
   const title = status === 502 ? '502 Bad Gateway' : '504 Gateway Time-out';
   return bytes(status, htmlBody(title), { 'content-type': 'text/html', server: 'nginx' });
@@ -103,6 +106,6 @@ function htmlBody(title: string): Buffer {
 }
 
 export async function pause(seconds: number): Promise<void> {
-  // Does not keep the process alive, because a closing simulator must not wait for its slow responses.
+  // Unreferenced, because a simulator that is closing must not wait for its slow responses.
   await sleep(seconds * 1000, undefined, { ref: false });
 }

@@ -12,7 +12,7 @@ export interface FaultRule {
     readonly method?: string | undefined;
   };
   readonly fault: string;
-  /** The number of requests that the fault affects. Default: all. */
+  /** How many requests the fault affects. Unlimited by default. */
   readonly times?: number | undefined;
 }
 
@@ -48,7 +48,10 @@ export class FaultBook {
     this.#applied.clear();
   }
 
-  /** `now` are the faults that take effect immediately. The model is returned without its suffixes. */
+  /**
+   * Returns the faults of a create. `now` are those that take effect immediately. The model is returned without its
+   * suffixes.
+   */
   onCreate(exchange: Exchange, texts: readonly string[]): { model: string; now: FaultSet; task: FaultSet } {
     const split = splitModel(exchange.model);
     const named = [...split.faults, ...inHeader(exchange.header), ...texts.flatMap(faultsInText)];
@@ -61,7 +64,9 @@ export class FaultBook {
     return { model: split.model, now: new FaultSet(now), task: new FaultSet(task) };
   }
 
-  /** The faults of a later exchange about tasks. A header fault without a stage affects only its own request. */
+  /**
+   * Returns the faults of a later exchange about tasks. A header fault without a stage affects only its own request.
+   */
   onLater(
     exchange: Exchange,
     tasks: readonly { id: string; faults?: readonly string[] | undefined }[],

@@ -1,21 +1,21 @@
 /**
- * The grammar of faults. It is the same in a prompt (`[sim:poll:500*3]`), in a model's suffix (`model+poll:500*3`), in
- * the header `x-simulate` (comma-separated) and at the control endpoint: `[stage:]name[=argument][*times]`.
+ * A fault. The grammar is the same in a prompt (`[sim:poll:500*3]`), in a model's suffix (`model+poll:500*3`), in the
+ * header `x-simulate` (comma-separated) and on the control endpoint: `[stage:]name[=argument][*times]`.
  */
 export interface Fault {
   readonly stage: Stage;
   readonly name: string;
   readonly argument?: string;
-  /** How many times the fault takes effect. Default: always. */
+  /** How many times the fault takes effect. Unlimited by default. */
   readonly times?: number;
-  /** The original text, in which a task stores the fault. */
+  /** The original text, which is what a task stores. */
   readonly source: string;
 }
 
 /** The exchange that a fault disrupts. Faults of `task` and `callback` belong to the task itself. */
 export type Stage = 'create' | 'poll' | 'list' | 'delete' | 'media' | 'task' | 'callback';
 
-/** Faults of one HTTP exchange. They apply to the create unless they specify a stage. */
+/** Faults of a single HTTP exchange. Without a stage, they apply to the create. */
 export const transportFaults = [
   'slow', '429', '429-date', 'quota', '401', '403', '404', '500', '502', '503', '504', 'timeout', 'reset',
   'redirect', 'moderation', 'accepted-then-silent', 'accepted-500', 'accepted-502', 'accepted-504', 'malformed',
@@ -45,7 +45,7 @@ export class UnknownFault extends Error {}
 const markerPattern = /\[sim:([^\]]+)\]/g;
 const faultPattern = /^(?:([a-z]+):)?([a-z0-9-]+)(?:=([^*]*))?(?:\*(\d+))?$/;
 
-/** @throws {UnknownFault} A misspelt fault must not pass as "no fault". */
+/** @throws {UnknownFault} Otherwise a misspelt fault would pass as "no fault". */
 export function parseFault(source: string): Fault {
   const match = faultPattern.exec(source.trim());
   const name = match?.[2] ?? '';
@@ -69,7 +69,7 @@ function stageOf(prefix: string | undefined, name: string): Stage | undefined {
   return callbackNames.has(name) ? 'callback' : undefined;
 }
 
-/** Finds the markers in a caller's text, which is a prompt or an end-user id. */
+/** Finds the fault markers in a caller's text, which is a prompt or an end-user id. */
 export function faultsInText(text: string): Fault[] {
   if (!text.includes('[sim:')) return [];
   return Array.from(text.matchAll(markerPattern), (match) => parseFault(match[1] ?? ''));
@@ -110,12 +110,12 @@ export class FaultSet {
     return text === undefined || text === '' || Number.isNaN(Number(text)) ? undefined : Number(text);
   }
 
-  /** Usage is multiplied by this factor: 1, or the argument of `usage-above`. */
+  /** The factor that usage is multiplied by: 1, or the argument of `usage-above`. */
   usageFactor(): number {
     return this.has('usage-above') ? (this.number('usage-above') ?? usageAboveDefault) : 1;
   }
 
-  /** What a task stores. Undefined instead of empty, because most tasks have no faults. */
+  /** Returns what a task stores. Undefined rather than empty, because most tasks have no faults. */
   sources(): readonly string[] | undefined {
     return this.all.length === 0 ? undefined : this.all.map((fault) => fault.source);
   }

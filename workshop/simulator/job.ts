@@ -6,11 +6,11 @@ export interface Rendered {
   readonly width: number;
   readonly height: number;
   readonly seconds: number;
-  /** Undefined for a video. */
+  /** How many images. Undefined for a video. */
   readonly images?: number | undefined;
 }
 
-/** A task in its current state, with everything that responses contain. Responses omit undefined values. */
+/** A task in its current state, with everything that responses contain. Responses leave out undefined values. */
 export class Job<Detail extends Rendered = Rendered> {
   readonly task: Task<Detail>;
   readonly world: World;
@@ -50,24 +50,26 @@ export class Job<Detail extends Rendered = Rendered> {
     return this.task.createdAt + this.task.queueMs;
   }
 
-  /** Returns undefined with the fault `missing-usage`. */
+  /** Undefined with the fault `missing-usage`. */
   reported<Fact>(fact: Fact): Fact | undefined {
     return this.faults.has('missing-usage') ? undefined : fact;
   }
 
-  /** Larger than `amount` with the fault `usage-above`. */
+  /** Returns `amount`, or more with the fault `usage-above`. */
   billed(amount: number): number {
     return amount * this.faults.usageFactor();
   }
 
-  /** The completed share of rendering, 0 to 1. */
+  /** The completed share of the render, 0 to 1. */
   progress(): number {
     if (this.phase === 'queued') return 0;
     if (this.phase !== 'running' && this.phase !== 'unknown') return 1;
     return Math.min(0.99, (this.now - this.since) / Math.max(1, this.task.renderMs));
   }
 
-  /** Links to the files, valid from the job's end or from `from`. Empty with the fault `missing-url`. */
+  /**
+   * Returns links to the files, valid from when the job finished or from `from`. Empty with the fault `missing-url`.
+   */
   links(options: { lifetimeSeconds?: number; from?: number; look?: Partial<ImageLook> } = {}): string[] {
     const { task, world, detail, faults } = this;
     if (faults.has('missing-url')) return [];
@@ -79,7 +81,6 @@ export class Job<Detail extends Rendered = Rendered> {
     return media.map((medium) => world.link(task, medium, from, lifetimeSeconds));
   }
 
-  /** The link to a picture that accompanies the video. */
   pictureLink(look: Partial<ImageLook>): string {
     const { task, world, detail, faults, since } = this;
     return world.link(task, world.image(detail, look, faults), since);
@@ -90,7 +91,7 @@ export class Job<Detail extends Rendered = Rendered> {
     return world.parts.media.render(world.image(detail, look, faults)).toString('base64');
   }
 
-  /** Each picture's `url` or `b64_json`, as OpenAI calls them, or neither with the fault `missing-url`. */
+  /** Returns each picture's `url` or `b64_json`, in OpenAI's terms, or neither with the fault `missing-url`. */
   pictures(form: string | undefined, options: Parameters<Job['links']>[0] = {}): Record<string, string>[] {
     const { images = 0 } = this.detail;
     const links = form === 'b64_json' ? [] : this.links(options);

@@ -18,9 +18,9 @@ import { World } from './world.ts';
 export interface SimulatorOptions {
   readonly host: string;
   readonly port: number;
-  /** Accepted API keys. Default: any non-empty key. */
+  /** Accepted API keys. By default, any non-empty key. */
   readonly apiKeys?: readonly string[];
-  /** The seconds from create to success. Default: 8. The first eighth is spent in the queue. */
+  /** Seconds from create to success, an eighth of which is spent in the queue. Defaults to 8. */
   readonly renderSeconds?: number;
   readonly clock?: Now;
   /** Receives messages for operators, without prompts and keys. */
@@ -28,7 +28,7 @@ export interface SimulatorOptions {
   /** The file that preserves tasks across restarts. If undefined, tasks are kept only in memory. */
   readonly stateFile?: string;
   readonly jobsAtOnceMax?: number;
-  /** How many tasks to keep per dialect. Beyond that, the oldest finished ones are removed. */
+  /** How many tasks to keep per dialect. Above this number, the oldest finished ones are removed. */
   readonly tasksMax?: number;
   readonly moreDialects?: readonly CreateDialect[];
   /** The scheme, host and port of result links, if they differ from the server's own address. */
@@ -49,7 +49,7 @@ const keepAliveTimeoutMs = 60_000;
 const floodChunk = Buffer.alloc(256 * 1024, ' ');
 const trickleSteps = 60;
 
-/** Starts an HTTP server that responds as the providers in docs/providers.md do, with the requested faults. */
+/** Starts an HTTP server that responds like the providers in docs/providers.md, with the requested faults. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const report = options.report ?? (() => undefined);
   const statistics = new Statistics();
@@ -127,7 +127,7 @@ async function exchange(
   }
 }
 
-/** Returns undefined if the body exceeds the limit. Reads and discards the rest. */
+/** Undefined if the body exceeds the limit. The rest is then read and discarded. */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -171,7 +171,7 @@ function serveMedia(world: World, request: WireRequest): Promise<Reply> {
   return disturb(faults, () => refused('AccessDenied'), serve);
 }
 
-/** Writes a reply exactly as given, even if it breaks HTTP. */
+/** Writes a reply exactly as given, even if that breaks HTTP. */
 async function send(response: ServerResponse, reply: Reply): Promise<void> {
   switch (reply.kind) {
     case 'send':

@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 
-/** One line of the file: a task as created, its cancellation, or its removal. */
+/** One line of the file: a new task, its cancellation, or its removal. */
 const lineSchema = z.union([
   z.object({ dialect: z.string(), task: z.looseObject({ id: z.string() }) }),
   z.object({ dialect: z.string(), id: z.string(), cancelledAt: z.number() }),
@@ -14,7 +14,10 @@ export type StateLine = z.infer<typeof lineSchema>;
 /** After this many appended bytes, the file is rewritten with only the remaining tasks. */
 const rewriteAfterBytes = 64 * 1024 * 1024;
 
-/** JSON lines, appended before the response leaves, without fsync. They survive a kill of the process. */
+/**
+ * A file of JSON lines, appended before the response is sent. Without fsync, so they survive a kill of the process, but
+ * not a power failure.
+ */
 export class StateFile {
   readonly #path: string;
   readonly #snapshots: (() => Iterable<StateLine>)[] = [];
@@ -35,7 +38,7 @@ export class StateFile {
       .filter((line) => line.dialect === dialect);
   }
 
-  /** Lets a store say which lines a rewrite must preserve. */
+  /** Registers the lines of a store that a rewrite must preserve. */
   keep(snapshot: () => Iterable<StateLine>): void {
     this.#snapshots.push(snapshot);
   }
@@ -62,7 +65,6 @@ export class StateFile {
   }
 }
 
-/** Ignores a line that a crash cut short. */
 function parseLine(text: string): StateLine[] {
   if (text === '') return [];
   try {

@@ -1,14 +1,14 @@
 import { FaultSet } from './fault.ts';
 
-/** One asynchronous job. Its state follows from these times and the clock, and is never stored. */
+/** An asynchronous job. Its state is never stored, but follows from these times and the clock. */
 export interface Task<Detail> {
   readonly id: string;
   readonly model: string;
   readonly prompt: string;
-  /** Milliseconds since 1970, like every time here. */
+  /** In milliseconds since 1970, like every time here. */
   readonly createdAt: number;
   readonly queueMs: number;
-  /** Milliseconds from the end of the queue to the end of the job. */
+  /** In milliseconds, from the end of the queue to the end of the job. */
   readonly renderMs: number;
   readonly expiresAfterMs: number;
   cancelledAt?: number | undefined;
@@ -20,7 +20,10 @@ export interface Task<Detail> {
 const phases = ['queued', 'running', 'succeeded', 'failed', 'expired', 'cancelled', 'unknown'] as const;
 export type Phase = (typeof phases)[number];
 
-/** Words for: queued, running, succeeded, failed, expired, cancelled, and a status that the vendor lacks. */
+/**
+ * Returns status words from a list: queued, running, succeeded, failed, expired, cancelled, and a status the vendor
+ * lacks.
+ */
 export function phaseWords(words: string): (phase: Phase) => string {
   const list = words.split(' ');
   return (phase) => list[phases.indexOf(phase)] ?? '';
@@ -68,7 +71,7 @@ function disturbedMoment(task: Task<unknown>, faults: FaultSet, now: number): Mo
   return { phase: 'queued', since: task.createdAt };
 }
 
-/** Returns when the next phase change that a callback reports happens. Undefined once the phase is final. */
+/** Returns when the phase next changes in a way that callbacks report. Undefined once the phase is final. */
 export function nextChangeAt(task: Task<unknown>, now: number): number | undefined {
   const moment = momentOf(task, now);
   if (isFinal(moment.phase)) return undefined;

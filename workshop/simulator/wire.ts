@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
 
-/** A request as a dialect sees it, with the path below the dialect's prefix and the complete body. */
+/** A request as a dialect sees it: the path below the dialect's prefix, and the complete body. */
 export interface WireRequest {
   readonly method: string;
   readonly path: string;
@@ -19,14 +19,14 @@ export interface Content {
 /** What the simulator sends: a normal response, a hostile peer's response, or none. */
 export type Reply =
   | ({ readonly kind: 'send' } & Content)
-  /** Sends the body a few bytes at a time, over this duration. */
+  /** Sends the body a few bytes at a time, spread over this duration. */
   | ({ readonly kind: 'trickle'; readonly durationMs: number } & Content)
-  /** Adds white space to the body up to this total size, without a content-length. */
+  /** Pads the body with white space to this total size, without a content-length. */
   | ({ readonly kind: 'flood'; readonly totalBytes: number } & Content)
-  /** Sends no response: resets the connection after the delay. */
+  /** Sends no response, and resets the connection after the delay. */
   | { readonly kind: 'drop'; readonly afterMs: number };
 
-/** A refusal in a dialect's own format. It may be thrown anywhere while a request is handled. */
+/** A refusal in a dialect's own format. Can be thrown anywhere while a request is handled. */
 export abstract class WireError extends Error {
   abstract reply(now: number): Reply;
 }
@@ -75,7 +75,11 @@ export function empty(status: number, headers: Readonly<Record<string, string>> 
   return bytes(status, Buffer.alloc(0), headers);
 }
 
-/** Reads a positive integer from a query. @throws {WireError} `refusal`, for anything else. */
+/**
+ * Reads a positive integer from a query.
+ *
+ * @throws {WireError} `refusal`, for anything else.
+ */
 export function pageNumber(
   query: URLSearchParams,
   name: string,
@@ -96,7 +100,7 @@ export function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Returns undefined if the content type is not multipart/form-data, or if the body does not match it. */
+/** Undefined if the content type is not multipart/form-data, or the body does not match it. */
 export async function readForm({ headers, body }: WireRequest): Promise<FormData | undefined> {
   const type = headers['content-type'] ?? '';
   if (!/^multipart\/form-data\b/i.test(type)) return undefined;
@@ -105,7 +109,7 @@ export async function readForm({ headers, body }: WireRequest): Promise<FormData
     .catch(() => undefined);
 }
 
-/** A form's text fields. The last value of a repeated field counts. */
+/** Returns a form's text fields. Of a repeated field, the last value counts. */
 export function textsOf(form: FormData): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const [name, value] of form) if (typeof value === 'string') texts[name] = value;
@@ -119,7 +123,7 @@ export interface Mistake {
   readonly isAbsent: boolean;
 }
 
-/** Checks a body. Throws what `refuse` makes of the first mistake. */
+/** Checks a body. Throws the error that `refuse` builds for the first mistake. */
 export function check<Output>(
   schema: z.ZodType<Output>,
   body: unknown,

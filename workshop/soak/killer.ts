@@ -12,9 +12,9 @@ const clockSteps = [quarterMs, -quarterMs, fortyDaysMs, -fortyDaysMs] as const;
 export interface KillerOptions {
   readonly kills: number;
   readonly seed: number;
-  /** Milliseconds between faults, which may overlap. */
+  /** Milliseconds between the starts of two faults. Faults may overlap. */
   readonly everyMs: number;
-  /** Whether most faults move clocks, including that of the MongoDB stand-in. */
+  /** Whether most faults move clocks, including the MongoDB stand-in's. */
   readonly clocks: boolean;
   readonly running: () => Promise<readonly string[]>;
   readonly operators: Operators;
@@ -25,7 +25,7 @@ type Blow = (random: Random) => Promise<string>;
 
 const linkBlows: readonly LinkMode[] = ['cut', 'silent', 'slow', 'reset'];
 
-/** Injects `kills` faults in an order that the seed determines. Resolves when the last one is over. */
+/** Injects `kills` faults in an order determined by the seed. Resolves when the last one is over. */
 export async function strike(stand: Stand, options: KillerOptions): Promise<void> {
   const random = createRandom(options.seed, 'killer');
   const blows = blowsOn(stand, options);
@@ -46,7 +46,7 @@ export async function strike(stand: Stand, options: KillerOptions): Promise<void
   await Promise.all(under);
 }
 
-/** A kind that is listed several times is picked more often. */
+/** Returns the kinds of faults. A kind that is listed more than once is picked more often. */
 function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   const everybody = [...stand.gateway, ...stand.servers];
   const mongodb = stand.servers.filter(({ name }) => name === 'mongodb');
@@ -61,7 +61,7 @@ function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   };
   const suspend: Blow = async (random) => {
     const victim = await free([...everybody, stand.outside], random);
-    // A gateway process that starts meanwhile exits if it cannot reach its servers within ten seconds.
+    // A gateway process that starts in the meantime exits if it cannot reach its servers within ten seconds.
     const awayMs = random.between(1_000, stand.servers.includes(victim) ? 9_000 : 15_000);
     await victim.suspend(awayMs);
     return `stopped ${victim.name} for ${Math.round(awayMs)} ms`;
@@ -94,7 +94,7 @@ function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   };
   const clock: Blow = async (random) => {
     const { clock: victim, byMs } = moves[nextMove++ % moves.length] ?? random.pick(moves);
-    // Each process compares its clock with the database's once a minute, and could miss a shorter change.
+    // Each process compares its clock with the database's once a minute, so it could miss a shorter change.
     const forMs = victim.name === 'mongodb' ? random.between(65_000, 90_000) : random.between(3_000, 15_000);
     await stand.setClock(victim, byMs);
     await delay(forMs);
@@ -116,7 +116,7 @@ function standstillOf({ gateway }: Stand): Blow {
   };
 }
 
-/** A process has at most one fault at a time. */
+/** Waits for a process without a fault, because each process has at most one at a time. */
 async function free(victims: readonly Victim[], random: Random): Promise<Victim> {
   for (;;) {
     const victim = random.pick(victims);
@@ -130,7 +130,7 @@ interface ClockMove<Clock> {
   readonly byMs: number;
 }
 
-/** A round moves each clock once, and adjacent clocks by different shifts. */
+/** Returns clock moves. Each round moves every clock once, and adjacent clocks by different amounts. */
 function clockMoves<Clock>(clocks: readonly Clock[]): readonly ClockMove<Clock>[] {
   return clockSteps.flatMap((_, round) =>
     clocks.map((clock, index) => ({ clock, byMs: clockSteps[(index + round) % clockSteps.length] ?? 0 })),

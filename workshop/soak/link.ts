@@ -4,10 +4,9 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * TCP links to the servers, in a process of their own. Arguments: the control port, then `<name>:<port>:<target port>`
- * for each link. `POST /<name>/<mode>` sets a link's mode: `pass`, `cut` (refuses connections), `silent` (keeps
- * connections open, but passes no data), `slow` (300 ms per chunk), or `reset` (breaks all connections and lets new
- * ones pass).
+ * TCP links to the servers, in a separate process. Arguments: the control port, then `<name>:<port>:<target port>` for
+ * each link. `POST /<name>/<mode>` sets a link's mode: `pass`, `cut` (refuses connections), `silent` (keeps connections
+ * open, but passes no data), `slow` (300 ms per chunk), or `reset` (breaks all connections and lets new ones pass).
  */
 
 const slowMs = 300;

@@ -6,12 +6,12 @@ import { offer } from './configuration.ts';
 import { createRandom, type Random } from '../stand/random.ts';
 import type { Stand } from './stand.ts';
 
-/** One create as its caller sees it, with all retries under the same key. */
+/** A create as its caller sees it, including all retries under the same key. */
 export interface Create {
   readonly label: string;
-  /** The path of its callbacks at the receiver, or undefined if it requests none. */
+  /** The path for its callbacks on the receiver. Undefined if it requests none. */
   readonly hook?: string;
-  /** The status of each response, or 0 for none. */
+  /** The status of each response, or 0 if there was none. */
   readonly answers: number[];
   readonly ids: Set<string>;
   readonly unexpected: string[];
@@ -25,17 +25,17 @@ export interface LoadOptions {
 
 const clients = 8;
 const answersMax = 80;
-/** The share of callers that do not retry. */
+/** The share of callers who never retry. */
 const shareOfImpatient = 0.05;
 const shareWithCallback = 0.5;
 /**
- * A caller retries after no response (0), a conflict with its own earlier attempt (409), too many tasks (429), and 503.
- * Any other failure on our side is a violation.
+ * Statuses after which a caller retries: no response (0), a conflict with its own earlier attempt (409), too many tasks
+ * (429), and 503. Any other failure of the gateway is a violation.
  */
 const repeatable = new Set([0, 409, 429, 503]);
 const created = z.object({ id: z.string() });
 
-/** Creates tasks as callers do, each retrying with its Idempotency-Key until a response arrives. */
+/** Creates tasks as callers do: each retries with its Idempotency-Key until a response arrives. */
 export async function createLoad(stand: Stand, options: LoadOptions): Promise<readonly Create[]> {
   const startedAt = Date.now();
   const creates: Create[] = [];

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Moves the wall clock of this process, as if somebody had set the machine's clock. `Date` moves by the milliseconds in
- * the file that this module's query names. Timers and the monotonic clock do not change.
+ * Moves this process's wall clock, as if somebody had set the machine's clock. `Date` is shifted by the milliseconds in
+ * the file that this module's query string names. Timers and the monotonic clock are not affected.
  */
 
 const path = decodeURIComponent(new URL(import.meta.url).search.slice(1));

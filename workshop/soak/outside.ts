@@ -3,12 +3,12 @@ import { startSimulator } from '../simulator/simulator.ts';
 import { createRandom } from '../stand/random.ts';
 
 /**
- * Runs everything outside the gateway in one process: the upstream simulator, a proxy in front of it that adds faults
- * to a share of the calls, and the callers' receiver. Arguments: the three ports, and the seed. `POST /_faults/<share>`
- * at the proxy sets the share, 0 to 1. `GET /received` at the receiver returns the `webhook-id`s by path.
+ * Everything outside the gateway in one process: the upstream simulator, a proxy in front of it that adds faults to a
+ * share of the calls, and the callers' receiver. Arguments: the three ports, and the seed. `POST /_faults/<share>` on
+ * the proxy sets the share, 0 to 1. `GET /received` on the receiver returns the `webhook-id`s by path.
  */
 
-/** No fault affects the job, if there is one. */
+/** Faults that leave the job unaffected, if there is one. */
 const faults = [
   '429=1', '500', '502', '503=1', 'slow=2', 'reset', 'timeout=4', 'malformed', 'empty', 'html',
   'accepted-500', 'accepted-502', 'accepted-then-silent=1', 'accepted-then-silent=6',
@@ -25,7 +25,7 @@ await startSimulator({
   port: simulatorPort ?? 0,
   apiKeys: ['simulated'],
   renderSeconds: 2,
-  // The simulator's links also lead through the proxy.
+  // The simulator's links also go through the proxy.
   publicUrl: `http://127.0.0.1:${frontPort}`,
 });
 createServer(front).listen(frontPort, '127.0.0.1');
@@ -64,7 +64,7 @@ createServer((incoming, response) => {
   const ids = received.get(path) ?? [];
   const isFirst = ids.length === 0;
   received.set(path, [...ids, String(incoming.headers['webhook-id'])]);
-  // Refuses only a first request, because the third would arrive five minutes later.
+  // Only a first request may be refused, because the third comes five minutes later.
   incoming.once('end', () =>
     response.writeHead(isFirst && random.next() < faultyCallbacks ? 500 : 204).end(),
   );

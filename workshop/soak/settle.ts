@@ -12,7 +12,7 @@ export type Received = Readonly<Record<string, readonly string[]>>;
 const lookEveryMs = 1_000;
 const reconcileEveryMs = 20_000;
 const sayEveryMs = 10_000;
-/** The second attempt of a lost callback may come five minutes later. */
+/** Long enough for the second attempt of a lost callback, which may come five minutes later. */
 const settledWithinMs = 8 * 60_000;
 
 export function readReceived(stand: Stand): Promise<Received> {
@@ -20,8 +20,8 @@ export function readReceived(stand: Stand): Promise<Received> {
 }
 
 /**
- * Waits, without any faults, until everything has ended. Meanwhile, operators act on tasks that need one, and the
- * reconciler runs more often than its Schedule says. Resolves with whatever is still pending at the end.
+ * Waits without faults until everything has finished. Meanwhile, operators act on tasks that need one, and the
+ * reconciler runs more often than scheduled. Resolves with whatever is still pending at the end.
  */
 export async function settle(
   stand: Stand,
@@ -48,7 +48,7 @@ export async function settle(
   }
 }
 
-/** Returns a line for everything that has not ended, including entries in collections of pending items. */
+/** Returns one line for each thing that is still pending, including entries in collections of pending items. */
 async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<string[]> {
   try {
     const { db } = stand.core.mongo;
@@ -83,7 +83,7 @@ async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<stri
   }
 }
 
-/** The response to these callbacks was lost, so they are repeated, the second time after five minutes. */
+/** Returns callbacks whose response was lost, so they are repeated, the second time after five minutes. */
 export async function repeatedCallbacks(
   stand: Stand,
   creates: readonly Create[],

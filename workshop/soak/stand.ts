@@ -40,7 +40,7 @@ export interface Stand {
   setLink(name: (typeof linkNames)[number], mode: LinkMode): Promise<void>;
   /** Sets the share of upstream calls that fail, 0 to 1. Resolves with the counts so far. */
   setFaults(share: number): Promise<{ readonly calls: number; readonly faulty: number }>;
-  /** Moves a process's wall clock by milliseconds. 0 restores it. A real mongod's clock does not move. */
+  /** Shifts a process's wall clock by milliseconds. 0 restores it. Has no effect on a real mongod. */
   setClock(victim: Victim, ms: number): Promise<void>;
   /** Writes the configuration with or without the second credential, and makes every process reload it. */
   configure(withSecond: boolean): Promise<void>;
@@ -192,7 +192,7 @@ function clockFile(directory: string, name: string): string {
   return join(directory, `clock-${name}`);
 }
 
-/** The gateway's environment leads through the links, and the checker's does not. */
+/** Writes the gateway's environment, which goes through the links, and the checker's, which does not. */
 async function writeEnvironments(
   directory: string,
   ports: Ports,
@@ -227,7 +227,7 @@ async function startGateway(directory: string, environment: Variables, keep: Kee
       nodeFlags: ['--import', movedClock(clockFile(directory, name))],
       probe,
     });
-  // The API reports when a worker is ready, and nothing waits for a restarted one.
+  // The API reports when a worker is ready. Nothing waits for a restarted worker.
   const workers = ['worker-1', 'worker-2'].map((name) => program(name, 'worker', async () => undefined));
   const alive = () => ask(`${url}/healthz`, { timeoutMs: 5_000 });
   const victims = await Promise.all([program('api', 'api', alive), ...workers]);

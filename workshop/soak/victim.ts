@@ -4,12 +4,12 @@ import type { ChildServer } from '../../src/local/servers/process.ts';
 
 export interface Victim {
   readonly name: string;
-  /** Whether the process is unavailable, so that no other fault may hit it. */
+  /** Whether the process already has a fault, so no other may hit it. */
   isBusy(): boolean;
-  /** Sends SIGKILL and, after a while, restarts the process on the same port and data. */
+  /** Sends SIGKILL and later restarts the process on the same port and data. */
   kill(awayMs: number): Promise<void>;
   suspend(awayMs: number): Promise<void>;
-  /** Sends SIGHUP to reload the configuration. A program that is still starting will read it anyway. */
+  /** Sends SIGHUP to reload the configuration. A process that is still starting reads the new one anyway. */
   reload(): Promise<void>;
   end(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export async function createVictim(
   let hasEnded = false;
   let child = await restart();
 
-  /** Restarts the process, as an operator would, whenever it ends without being killed. */
+  /** Restarts the process, as an operator would, whenever it exits without having been killed. */
   async function restart(): Promise<ChildServer> {
     const started = await start();
     if (hasEnded) await started.kill();
@@ -69,7 +69,7 @@ export async function createVictim(
   };
 }
 
-/** On Linux, SIGHUP is the lowest bit of the mask. Elsewhere, every program is assumed to listen. */
+/** Whether the process handles SIGHUP, the lowest bit of the signal mask on Linux. Assumed to be true elsewhere. */
 async function listensToReload(pid: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const mask = /^SigCgt:\s*([0-9a-f]+)$/m.exec(status)?.[1];

@@ -7,7 +7,7 @@ import type { ChildServer } from '../../src/local/servers/process.ts';
 import { ask, askFor, askUntilAnswered } from './http.ts';
 import type { Stand } from './stand.ts';
 
-/** A gateway as operators run it, with the API and the worker in separate processes, and the simulator as upstream. */
+/** A gateway as operators run it: the API and the worker in separate processes, with the simulator as upstream. */
 export interface StandGateway {
   readonly url: string;
   readonly simulatorUrl: string;
@@ -15,20 +15,22 @@ export interface StandGateway {
   readonly adminToken: string;
   readonly environment: Variables;
   api(): ChildServer;
-  /** Replaces the API process, even if it still runs. */
   restartApi(): Promise<void>;
-  /** Starts another API process and another worker. Resolves with the address of the API. */
+  /** Starts another API process and another worker. Resolves with that API's address. */
   addProcesses(): Promise<string>;
   newKeys(account: string, count: number): Promise<readonly string[]>;
 }
 
 export interface GatewaySettings {
-  /** gateway.yaml, in which SIMULATOR_URL is the simulator's address. The simulator's key is `simulated`. */
+  /**
+   * The contents of gateway.yaml. SIMULATOR_URL stands for the simulator's address, and the simulator's key is
+   * `simulated`.
+   */
   readonly yaml: string;
   readonly renderSeconds: number;
   readonly environment?: Variables;
   readonly nodeFlags?: (name: 'api' | 'worker') => readonly string[];
-  /** Prefixes the names of processes, files, queues and database, for a second gateway beside the first one. */
+  /** A prefix for the names of processes, files, queues and database, to run a second gateway next to the first. */
   readonly prefix?: string;
 }
 
@@ -58,7 +60,6 @@ export async function startGateway(stand: Stand, settings: GatewaySettings): Pro
       probe,
     });
   let pairs = 1;
-  // The API reports when a worker is ready.
   await start('worker', () => Promise.resolve());
   let api = await start('api', () => requireReady(url));
   return {
@@ -138,7 +139,7 @@ export function gatewayVariables(
 
 const readySchema = z.object({ warnings: z.array(z.object({ duty: z.string(), message: z.string() })) });
 
-/** Rejects unless the API responds, and a worker serves every channel. */
+/** Rejects unless the API responds and a worker serves every channel. */
 export async function requireReady(url: string): Promise<void> {
   const { warnings } = await askFor(readySchema, `${url}/readyz`, { timeoutMs: 5_000 });
   const [missing] = warnings.filter(({ duty }) => duty === 'tasks' || duty === 'creates');
@@ -171,7 +172,7 @@ export async function makeKeys(
   return made.map(({ key }) => key);
 }
 
-/** Starts an upstream that immediately responds to every image request. Resolves with its address. */
+/** Starts an upstream that responds immediately to every image request. Resolves with its address. */
 export async function startImageUpstream(stand: Stand, name: string): Promise<string> {
   const port = await stand.freePort();
   const url = `http://127.0.0.1:${port}`;

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-/** Immediately responds with a picture's address, so that only the proxy in front is measured. Argument: port. */
+/** Responds immediately with a picture's address, so only the proxy in front is measured. Argument: port. */
 const answer = Buffer.from(
   JSON.stringify({
     created: 1_767_225_600,

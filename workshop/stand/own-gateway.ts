@@ -7,7 +7,7 @@ export interface Target {
   readonly adminToken: string;
 }
 
-/** A channel that generated requests may switch off without taking any model out of service. */
+/** A channel that generated requests may switch off without making any model unavailable. */
 export const spareChannel = 'spare';
 
 const renderSeconds = 0.2;
@@ -24,7 +24,7 @@ models:
   - { id: spare-image, kind: image, price: { lines: [{ measure: image, price: "0.01" }] } }
 `;
 
-/** A gateway with the video model `video`, the image model `image`, and one account with credit and a key. */
+/** Starts a gateway with the video model `video`, the image model `image`, and one account with credit and a key. */
 export async function startOwnGateway(stand: Stand): Promise<Target> {
   const gateway = await startGateway(stand, {
     yaml,

@@ -4,7 +4,7 @@ export interface Random {
   pick<Item>(items: readonly Item[]): Item;
 }
 
-/** The generator mulberry32. Separate streams do not affect each other's sequence. */
+/** A mulberry32 generator. Separate streams do not affect each other's sequence. */
 export function createRandom(seed: number, stream: string): Random {
   let state = Buffer.from(stream).reduce((sum, byte) => Math.imul(sum, 31) + byte, seed) >>> 0;
   const next = (): number => {

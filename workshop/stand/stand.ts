@@ -17,7 +17,7 @@ import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 import { closeOnSignal } from './close-on-signal.ts';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
-/** Programs are downloaded once, into the folder that local mode uses. */
+/** Where programs are kept after their download: the folder that local mode uses. */
 export const cacheDir: string = rawEnvironment()['MEDIARY_CACHE_DIR'] ?? join(projectDir, '.mediary');
 const typescriptFlags = ['--import', join(projectDir, 'src/typescript.js')];
 const readyDeadlineMs = 180_000;
@@ -42,10 +42,10 @@ export interface Stand {
 
 export interface Program {
   readonly name: string;
-  /** TypeScript, run by this Node, or another program's path. */
+  /** A TypeScript file to run with this Node, or the path of another program. */
   readonly script: URL | string;
   readonly args?: readonly string[];
-  /** Added to PATH. If undefined, the program has this process's environment. */
+  /** Variables besides PATH. If undefined, the program inherits this process's environment. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeFlags?: readonly string[];
   readonly probe: () => Promise<unknown>;
@@ -106,7 +106,7 @@ export async function openStand(settings: Pick<MongoOptions, 'heapMegabytes'> = 
   }
 }
 
-/** Finds both servers' programs as local mode does. They are kept in `cacheDir`. */
+/** Finds both servers' programs, as local mode does. They are kept in `cacheDir`. */
 export async function findServers(options: Omit<LocalOptions, 'dataDir'>) {
   const cached = { ...options, dataDir: cacheDir };
   const mongodBinary = options.environment['MONGOD_BINARY'];

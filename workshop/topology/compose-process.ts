@@ -20,20 +20,20 @@ export interface Surroundings {
   readonly variables: ReadonlyMap<string, string>;
   readonly keys: Readonly<Record<string, string>>;
   readonly path: readonly string[];
-  /** Values that override those of docker-compose.yml, for the stand-ins and for what an override file would set. */
+  /** Overrides values in docker-compose.yml, for the stand-ins and for what an override file would set. */
   readonly overrides: (service: string) => Readonly<Record<string, string>>;
 }
 
 export interface ComposeProcess {
   readonly name: string;
-  /** An address of the service's own, below 127.20.0.0/16, so that every service keeps the file's ports. */
+  /** The service's own address below 127.20.0.0/16, so every service keeps the ports in the file. */
   readonly address: string;
   readonly environment: Readonly<Record<string, string>>;
   /** Starts the process and waits until its check passes. Throws a LocalServerError with the end of its log. */
   start(): Promise<void>;
-  /** Sends the signal. If the process has not ended within stop_grace_period, kills it and throws. */
+  /** Sends the signal. If the process has not exited within stop_grace_period, kills it and throws. */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Runs a program with the service's environment, as `docker compose exec` does. Throws if that fails. */
+  /** Runs a program with the service's environment, as `docker compose exec` does. Throws if the program fails. */
   run(command: string, args: readonly string[]): Promise<string>;
 }
 
@@ -43,15 +43,15 @@ export interface Started {
 }
 
 export interface Deviations {
-  /** The container's number, from 0, if the service has several. */
+  /** The container's number, from 0, if the service has more than one. */
   readonly replica?: number;
-  /** Undefined if the service only runs programs. */
+  /** Undefined if the service has no process of its own, but only runs programs. */
   readonly program?: Started;
-  /** Undefined to use the file's check. */
+  /** Replaces the check in the file. */
   readonly check?: readonly string[];
 }
 
-/** If a service has several containers, `replica` counts from 0. */
+/** If a service has more than one container, `replica` counts them from 0. */
 export function addressOf(service: string, replica = 0): string {
   return `127.20.${replica}.${names.indexOf(service) + 2}`;
 }
@@ -138,7 +138,7 @@ async function requireHealth(command: readonly string[], environment: NodeJS.Pro
 
 type Volumes = ComposeService['volumes'];
 
-/** Replaces a container's own addresses, the other services' names and its mounts with local equivalents. */
+/** Replaces the container's own address, other services' names, and mounts with local equivalents. */
 function localized(
   value: string,
   here: { readonly address: string; readonly directory: string; readonly volumes: Volumes },

@@ -11,8 +11,8 @@ const debianFolder = '/usr/lib/postgresql';
 type Report = (line: string) => void;
 
 /**
- * The folder with Temporal's server and SQL tool in this version. The first time, Go builds them at low priority, one
- * package at a time, which takes half an hour on two cores. Throws a LocalServerError without Go.
+ * Returns the folder with Temporal's server and SQL tool in this version. The first time, Go builds them at low
+ * priority, one package at a time, which takes half an hour on two cores. Throws a LocalServerError without Go.
  */
 export async function temporalPrograms(cacheDir: string, version: string, report: Report): Promise<string> {
   const folder = join(cacheDir, `temporal-server-${version}`);
@@ -22,7 +22,7 @@ export async function temporalPrograms(cacheDir: string, version: string, report
   return folder;
 }
 
-/** Go names a program after its package's last segment. */
+/** Go names a program after the last segment of its package. */
 async function build(program: string, source: string, report: Report): Promise<void> {
   if (await isExecutable(program)) return;
   report(`building ${source} …`);
@@ -41,7 +41,7 @@ async function runGo(args: readonly string[], more: NodeJS.ProcessEnv): Promise<
   if (!ok) throw new LocalServerError(`go ${args.join(' ')}: ${reasonIn(output)}`);
 }
 
-/** The newest PostgreSQL installed from Debian. Throws a LocalServerError if there is none. */
+/** Returns the programs of the newest PostgreSQL installed from Debian. Throws a LocalServerError if there is none. */
 export async function postgresqlPrograms(): Promise<string> {
   const versions = (await exists(debianFolder)) ? await readdir(debianFolder) : [];
   const newest = versions.toSorted((one, other) => Number(other) - Number(one))[0];
@@ -50,7 +50,9 @@ export async function postgresqlPrograms(): Promise<string> {
   throw new LocalServerError(`No PostgreSQL in ${debianFolder}: apt-get install postgresql`);
 }
 
-/** PostgreSQL refuses to run as root, so root runs it as PostgreSQL's own user. */
+/**
+ * Returns a command that runs as PostgreSQL's own user if this user is root, because PostgreSQL refuses to run as root.
+ */
 export function asPostgresUser(command: string, args: readonly string[]): readonly [string, string[]] {
   if (process.getuid?.() !== 0) return [command, [...args]];
   const user = ['--reuid=postgres', '--regid=postgres', '--init-groups', command];

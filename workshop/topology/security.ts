@@ -16,7 +16,7 @@ export interface Security {
 }
 
 /**
- * Sets up TLS at `address` with its own authority (openssl), a certificate that clients must have, and a token (JWT)
+ * Sets up TLS at `address` with its own authority (openssl), a certificate that clients must present, and a token (JWT)
  * without which they may do nothing. The gateway's token lets it write to its namespace.
  */
 export async function makeSecurity(

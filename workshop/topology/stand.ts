@@ -26,7 +26,7 @@ const required = [
   'ADMIN_TOKEN',
 ] as const;
 
-/** The services of docker-compose.yml. At first, only the upstream simulator runs. */
+/** The services of docker-compose.yml. At first, only the upstream simulator is running. */
 export interface TopologyStand {
   readonly directory: string;
   readonly server: string;
@@ -127,7 +127,7 @@ function describeProcesses(surroundings: Surroundings, secured: boolean) {
     postgresql: composeProcess(surroundings, 'postgresql', { program: { command: postgres, args } }),
     temporal: composeProcess(surroundings, 'temporal', {
       program: { command: 'temporal-server', args: ['start'] },
-      // The file's check uses plain HTTP.
+      // The check in the file uses plain HTTP.
       ...(secured
         ? { check: `temporal operator cluster health --address ${addressOf('temporal')}:7233`.split(' ') }
         : {}),
@@ -147,7 +147,10 @@ export async function requireServerReads({ server }: TopologyStand): Promise<voi
   if (unread.length > 0) throw new LocalServerError(`temporal does not read ${unread.join(', ')}`);
 }
 
-/** PostgreSQL's image trusts socket connections at the first start and asks all others for the password. */
+/**
+ * Sets up the database like PostgreSQL's image, which trusts socket connections at the first start and asks all others
+ * for the password.
+ */
 export async function initializePostgresql({ directory, postgresql }: TopologyStand): Promise<void> {
   const folder = join(directory, 'postgresql');
   const passwordFile = join(folder, 'password');
@@ -165,7 +168,9 @@ function dataOf(directory: string): string {
   return join(directory, 'postgresql', 'data');
 }
 
-/** As docs/deployment.md describes it, but for the simulator and the demo's receiver on this machine. */
+/**
+ * The environment described in docs/deployment.md, except for the simulator and the demo's receiver on this machine.
+ */
 function environmentFile(namespace: string): ReadonlyMap<string, string> {
   const loopback = '127.0.0.0/8';
   return new Map([

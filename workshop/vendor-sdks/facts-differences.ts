@@ -3,7 +3,7 @@ import type { PlainFacts } from '../../src/models/model-facts.ts';
 import type { Listed, SdkList } from './sdk-lists.ts';
 import type { Literals } from './type-literals.ts';
 
-/** A list from an SDK's newest version. `sdk` is the name of the package. */
+/** A list from the newest version of an SDK. `sdk` is the package name. */
 export interface ReadList extends Omit<SdkList, 'sdk'> {
   readonly sdk: string;
   readonly version: string;
@@ -15,7 +15,7 @@ interface Compared {
   readonly kind: string;
   readonly table: FactsTable;
   readonly lists: readonly ReadList[];
-  /** The models in our example configuration, under the vendor's names. */
+  /** The models in gateway.example.yaml, under the vendor's names. */
   readonly offered: readonly string[];
 }
 
@@ -52,7 +52,7 @@ function isKnown(name: string, table: FactsTable): boolean {
   return patterns.some((pattern) => pattern.test(name));
 }
 
-/** Finds rows and offered models whose SDK no longer has the model. */
+/** Finds rows and offered models that no SDK lists any more. */
 function goneModels({ table, lists, offered }: Compared): string[] {
   const listing = lists.filter(({ lists: what }) => what === 'models');
   if (listing.some(({ read }) => 'unreadable' in read)) return [];
@@ -85,7 +85,7 @@ function values(list: ReadList, { table }: Compared): string[] {
   ];
 }
 
-/** Returns undefined if the table leaves the values to the vendor. */
+/** Undefined if the table leaves the values to the vendor. */
 function ownValues({ lists, of }: ReadList, table: FactsTable): ReadonlySet<string> | undefined {
   if (lists === 'parameters') return new Set(parameterNames(table));
   const rows = table.models.filter(([pattern]) => of === undefined || of.some((name) => pattern.test(name)));

@@ -1,6 +1,6 @@
-/** The lists in vendors' SDKs with which our tables of facts are compared. */
+/** The lists in vendors' SDKs that the fact tables are compared with. */
 
-/** What a list contains: models, a fact's values, parameter names, or one parameter's values. */
+/** What a list contains: models, a fact's values, parameter names, or the values of a parameter. */
 export type Listed =
   | 'models'
   | 'resolutions'

@@ -8,7 +8,10 @@ import { z } from 'zod';
 /** The literals of a type, at least one, or why they cannot be read. */
 export type Literals = readonly string[] | { readonly unreadable: string };
 
-/** The types may import packages from `folder`. The compiler resolves aliases, indexed access and `keyof typeof`. */
+/**
+ * Reads the literals of TypeScript types, which may import packages from `folder`. The compiler resolves aliases,
+ * indexed access and `keyof typeof`.
+ */
 export function typeLiterals(folder: string, types: readonly string[]): Literals[] {
   const probe = join(folder, 'probe.ts');
   const settings = join(folder, 'tsconfig.json');
@@ -36,7 +39,9 @@ const compilerOptions = {
   types: [],
 };
 
-/** Ignores absent values and `string & {}`, which allows any text. Any other type makes the list unreadable. */
+/**
+ * Ignores `undefined` and `null`, and `string & {}`, which allows any text. Any other type makes the list unreadable.
+ */
 function literalsOf(type: Type | undefined, checker: Checker): Literals {
   if (type === undefined) return { unreadable: 'it has no type' };
   const parts = type.isUnionType() ? type.getTypes() : [type];

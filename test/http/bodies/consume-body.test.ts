@@ -10,7 +10,7 @@ import { consumeBody } from '../../../src/http/bodies/consume-body.ts';
 import { openSpool } from '../../../src/http/images/spool.ts';
 import { openImageWorkspaces } from '../../../src/images/workspace.ts';
 
-/** The whole body arrives before anything reads it, as with short uploads. */
+/** Returns a request whose whole body has arrived before anything reads it, as short uploads do. */
 function arrived(...pieces: readonly string[]): IncomingMessage {
   const request = new IncomingMessage(new Socket());
   request.headers = { 'content-length': String(pieces.join('').length) };
@@ -140,7 +140,6 @@ describe('a body that is slow', () => {
   it('is not assumed if it arrived while this process was paused', async () => {
     const { request, reading } = open();
     await turns();
-    // The timer fires before the socket is read.
     vi.advanceTimersByTime(fiveSeconds);
     request.push('0123456789');
     request.push(null);

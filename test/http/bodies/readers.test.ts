@@ -38,7 +38,7 @@ function* inPieces(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
   }
 }
 
-/** Includes tiny pieces, but not many, because each piece costs one wait. */
+/** Sizes of pieces, some tiny, but only a few, because each piece costs one wait. */
 const pieceSizes = fc
   .array(fc.integer({ min: 1, max: 40_000 }), { minLength: 1, maxLength: 4 })
   .map((sizes) => [...sizes, 2_000]);
@@ -134,7 +134,7 @@ describe('long data URLs in JSON', () => {
           expect(files.map((file) => file.bytes)).toEqual([bytes, bytes + 1, bytes + 2]);
         },
       ),
-      // Includes pieces of one byte for each kind of escape.
+      // One-byte pieces, for each kind of escape.
       { numRuns: 25, examples: escapes.map((escape) => [longDataUrlBytesMin, [1], escape]) },
     );
   });

@@ -11,7 +11,7 @@ import { programsOn } from '../../support/docs-page.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
-/** Runs the programs of `/docs` unchanged, as a reader who copies them from the page would. */
+/** Runs the programs on `/docs` exactly as a reader would copy them. */
 
 const yaml = readFileSync(
   new URL('../../../src/local/gateway.local.yaml', import.meta.url),

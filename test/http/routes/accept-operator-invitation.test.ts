@@ -58,7 +58,7 @@ it('is used once: of several that use it at once, on several nodes, one gets a t
   expect((await accept(link, { dry: true })).status).toBe(404);
   const { entries } = await world.stores.audit.list({ by: 'ben' }, { limit: 50 });
   const accepted = entries.filter(({ action }) => action === 'acceptOperatorInvitation');
-  // Requests that lost the race may also have entries. A link that was already used gets none.
+  // Requests that lost the race may also leave entries. A used link leaves none.
   expect(accepted.length).toBeLessThanOrEqual(4);
   await accept(link);
   const after = await world.stores.audit.list({ by: 'ben' }, { limit: 50 });

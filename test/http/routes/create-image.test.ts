@@ -5,7 +5,7 @@ import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import type { TestAccount } from '../../support/client.ts';
 
-/** Only the route's own responses. test/images covers the work behind it. */
+/** Covers only the route's own responses. The work behind it is tested in test/images. */
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;
@@ -60,7 +60,7 @@ it('402: the hold does not fit', async () => {
 
 it('402: an end user has no more left, `user` and `safety_identifier` alike; others have', async () => {
   const account = await gateway.account();
-  // An account's limits are cached for a few seconds.
+  // Another account, because an account's limits are cached for a few seconds.
   const other = await gateway.account();
   const estimate = await other.call('POST', '/v1/images/generations/estimate', {
     body: { model: 'gpt-image', prompt: 'a red cube' },

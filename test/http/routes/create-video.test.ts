@@ -476,7 +476,8 @@ describe('the price sees what the upstream will', () => {
     [{ metadata: { resolution: '1080p', duration: 5 } }, '1.000000'],
     [{ size: '1920x1080', duration: '5s' }, '1.000000'],
     [{ resolution: '720p', duration: 12, metadata: { duration: 5 } }, '1.200000'],
-    // An open duration is held at its maximum, 12 s. An open resolution is not: the first listed one is requested.
+    // If the duration is open, the hold covers the maximum, 12 s. If the resolution is open, the gateway requests the
+    // first one listed.
     [{ duration: -1, resolution: '1080p' }, '2.400000'],
     [{ duration: -1 }, '1.200000'],
     [{ duration: 5 }, '0.500000'],

@@ -11,10 +11,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 const world = useHttpWorld('route_get_trends');
 const minute = 60_000;
 const hour = 60 * minute;
-/**
- * Just before noon, so that a span of one hour lies within one day. In the future, so that MongoDB does not expire the
- * rollups.
- */
+/** Just before noon, so a span of one hour lies within a day. In the future, so MongoDB does not expire the rollups. */
 const noon = Date.parse('2031-03-02T11:59:00Z');
 
 const trends = async (query: string) => (await world.admin('GET', `/trends?${query}`)).body;
@@ -96,7 +93,7 @@ it('reads past hours from rollups, renews those that may have changed, and agree
       now: () => world.clock.stoppedAt ?? 0,
     });
   await world.db.collection('rollups').deleteMany({});
-  // Two processes may write the same hours' rollups at once.
+  // Two processes may write the rollups of the same hours at once.
   const [one, other] = await Promise.all([node()('week'), node()('week')]);
   expect(other).toEqual(one);
   expect(await world.db.collection('rollups').countDocuments()).toBe(168);
@@ -144,7 +141,7 @@ it('keeps each part that was read, and reads what takes too long in halves', asy
       from === Date.parse('2031-03-02T06:00:00Z') ? Promise.reject(new Error('away')) : Promise.resolve([]),
     now: () => noon,
   });
-  // The span runs from noon to noon, so it includes twelve hours of each of two days.
+  // From noon to noon, the span covers twelve hours of each of two days.
   await expect(read('day')).rejects.toThrow('away');
   expect(asked).toEqual([12, 6, 6, 12, 6, 6]);
   expect(kept).toHaveLength(18);

@@ -93,7 +93,7 @@ it('of a task that succeeded: request, basis, usage, charge and entries, signed'
       ],
     },
   });
-  // Callers should not see the vendor's price, and the receipt's readers should not see the prompt.
+  // Callers must not see the vendor's price, and readers of a receipt must not see the prompt.
   expect(text).not.toMatch(/0\.01"|private prompt/);
   expect((await receiptOf(account, id)).body.jws).toBe(body.jws);
   const forged = [
@@ -150,7 +150,7 @@ describe('the program of docs/money.md', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  /** Runs the verification of docs/money.md in a separate process, without the gateway. */
+  /** Verifies a receipt with the program in docs/money.md, in a separate process without the gateway. */
   async function check(receipt: object): Promise<unknown> {
     const page = await readFile(new URL('../../../docs/money.md', import.meta.url), 'utf8');
     const [, program = ''] = /```js\n(.*?)```/s.exec(page) ?? [];

@@ -241,14 +241,13 @@ describe('etag and retry-after', () => {
 describe('?wait=', () => {
   it('answers as soon as the status changes', async () => {
     const { account, id, path } = await newTask();
-    // Requests that begin to wait after this line see exactly one change.
+    // Requests that start to wait after this line see exactly one change.
     await world.drive.accept(id);
     const startedAt = Date.now();
     const waiting = account.call('GET', `${path}?wait=30`);
     setTimeout(() => void succeed(id), 300);
     const answer = await waiting;
     expect(answer.body.status).toBe('succeeded');
-    // Without a change, the request would wait 30 s.
     expect(Date.now() - startedAt).toBeLessThan(29_000);
     expect(answer.headers.etag).toBeDefined();
   });
@@ -298,7 +297,7 @@ describe('?wait=', () => {
   });
 
   it('many waiters cost one query at a time', async () => {
-    // No wait ends before the last one has begun.
+    // With a stopped clock, no wait ends before the last one has begun.
     world.clock.stoppedAt = Date.now();
     onTestFinished(() => void (world.clock.stoppedAt = undefined));
     const asked: (readonly string[])[] = [];
@@ -320,7 +319,7 @@ describe('?wait=', () => {
       },
     });
     const { account, id, path } = await newTask();
-    // Otherwise the waiting requests would see the task as submitted before it has succeeded.
+    // Otherwise the waiting requests would see the task as submitted before they see it succeed.
     await world.drive.accept(id);
     const waiting = Array.from({ length: 50 }, () =>
       node.call('GET', `${path}?wait=30`, { key: account.key }),
@@ -334,7 +333,7 @@ describe('?wait=', () => {
     const answers = await Promise.all(waiting);
     expect(new Set(answers.map(({ body }) => body.status))).toEqual(new Set(['succeeded']));
     expect(inFlightMax).toBe(1);
-    // All requests are about the same task, so one read serves all of them.
+    // Every request is for the same task, so one read serves them all.
     expect(new Set(asked.map((ids) => ids.join()))).toEqual(new Set([id]));
   });
 });

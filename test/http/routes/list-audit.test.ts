@@ -249,7 +249,7 @@ it('an act whose process dies before its outcome is known has an entry', async (
   const died = pauseFirstAt('audit.acted', account);
   const answer = world.admin('POST', `/accounts/${account}/credits`, { amount: '3', reference: 'once' });
   await died.reached;
-  // The money has moved, but nothing links it to this entry.
+  // The money has moved, but nothing links the ledger to this audit entry.
   const { data } = (await world.admin('GET', `/accounts/${account}/ledger`)).body;
   expect(data.at(-1)).toMatchObject({ kind: 'credit', amount: '3.000000' });
   expect(

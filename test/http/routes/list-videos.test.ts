@@ -10,7 +10,7 @@ const count = 25;
 let account: TestAccount;
 let ids: string[];
 
-/** Five different creation times, so that many tasks share one. */
+/** Creates many tasks with only five different creation times, so the list must order tasks with equal times. */
 beforeAll(async () => {
   account = await world.newAccount();
   const made = Array.from({ length: count }, (_, index) => ({

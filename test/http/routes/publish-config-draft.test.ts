@@ -55,7 +55,6 @@ it('a draft from an older version is refused with what changed since, unless it 
 
 it('if only files change the configuration, a draft can be exported but not published', async () => {
   const node = await startDraftsNode(world, { isExportOnly: true });
-  // The draft keeps the file's secret without showing it.
   expect((await node.set({ [price]: '0.30' })).body.text).toContain('api_key: "${kept}"');
   const sealed = await node.set({ '/channels/one/credentials/a/api_key': 'sk-a-key-of-a-vendor' });
   expect([sealed.status, sealed.body.error.message]).toEqual([400, expect.stringContaining('${NAME}')]);

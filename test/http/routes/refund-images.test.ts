@@ -6,7 +6,7 @@ import type { TestGateway } from '../../support/gateway.ts';
 import { imageYaml, startImageUpstream } from '../../images/support.ts';
 import type { ImageUpstream } from '../../images/support.ts';
 
-/** Images returned synchronously have no record, so operators refund them from the ledger alone. */
+/** Images returned synchronously have no task record, so operators refund them from the ledger alone. */
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 
@@ -26,7 +26,7 @@ async function generated(account: TestAccount, n = 1): Promise<string> {
   return String(answer.headers['x-mediary-image']);
 }
 
-/** Refunds with the plan of a dry run. If the dry run is refused, requests the refund anyway. */
+/** Refunds with the plan of a dry run. If the dry run is refused, sends the refund anyway. */
 async function refund(image: string, body: Readonly<Record<string, unknown>> = {}) {
   const ask = (also: object) =>
     gateway.admin('POST', `/images/${image}/refund`, { reason: 'a stain', ...body, ...also });

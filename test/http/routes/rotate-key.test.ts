@@ -61,7 +61,7 @@ it('both together have the limits of one', async () => {
   const left = async (call: typeof asNew) =>
     Number((await call('GET', '/v1/balance')).headers['x-ratelimit-remaining-requests']);
   const before = await left(account.call);
-  // A minute may have ended between the two requests.
+  // The minute may have changed between the two requests.
   expect([before - 1, 49]).toContain(await left(asNew));
 });
 

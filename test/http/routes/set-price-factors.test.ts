@@ -30,7 +30,6 @@ async function pricesFor(account: TestAccount) {
   const facts = { durationSeconds: 5, resolution: '1080p' };
   const held = 10_000_000n;
   const charged = chargeTask('video', { basis, channel: 'one', facts, held });
-  // `ledger verify` computes the same charge.
   const again = chargeAgain({ basis, reckoning: charged.settlement, held });
   expect(again).toBe(charged.settlement.amount);
   return {

@@ -56,7 +56,6 @@ it('reports that there was no answer', async () => {
   const { url } = await receiver(undefined);
   const { body } = await account.call('POST', path, { body: { url } });
   expect(body).toMatchObject({ status: null, error: expect.any(String) });
-  // A host name could also resolve to a private address.
   const inside = await account.call('POST', path, { body: { url: 'http://127.0.0.2:9/hook' } });
   expect(inside.body).toMatchObject({ status: null, error: 'address_refused' });
 });

@@ -48,7 +48,7 @@ function processLeases(): ImageLeases {
 const collection = () =>
   gateway.core.mongo.db.collection<{ _id: string; from: string; beat: number }>('image_leases');
 
-/** Acts as a separate process, whose clock is unrelated to the clocks of the leases' owners. */
+/** Opens the reconciler of another process, whose clock is unrelated to those of the lease owners. */
 function openReconciler() {
   const { ledger, log, stores } = gateway.core;
   let clock = 0;
@@ -65,7 +65,7 @@ function openReconciler() {
   };
 }
 
-/** Runs two rounds two minutes apart, during which nothing is renewed. */
+/** Runs the reconciler twice, two minutes apart, with no lease renewed in between. */
 async function reconcile(): Promise<number> {
   const look = openReconciler();
   expect(await look(0)).toBe(0);

@@ -19,7 +19,7 @@ let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
 let child: ChildProcess | undefined;
-/** Counts the dead processes, so that no lease is used twice. */
+/** Numbers the dead processes, so no lease is used twice. */
 let dead = 0;
 
 beforeAll(async () => {
@@ -106,7 +106,7 @@ it('a process that dies between hold and settle costs its caller nothing', async
   expect(await lookTwice(120_000)).toBe(1);
   expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
   expect(await leases().countDocuments({})).toBe(0);
-  // The outcome at the upstream is unknown, so the same key never calls it again.
+  // The outcome at the upstream is unknown, so a request with the same key never calls the upstream again.
   upstream.answer = sendImages;
   const repeat = { body, headers: { 'idempotency-key': 'k' } };
   const again = await whileMinutesPass(gateway, account.call('POST', '/v1/images/generations', repeat));
@@ -157,7 +157,7 @@ it('only the open holds of a dead process are closed', async () => {
   await gateway.core.ledger.hold({ ...others, task: 'img_000dead99999000000001' });
   await gateway.core.ledger.hold({ ...others, task: 'task_1' });
   expect(await lookTwice(120_000)).toBe(2);
-  // According to its lease, the process had finished everything before the second hold. The charge of 7 stays.
+  // According to its lease, the process had finished everything before the second hold, so the charge of 7 stays.
   expect(await account.balance()).toMatchObject({ available: '99.999982', held: '0.000011' });
   expect(await leases().countDocuments({})).toBe(0);
   expect(await lookTwice(120_000)).toBe(0);

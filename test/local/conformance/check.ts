@@ -1,10 +1,9 @@
 import type { Collection, Document } from 'mongodb';
 
-/** Documents of any shape. All have a string as `_id`, as ours do. */
+/** Documents of any shape, with a string as `_id` like all of the gateway's documents. */
 export type Subject = Collection<Document & { _id: string }>;
 
 export type Check = {
-  /** A sentence that is true of MongoDB 7. */
   name: string;
   expected: unknown;
   /** Receives an empty collection. The result is compared with `expected`. */

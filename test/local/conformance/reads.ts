@@ -111,8 +111,7 @@ export const readChecks: readonly Check[] = [
     },
   ),
 
-  // MongoDB guarantees no order: a mongod returns values in the order in which it finds them, and the stand-in sorts
-  // them.
+  // MongoDB guarantees no order: a mongod returns values in the order it finds them, and the stand-in sorts them.
   check('distinct returns each value once', [2, new Set(['a', 'b'])], async (collection) => {
     await insertPages(collection);
     const found: readonly unknown[] = await collection.distinct('account');
@@ -146,7 +145,7 @@ export const readChecks: readonly Check[] = [
   }),
 ];
 
-/** a1 … a5 and b1 … b5: two accounts with a sequence each, inserted out of order. */
+/** Inserts a1 … a5 and b1 … b5 out of order: two accounts with a sequence each. */
 async function insertPages(collection: Subject): Promise<void> {
   const numbers = [3, 1, 5, 2, 4];
   const documents = ['b', 'a'].flatMap((account) =>

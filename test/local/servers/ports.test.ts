@@ -29,7 +29,7 @@ it('any port is outside the range that outgoing connections may occupy', async (
   for (let round = 0; round < 100; round += 1) {
     const port = await choosePort('any', 'a test');
     expect(port).toBeGreaterThan(1_024);
-    // The lowest ephemeral port of Linux. Other systems begin above it.
+    // Linux's lowest ephemeral port. Other systems start above it.
     expect(port).toBeLessThan(32_768);
   }
 });

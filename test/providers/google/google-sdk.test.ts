@@ -7,13 +7,13 @@ import { google } from '../../../src/providers/google/index.ts';
 import { findContradictions, type SdkField, type SdkTypes } from '../../support/sdk-types.ts';
 import { canned, fixture, submitContext, videoIssue, videoRequest } from '../support.ts';
 
-/** Compares what the adapter sends to Omni with the declarations of interactions in `@google/genai`. */
+/** Compares what the adapter sends to Omni with the interaction types in `@google/genai`. */
 
 const require = createRequire(import.meta.url);
 const file = join(dirname(require.resolve('@google/genai')), 'node.d.ts');
 const declared = readFileSync(file, 'utf8').replaceAll('\r', '');
 
-/** The SDK also allows any other word in these types. */
+/** Resolves an alias to its literal words, without the arbitrary string that the SDK also allows. */
 function wordsOf(type: string): string {
   const [, alias] =
     new RegExp(`^declare type ${type.replace('$', '\\$')} = ("[^;]*);`, 'm').exec(declared) ?? [];

@@ -150,7 +150,6 @@ describe('a refusal', () => {
     [413, 'rejected'],
     [500, 'ambiguous'],
     [502, 'ambiguous'],
-    // The outcome must not depend on the explanation.
     [503, 'ambiguous'],
     [504, 'ambiguous'],
   ])('with status %d is %s', async (status, outcome) => {

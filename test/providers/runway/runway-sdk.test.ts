@@ -6,7 +6,7 @@ import { canned, fixture, imageIssue, imageRequest, submitContext, videoIssue } 
 import { videoRequest } from '../support.ts';
 import { sdkBodies } from './runway-sdk.ts';
 
-/** The adapter must send everything that it accepts as the vendor's SDK declares it. */
+/** Whatever the adapter accepts must be sent as the vendor's SDK declares it. */
 
 const { video, imageTask } = runway;
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
@@ -61,7 +61,7 @@ const imageOthers: readonly Partial<ImageRequest>[] = [
   ...['low', 'medium', 'high', 'auto', 'xhigh', 'max'].map((quality) => ({ quality })),
 ];
 
-/** Sizes that the SDK declares for some model, and one that it declares for none. */
+/** Every size that the SDK declares for some model, plus one that it declares for none. */
 const sizes = [
   ...new Set(
     sdkBodies
@@ -124,7 +124,7 @@ describe.each([
       return findContradictions(json, body.name, body.types).map((words) => `${path} ${words}`);
     });
     expect([...new Set(contradictions)]).toEqual([]);
-    // Every path that the SDK declares is used by at least one request.
+    // At least one request must use each path that the SDK declares.
     for (const body of bodies) expect(sent.map(({ path }) => path)).toContain(body.path);
   });
 });

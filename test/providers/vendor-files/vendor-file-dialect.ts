@@ -10,7 +10,7 @@ import { empty } from '../../../workshop/simulator/wire.ts';
 import type { CreateDialect } from '../../../workshop/simulator/dialect.ts';
 import type { World } from '../../../workshop/simulator/world.ts';
 
-/** A vendor that gives the answers in its file's fixtures, with ids and links of the simulator's jobs. */
+/** A vendor that responds with its file's fixtures, in which the ids and links are those of the simulator's jobs. */
 export function vendorFileDialect(file: VendorFile): CreateDialect {
   const kind = file.videos === undefined ? 'image' : 'video';
   const specimens = specimensOf(file, kind);
@@ -45,7 +45,7 @@ function keyOf({ authentication }: VendorFile, request: WireRequest, world: Worl
     const value = request.headers[authentication.header.toLowerCase()];
     return typeof value === 'string' ? value.slice(authentication.prefix.length) : undefined;
   }
-  // Signatures are not checked, because fixtures do not say what they cover.
+  // Signatures are not checked, because fixtures do not say what a signature covers.
   return world.parts.apiKeys?.[0] ?? 'signed';
 }
 

@@ -1,7 +1,7 @@
 import { endSignalled } from '../../../src/observability/process-ends.ts';
 import { runBundler } from '../../../src/temporal/workflow-bundle.ts';
 
-// Like a worker, ignores signals while it starts.
+// Ignore signals during startup, as a worker does.
 void endSignalled();
 const bundling = runBundler();
 process.stdout.write('the bundler runs\n');

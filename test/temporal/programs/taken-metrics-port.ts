@@ -5,7 +5,10 @@ import { onRacePoint } from '../../../src/base/race-point.ts';
 import { createLogger } from '../../../src/observability/log.ts';
 import { installRuntime } from '../../../src/temporal/install-runtime.ts';
 
-/** Takes the first port that is chosen for the runtime's metrics, and prints it together with the actual address. */
+/**
+ * Binds the first port chosen for the runtime's metrics, and prints that port together with the address used in the
+ * end.
+ */
 let taken: string | undefined;
 onRacePoint(async (point, address) => {
   if (point !== 'runtime.install' || taken !== undefined) return;

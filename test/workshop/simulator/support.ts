@@ -19,7 +19,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** {} if the answer is not JSON. */
+  /** The parsed body. {} if the response is not JSON. */
   readonly body: Json;
 }
 
@@ -32,7 +32,7 @@ export interface Harness extends Simulator {
   ) => Promise<Answer>;
 }
 
-/** A simulator on a free port. Only `control.advance` moves its clock. */
+/** Starts a simulator on a free port. Only `control.advance` moves its clock. */
 export async function startHarness(options: Partial<SimulatorOptions> = {}): Promise<Harness> {
   const stopped = Date.now();
   const simulator = await startSimulator({
@@ -122,7 +122,7 @@ export function arkCaller(harness: Harness): ArkCaller {
   };
 }
 
-/** Waits until the simulator has sent this many callbacks and knows their outcome. */
+/** Waits until the simulator has sent this many callbacks and knows their outcomes. */
 export async function expectCallbacks(
   { control }: Pick<Harness, 'control'>,
   counts: ReturnType<Harness['control']['stats']>['callbacks'],

@@ -8,9 +8,9 @@ import { afterAll, beforeEach, expect, it } from 'vitest';
 import { startHarness, testKey, type Harness } from './support.ts';
 
 /**
- * Runs the vendors' own clients against their dialects: a job from create to result, a cancelled one, a refused one,
- * and a wrong key. If a client cannot read an answer, the dialect is wrong. `dialects/openai.test.ts` covers OpenAI's
- * client.
+ * Runs the vendors' own clients against the simulator's dialects: a job from create to result, a cancelled job, a
+ * refused job, and a wrong key. If a client cannot read a response, the dialect is wrong. `dialects/openai.test.ts`
+ * covers OpenAI's client.
  */
 
 const harness: Harness = await startHarness({ renderSeconds: 8 });
@@ -20,13 +20,15 @@ beforeEach(() => {
 });
 afterAll(() => harness.close());
 
-/** A client with the operations that the test needs, in the client's own words and shapes. */
+/** A vendor's client with the operations the test needs, in the client's own terms. */
 interface Walk {
   readonly name: string;
   readonly words: readonly [queued: string, running: string, ended: string];
-  /** The state of a cancelled job, or the status of the error that reports it. Undefined if impossible. */
+  /**
+   * The state of a cancelled job, or the status of the error that reports it. Undefined if jobs cannot be cancelled.
+   */
   readonly cancelled?: string | number;
-  /** The statuses for a wrong key and for an unknown job. Default: 401 and 404. */
+  /** The statuses for a wrong key and for an unknown job. Defaults to 401 and 404. */
   readonly refusals?: readonly [wrongKey: number, unknownJob: number];
   readonly connect: (key: string) => Connected;
 }
@@ -67,7 +69,7 @@ const fal: Walk = {
     const { queue } = createFalClient({
       credentials,
       retry: { maxRetries: 0 },
-      // The client's hosts are fixed, so its requests are redirected to the simulator.
+      // The client's hosts are fixed, so requests are redirected to the simulator.
       requestMiddleware: async (request) => ({
         ...request,
         url: request.url.replace('https://queue.fal.run', `${harness.url}/fal`),

@@ -53,7 +53,6 @@ describe('the differences between a table of facts and the SDKs', () => {
     expect(said([{ read: ['a2'] }], ['a1', 'b1', 'old'])).toEqual([
       'v, video: a1 is gone: no SDK has it any more',
     ]);
-    // The model still exists if a second SDK has it.
     expect(said([{ read: ['a2'] }, { sdk: 'other', read: ['a1'] }], ['a1'])).toEqual([]);
   });
 
@@ -66,7 +65,7 @@ describe('the differences between a table of facts and the SDKs', () => {
       said([{ lists: 'resolutions', read: ['720p', '4k'], differs: { '4k': 'x', '1080p': 'x' } }, list]),
     ).toEqual([]);
     expect(said([{ lists: 'seconds', read: ['5s'] }, list])).toEqual([]);
-    // Without ratios in the table, the vendor decides.
+    // If the table names no ratios, the vendor decides.
     expect(said([{ lists: 'ratios', read: ['1:1'] }, list])).toEqual([]);
   });
 

@@ -47,7 +47,7 @@ function messageReader(count: (name: string) => void): (piece: Buffer) => void {
   };
 }
 
-/** Returns, for example, `find tasks`. A command's first field is the command with its collection. */
+/** Returns the command and its collection, such as `find tasks`. Both are a command's first field. */
 function commandOf(message: Buffer): string {
   if (message.readInt32LE(12) !== opMsg) return 'handshake';
   const type = message[documentAt + 4];

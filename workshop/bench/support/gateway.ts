@@ -8,18 +8,17 @@ import { resultsDir } from './report.ts';
 export interface BenchGateway extends StandGateway {
   readonly keys: readonly string[];
   readonly db: Db;
-  /** The prompt of this create request determines how long the simulator renders. */
+  /** Returns a create request whose prompt determines how long the simulator renders. */
   videoBody(kind: RenderKind): string;
   close(): Promise<void>;
 }
 
-/** `short`: renders in 1 s. `long`: never ends, so that only admission and submission take place. */
+/** `short` renders in 1 s. `long` never finishes, so only admission and submission take place. */
 export type RenderKind = 'short' | 'long';
 
 export interface BenchSettings {
   readonly profile: boolean;
   readonly accounts?: number;
-  /** Additional channels and models, as YAML list items. */
   readonly channels?: string;
   readonly models?: string;
   readonly prefix?: string;
@@ -97,7 +96,9 @@ function jsonHeaders(key: string): Record<string, string> {
   return { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 }
 
-/** Connections that create tasks, rotating through the API processes and, at each of them, through all keys. */
+/**
+ * Opens connections that create tasks. They rotate through the API processes and, at each process, through all keys.
+ */
 export function openCreates(
   { url, keys, urls = [url] }: Pick<BenchGateway, 'url' | 'keys'> & { readonly urls?: readonly string[] },
   connections: number,

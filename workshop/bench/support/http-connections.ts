@@ -20,7 +20,7 @@ export interface HttpConnections {
 
 const timeoutMs = 120_000;
 
-/** Keep-alive connections, one per caller, driven through undici's `dispatch`, which is the cheapest client. */
+/** Opens keep-alive connections, one per caller, driven through undici's `dispatch`, which is the cheapest client. */
 export function openConnections(origin: string, count: number): HttpConnections {
   const clients = Array.from(
     { length: count },

@@ -22,7 +22,7 @@ export interface ImagePeer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Portkey's gateway routes by headers and does not check keys. */
+/** Starts Portkey's gateway, which routes by headers and does not check keys. */
 export async function startPortkey(stand: Stand, upstream: string): Promise<ImagePeer> {
   const directory = join(peersDir, 'portkey');
   const program = join(directory, 'node_modules/@portkey-ai/gateway/build/start-server.js');
@@ -53,7 +53,7 @@ export async function startPortkey(stand: Stand, upstream: string): Promise<Imag
   };
 }
 
-/** One worker with a master key, but without a database, so LiteLLM records no spending. */
+/** Starts LiteLLM with one worker and a master key, but without a database, so it records no spending. */
 export async function startLitellm(stand: Stand, upstream: string, model: string): Promise<ImagePeer> {
   const directory = join(peersDir, 'litellm');
   const bin = join(directory, 'bin');

@@ -24,7 +24,7 @@ const prices: PriceBasis = {
   facts: { mode: 'pro', duration: 10 },
   version: 'bench',
 };
-/** A basis as frozen at creation, of realistic length: 10 micro-units per second. */
+/** A price basis as frozen at creation, of realistic length: 10 micro-units per second. */
 export const heldBasis = JSON.stringify(prices);
 const settlement = settle({ basis: prices, channel: 'one', facts: { durationSeconds: 7 }, held: 100n });
 export const settledBasis = JSON.stringify({ ...settlement, amount: settlement.amount.toString() });
@@ -56,7 +56,8 @@ const taskEveryMs = 5_000;
 const begin = Date.parse('2026-10-01T00:00:00Z');
 
 /**
- * Creates held and settled tasks with their records. The ledger itself plans the entries. Resolves with their number.
+ * Creates held and settled tasks with their records. The ledger itself plans the entries. Resolves with the number of
+ * entries.
  */
 export async function fillLedger(
   db: Db,
@@ -103,7 +104,7 @@ interface BenchTask {
 }
 
 function taskOf(account: string, n: number): BenchTask {
-  // Random ids, as in production, so that neither the ledger nor the records are sorted by id.
+  // Random ids, as in production, so neither the ledger nor the records are sorted by id.
   const random = createHash('sha256').update(`${account}/${n}`).digest('hex').slice(0, 24);
   return { account, id: `task_${random}`, n };
 }

@@ -14,7 +14,7 @@ import { benchKey, fillLedger, heldBasis, rawEntry, settledBasis } from './ledge
 import { ledgerOrder, type LedgerOrder } from './ledger-order.ts';
 import { runLoad } from './load.ts';
 
-/** One process of the `ledger` benchmark. It prepares on an order, runs when it receives `go`, and then reports. */
+/** One process of the `ledger` benchmark. It prepares when ordered to, runs when it receives `go`, and then reports. */
 
 const countMax = 5_000_000;
 

@@ -14,7 +14,7 @@ export interface LoadResult {
 }
 
 export interface LoadOptions {
-  /** The number of callers. Each makes its next call once the previous one has a response. */
+  /** The number of callers. Each makes its next call once it has a response to the previous one. */
   readonly concurrency: number;
   /** No call begins after this many seconds. */
   readonly seconds: number;
@@ -63,13 +63,13 @@ export async function runLoad({ concurrency, seconds, countMax, once }: LoadOpti
   };
 }
 
-/** Nearest rank, so that the result is a measured value. */
+/** Returns the nearest rank, so the result is a measured value. */
 function percentile(sorted: Float64Array, percent: number): number {
   const rank = Math.ceil((percent / 100) * sorted.length);
   return sorted[Math.max(0, rank - 1)] ?? Number.NaN;
 }
 
-/** The run with the median rate, so that a single disturbed run does not decide. */
+/** Returns the run with the median rate, so a single disturbed run does not decide. */
 export function middleRun(runs: readonly LoadResult[]): LoadResult {
   const sorted = runs.toSorted((a, b) => a.rate - b.rate);
   const middle = sorted[Math.floor((sorted.length - 1) / 2)];

@@ -8,7 +8,7 @@ import { waitUntil } from '../../stand/stand.ts';
 import { openCreates, videoModel, type BenchGateway } from './gateway.ts';
 import { runLoad } from './load.ts';
 
-/** Creates tasks with render times set in the simulator, and finds out when each ended. */
+/** Creates tasks with render times set in the simulator, and finds out when each finished. */
 
 const spread = 0.2;
 const concurrency = 16;
@@ -66,7 +66,7 @@ export async function untilEnded({ db }: BenchGateway, renders: Renders): Promis
 export interface End {
   readonly accepted: number;
   readonly renderMs: number;
-  /** Unix milliseconds: when the upstream accepted the job, by the gateway's clock, plus the render time. */
+  /** In Unix milliseconds: when the upstream accepted the job, by the gateway's clock, plus the render time. */
   readonly upstreamEnd: number;
   readonly completed: number;
   readonly called: number;

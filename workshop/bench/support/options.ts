@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util';
 
 export interface BenchOptions {
   readonly name: string;
-  /** Runs small and short to show that the benchmark works. Its numbers mean nothing. */
+  /** Runs small and short, only to show that the benchmark works. Its numbers mean nothing. */
   readonly quick: boolean;
   readonly profile: boolean;
-  /** The length of one measured slice in seconds. */
+  /** The length of a measured slice, in seconds. */
   readonly seconds: number | undefined;
   readonly count: number | undefined;
   readonly connections: readonly number[] | undefined;

@@ -16,7 +16,7 @@ export interface Subject {
 
 interface Opened {
   once(caller: number): Promise<void>;
-  /** Resolves when the connections are closed and everything that the calls started has ended. */
+  /** Resolves when the connections are closed and everything that the calls started has finished. */
   close(): Promise<void>;
 }
 
@@ -57,7 +57,10 @@ export function roundsOf(
   };
 }
 
-/** `warmUp` runs first at full load. Otherwise a fresh process would compile its code while it is measured. */
+/**
+ * Measures subjects in turns. `warmUp` runs first at full load, because a fresh process would otherwise compile its
+ * code while it is measured.
+ */
 export async function measureInTurns(
   stand: Stand,
   { seconds, rounds, connections, countMax }: Rounds,
@@ -142,7 +145,7 @@ export function rowsOf(measured: readonly Measured[], concurrency: number, limit
 
 interface Compared {
   readonly title: string;
-  /** The subject `name` should reach `goalShare` of the rate of `limit`. */
+  /** A goal: the subject `name` should reach `goalShare` of the rate of `limit`. */
   readonly name: string;
   readonly limit: string;
   readonly goalShare: number;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** From /proc on Linux. On other systems, from `ps`, which reports CPU time in whole seconds. */
+/** A process's usage, from /proc on Linux. On other systems, from `ps`, which reports CPU time in whole seconds. */
 export interface Usage {
   readonly cpuMs: number;
   readonly bytes: number;
@@ -27,12 +27,14 @@ async function usageFromProc(pid: number): Promise<Usage> {
   return { cpuMs: cpuMsOf(stat), bytes: kilobytes('VmRSS') * 1024, peakBytes: kilobytes('VmHWM') * 1024 };
 }
 
-/** The CPU milliseconds of this process's ended children. Linux only. */
+/** Returns the CPU milliseconds of child processes that have exited. Linux only. */
 export async function childrenCpuMs(): Promise<number> {
   return cpuMsOf(await readFile('/proc/self/stat', 'utf8'), 13);
 }
 
-/** Fields 14 and 15 of /proc/…/stat, or 16 and 17 for children. The name before may contain spaces. */
+/**
+ * Reads fields 14 and 15 of /proc/…/stat, or 16 and 17 for children. The process name before them may contain spaces.
+ */
 function cpuMsOf(stat: string, at = 11): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[at]) + Number(fields[at + 1])) * 1000) / clockTicksPerSecond;

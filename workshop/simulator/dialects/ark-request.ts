@@ -19,7 +19,7 @@ export function arkRequestId(now: number): string {
   return `02${Math.floor(now)}${randomBytes(16).toString('hex')}`;
 }
 
-/** The request id always ends the message. */
+/** Appends the request id, which ends every message. */
 export function arkWords({ code, message }: Pick<Refusal, 'code' | 'message'>, now: number) {
   return { code, message: `${message} Request id: ${arkRequestId(now)}` };
 }
@@ -63,7 +63,10 @@ export const outputModerated = {
 };
 
 const ratios = '16:9 4:3 1:1 3:4 9:16 21:9';
-/** Sizes by resolution, in the order of the ratios, for models 1.x and for later ones. They determine the bill. */
+/**
+ * Pixel sizes by resolution, in the order of the ratios, first for models 1.x and then for later ones. They determine
+ * the bill.
+ */
 const sizes: readonly Readonly<Record<string, string>>[] = [
   {
     '480p': '864x480 736x544 640x640 544x736 480x864 960x416',
@@ -122,8 +125,10 @@ const bodySchema = z.object({
 type ArkBody = z.infer<typeof bodySchema>;
 
 /**
- * Validates known fields strictly. Ignores unknown ones and null, which the vendor's Python SDK sends for each field
- * that its caller omits. @throws {WireError} 400 that specifies the field.
+ * Validates known fields strictly. Ignores unknown fields and nulls, which the vendor's Python SDK sends for every
+ * field its caller omits.
+ *
+ * @throws {WireError} 400, which names the field.
  */
 export function readArkBody(body: unknown): ArkBody {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
@@ -149,7 +154,6 @@ export function settleArk(
   const place = ratios.split(' ').indexOf(ratio);
   const size = pairIn(sizes[isFirst ? 0 : 1]?.[resolution]?.split(' ')[place] ?? '1280x720');
   const { width, height } = size ?? { width: 1280, height: 720 };
-  // Models 1.x read no videos, so nothing is billed for them.
   const read = model.includes('seedance-1-') ? 0 : (faults.number('input-seconds') ?? inputSeconds(body));
   const random = Math.floor(Math.random() * 4_294_967_296);
   return {
@@ -160,7 +164,7 @@ export function settleArk(
     resolution,
     ratio,
     frames,
-    // Observed: one more frame than the documented formula has.
+    // Observed: one more frame than in the documented formula.
     tokens: Math.floor((width * height * ((frames ?? 24 * seconds + 1) + 24 * read)) / 1024),
     seed: body.seed === -1 ? random : body.seed,
     lastFrame: body.return_last_frame,
@@ -173,7 +177,10 @@ export function settleArk(
   };
 }
 
-/** Fetches nothing. Only the simulator's own video links reveal a length. */
+/**
+ * Returns the total length of the input videos. Nothing is fetched: only links to the simulator's own videos reveal a
+ * length.
+ */
 function inputSeconds({ content }: ArkBody): number {
   const urls = content.flatMap((each) => (each.type === 'video_url' ? [each.video_url.url] : []));
   return urls.reduce((sum, url) => {

@@ -30,7 +30,7 @@ export const ark = dialect<ArkDetail>({
     [`DELETE ${tasks}/:id`]: (call) =>
       desk.about('delete', call, (job, faults) => {
         remove(desk, job);
-        // The documentation specifies `{}`, but the generated SDK specifies 204.
+        // The documentation says `{}`, but the generated SDK says 204.
         return faults.has('no-content') ? empty(204) : json(200, {});
       }),
   }),
@@ -101,7 +101,7 @@ function list(desk: Desk<ArkDetail>, call: Call): Promise<Reply> {
   });
 }
 
-/** DELETE cancels a queued task and removes the record of an ended one. */
+/** DELETE cancels a queued task, and removes the record of a finished one. */
 function remove(desk: Desk<ArkDetail>, job: Job<ArkDetail>): void {
   if (job.phase === 'queued') desk.cancel(job);
   else if (job.phase === 'cancelled')
@@ -133,7 +133,7 @@ function present(job: Job<ArkDetail>): Record<string, unknown> {
   };
 }
 
-/** The SDK's form of list items, which differs from the documentation's. */
+/** Converts a list item to the SDK's form, which differs from the documented one. */
 function itemOfSdk(item: Record<string, unknown>): Record<string, unknown> {
   const { error, resolution: _resolution, ratio: _ratio, duration: _duration, ...rest } = item;
   return error === null || error === undefined ? rest : { ...rest, failure_reason: error };
@@ -172,7 +172,7 @@ const imageSchema = z.object({
   watermark: z.boolean().default(true),
 }); // prettier-ignore
 
-/** Volcengine Ark: synchronous images, one per call. */
+/** Volcengine Ark's synchronous images, one per call. */
 export const seedream = dialect({
   ...both,
   name: 'seedream',
@@ -196,7 +196,7 @@ async function paint(desk: Desk<Rendered>, raw: unknown, submission: Submission)
     watermark: marked,
     image,
   } = check(imageSchema, raw, refuseArk);
-  // `2K` is square here. The real API chooses the aspect ratio from the prompt.
+  // The simulator renders `2K` as a square. The real API chooses the aspect ratio from the prompt.
   const side = size.endsWith('K') ? Number(size.slice(0, -1)) * 1024 : 1024;
   const { width, height } = pairIn(size) ?? { width: side, height: side };
   const order = { id: arkRequestId(desk.world.now()), detail: { width, height, seconds: 0, images: 1 } };

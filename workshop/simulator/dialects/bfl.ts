@@ -6,9 +6,9 @@ import { noSuchModel, notValid, refuseBfl, settleBfl, type BflDetail } from './b
 type BflJob = Job<BflDetail>;
 
 const keptMs = 86_400_000;
-/** One account's jobs in flight. Additional creates are refused. */
+/** The most jobs an account may have in flight. Further creates are refused. */
 const tasksInFlightMax = 24;
-/** A job without a webhook is polled in the region that renders it, not at the address of the submission. */
+/** The path for polling a job without a webhook: the region that renders it, not the address of the submission. */
 const regionPath = '/us1/v1/get_result';
 const linkSeconds = { older: 600, third: 3600 } as const;
 
@@ -55,7 +55,7 @@ function submit(desk: Desk<BflDetail>, { request, id: name }: Call): Promise<Rep
   });
 }
 
-/** With `poll:sdk-shape*1`, a job is unknown for a moment after creation. */
+/** With `poll:sdk-shape*1`, a job is still unknown shortly after its creation. */
 function result(desk: Desk<BflDetail>, { request }: Call): Promise<Reply> {
   const id = request.query.get('id');
   if (id === null) throw notValid({ path: 'id', reason: '', isAbsent: true });
@@ -72,7 +72,7 @@ function isInputRefused({ faults }: BflJob): boolean {
   return faults.has('item-moderation') || faults.text('moderation-in-task') === 'input';
 }
 
-/** A job whose input is refused ends as it leaves the queue. */
+/** If its input is refused, a job fails as it leaves the queue. */
 function phaseOf(job: BflJob): BflJob['phase'] {
   const { phase } = job;
   return isInputRefused(job) && (phase === 'running' || phase === 'succeeded') ? 'failed' : phase;
@@ -100,12 +100,15 @@ function presentCreated({ id, task, detail, faults, world }: BflJob): object {
   return { id, polling_url: `${world.parts.origin}/bfl${regionPath}${query}`, cost, ...pixels };
 }
 
-/** `GET /v1/get_result`: always 200. With `docs-shape`, `state` holds the status word, and the details are a string. */
+/**
+ * The body of `GET /v1/get_result`, which always has status 200. With `docs-shape`, `state` holds the status word, and
+ * the details are a string.
+ */
 function present(job: BflJob): object {
   const { detail, faults } = job;
   const isOther = faults.has('docs-shape');
   const isReady = phaseOf(job) === 'succeeded';
-  // The response may omit the price if the create reported it.
+  // The response may leave out the price if the create reported it.
   const isPriced = isReady && (!isOther || detail.pricedLater);
   return {
     id: job.id,
@@ -136,7 +139,7 @@ function resultOf(job: BflJob): object {
   return { sample, prompt: task.prompt, seed: detail.seed, start_time, end_time, duration };
 }
 
-/** Reports only the end of a job, and every failure as `Error`. */
+/** The body of a callback. Only sent when a job has finished, with every failure as `Error`. */
 function news(job: BflJob): unknown {
   const phase = phaseOf(job);
   if (phase !== 'failed' && !job.isOver) return undefined;

@@ -23,7 +23,7 @@ const outputRefused = refuse(400, 'DataInspectionFailed', 'Output data may conta
 const internal = refuse(500, 'InternalError', 'An internal error has occured, please try again later.');
 const noModel = refuse(404, 'ModelNotFound', 'Model can not be found.');
 
-/** What a task renders. `refusal` is a parameter error, which is reported only when the task is polled. */
+/** What a task renders. `refusal` is a parameter error, reported only when the task is polled. */
 type Detail = ReturnType<typeof settle>;
 
 export const dashScope = dialect<Detail>({
@@ -80,7 +80,7 @@ const bodySchema = z.object({
   parameters: z.record(z.string(), z.unknown()).default({}),
 });
 type Body = z.infer<typeof bodySchema>;
-/** A violation fails the task later. The submission is still accepted. */
+/** A violation fails the task later, but its submission is accepted. */
 const parametersSchema = z.object({
   size: z.string().regex(/^\d{2,5}\*\d{2,5}$/, 'is not supported').optional(),
   resolution: word('480P 720P 1080P').default('720P'),
@@ -111,7 +111,7 @@ function submit(desk: Desk<Detail>, { request }: Call, service: string): Promise
       if (isSynchronous && messages === undefined) throw invalid('input.messages is required.');
       const order = { id: randomUUID(), detail: settle(body, service, submission) };
       if (isSynchronous) {
-        // There is no task to poll, so the response itself reports an error.
+        // There is no task to poll, so the response itself reports the error.
         if (order.detail.refusal !== undefined) throw invalid(order.detail.refusal);
         const job = await desk.paint(submission, order, outputRefused);
         const usage = job.reported(usageOf(job));
@@ -169,7 +169,7 @@ function list(desk: Desk<Detail>, call: Call): Promise<Reply> {
   const page_size = Math.min(pageSizeMax, pageNumber(query, 'page_size', 10, refusal));
   const is = (name: string, fact: string) => (query.get(name) ?? fact) === fact;
   const matching = desk.newestFirst().filter((job) => {
-    // Times are compared as text, namely the digits of China's local time.
+    // Times are compared as text: the digits of China's local time.
     const created = chinaTime(job.task.createdAt).replaceAll(/\D/g, '').slice(0, 14);
     if (!is('status', wordOf(job)) || !is('model_name', job.model)) return false;
     return created >= (query.get('start_time') ?? '') && created <= (query.get('end_time') ?? '9');
@@ -193,7 +193,7 @@ function wordOf(job: Job<Detail>): string {
   return wordFor(phaseOf(job));
 }
 
-/** `GET /tasks/{id}`: always 200. */
+/** The body of `GET /tasks/{id}`, which always has status 200. */
 function present(job: Job<Detail>): object {
   const { id, task, since } = job;
   const phase = phaseOf(job);
@@ -217,7 +217,7 @@ function failureOf({ detail, faults }: Job<Detail>) {
   return { code, message };
 }
 
-/** The images that failed, by index, with their errors. The others are delivered. */
+/** Returns the images that failed, by index, with their errors. The others are delivered. */
 function failedItems({ faults }: Job<Detail>) {
   const items = [['item-moderation', outputRefused] as const, ['item-error', internal] as const];
   return new Map(
@@ -271,7 +271,7 @@ function linesOfArea(pixels: number): number {
   return pixels < 600_000 ? 480 : pixels < 1_500_000 ? 720 : 1080;
 }
 
-/** China's local time without a zone: `2025-07-27 21:05:15.212`. */
+/** Formats China's local time without a zone: `2025-07-27 21:05:15.212`. */
 function chinaTime(milliseconds: number): string {
   return new Date(milliseconds + 8 * 3_600_000).toISOString().replace('T', ' ').slice(0, 23);
 }

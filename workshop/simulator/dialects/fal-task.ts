@@ -1,7 +1,7 @@
 import { json, refusals } from '../engine.ts';
 import type { Desk, Job, Mistake, Problems, Refusal, Rendered } from '../engine.ts';
 
-/** Errors of the platform have a text. Errors of a model have a list with locations (`param`). */
+/** Platform errors have a text. Model errors have a list with locations (`param`). */
 export function falBody({ code: type, message, param }: Refusal): Record<string, unknown> {
   if (param === '') return { detail: message, error_type: type === '' ? undefined : type };
   const url = `https://docs.fal.ai/errors#${type}`;
@@ -20,7 +20,7 @@ export const invalidInput = ({ path, reason, isAbsent }: Mistake) =>
     ? falError(422, 'missing', 'field required', `body.${path}`)
     : falError(422, 'value_error', reason, path === '' ? 'body' : `body.${path}`);
 
-/** Lacks `moderated`, because the result reports a refusal. */
+/** Without `moderated`, because the result reports a refusal. */
 export const falProblems = {
   unauthorized: falError(401, '', 'Authentication is required to access this application'),
   forbidden: falError(403, '', 'Access denied'),
@@ -69,7 +69,7 @@ export interface FalState {
   readonly error?: Refusal;
 }
 
-/** `COMPLETED` means that the job has ended, whether it succeeded or not. */
+/** Returns a job's status. `COMPLETED` means that the job has finished, successfully or not. */
 export function stateOf(job: FalJob): FalState {
   const { phase, since } = job;
   if (phase === 'queued') return { word: 'IN_QUEUE', isEnded: false, since };

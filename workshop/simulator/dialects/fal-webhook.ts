@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, randomUUID, sign } from 'node:crypto';
 import { falBody, outputOf, stateOf, type FalJob } from './fal-task.ts';
 
-/** Callbacks, sent only at the end and signed with Ed25519. */
+/** fal's callbacks, sent only when a job has finished and signed with Ed25519. */
 
 // The simulator publishes the public half of this key pair. Neither half is a secret.
 const publicKey = 'ldtTgQ2kyewfzw4jYfaLOwXXHlQiMTJqHxSf-mTJsV8';
@@ -10,7 +10,7 @@ const privateKey = createPrivateKey({
   key: { kty: 'OKP', crv: 'Ed25519', d: privateHalf, x: publicKey },
   format: 'jwk',
 });
-// Receivers accept any key in the set. This one never matches.
+// A key that never signs, because receivers must try every key in the set.
 const retiredKey = 'u9xTgQ2kyewfzw4jYfaLOwXXHlQiMTJqHxSf-mTJsV8';
 
 export const keySet = {
@@ -29,7 +29,7 @@ export function webhookBody(job: FalJob): unknown {
       payload: falBody(error),
     };
   if (!job.faults.has('docs-shape')) return { ...base, status: 'OK', payload: outputOf(job, since) };
-  // Simulates a payload that cannot be serialised, so the receiver must query the result.
+  // Simulates a payload that cannot be serialised, so the receiver must fetch the result.
   return {
     ...base,
     status: 'OK',

@@ -12,8 +12,8 @@ import { keySet, signWebhook, webhookBody } from './fal-webhook.ts';
 const keptMs = 30 * 86_400_000;
 
 /**
- * fal under one base URL. `/fal` represents the queue host, `/fal/v1` the platform host with its `/v1`, and
- * `/fal/.well-known/jwks.json` the callback keys. Not covered: status streams, the price list, and the synchronous
+ * fal under a single base URL: `/fal` stands for the queue host, `/fal/v1` for the platform host's `/v1`, and
+ * `/fal/.well-known/jwks.json` has the callback keys. Not covered: status streams, the price list, and the synchronous
  * host.
  */
 export const fal = dialect<FalDetail>({
@@ -40,13 +40,13 @@ export const fal = dialect<FalDetail>({
 
 const app = '/[^/]+/[^/]+/requests';
 
-/** The scheme is `Key`, not `Bearer`. Public keys need no authentication. */
+/** The scheme is `Key`, not `Bearer`. The public keys need no authentication. */
 function keyOf({ headers, path }: WireRequest, world: World): string | undefined {
   if (path === '/.well-known/jwks.json') return world.parts.apiKeys?.[0] ?? 'anybody';
   return /^Key\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-/** Status, result and cancel use only the first two segments of a model's id. */
+/** Returns the first two segments of a model's id. Status, result and cancel use only those. */
 function appOf(model: string): string {
   return model.split('/').slice(0, 2).join('/');
 }
@@ -182,8 +182,8 @@ function presentResult(job: FalJob): Reply {
   const { error } = state;
   const id = { 'x-fal-request-id': job.id };
   if (!state.isEnded) return json(400, { detail: 'Request is still in progress' }, id);
-  // The vendor's response to a query after a cancellation is unverified. The simulator returns 499 or, with docs-shape,
-  // the response for an unknown request.
+  // Unverified: the response to a query after a cancellation. The simulator returns 499 or, with docs-shape, the
+  // response for an unknown request.
   const isUnheard = error?.status === 499 && faults.has('docs-shape');
   if (isUnheard) return notFound.reply(now);
   if (error !== undefined) {
@@ -195,7 +195,7 @@ function presentResult(job: FalJob): Reply {
   return json(200, outputOf(job, state.since), { ...id, ...units });
 }
 
-/** A running job finishes despite a cancellation. With `docs-shape` it stops. */
+/** A running job finishes despite a cancellation. With `docs-shape`, the job stops. */
 function cancel(desk: FalDesk, job: FalJob): Reply {
   const { word, isEnded } = stateOf(job);
   if (job.isOver || isEnded) return json(400, { status: 'ALREADY_COMPLETED' });

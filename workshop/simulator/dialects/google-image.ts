@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { areaOf, base64, json, taken, WireError, word, type Call, type Reply } from '../engine.ts';
 import { googleError, googleProblems, type GoogleDesk, type GoogleJob } from './google-task.ts';
 
-/** Images from `generateContent`: one per call, in the response itself. */
+/** Google's images from `generateContent`: one per call, in the response itself. */
 
 const part = z.union([
   z.strictObject({ text: z.string().min(1) }),
@@ -28,7 +28,7 @@ const bodySchema = z.strictObject({
 });
 type Config = z.infer<typeof bodySchema>['generationConfig'];
 
-/** A blocked prompt is reported with status 200 and without candidates. */
+/** A blocked prompt, reported with status 200 and without candidates. */
 class BlockedPrompt extends WireError {
   reply(): Reply {
     return answer({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: usage(0) }, '');
@@ -56,7 +56,9 @@ export function createImage(desk: GoogleDesk, { request }: Call, model: string):
 
 const longRatios: ReadonlySet<string> = new Set(['1:4', '4:1', '1:8', '8:1']);
 
-/** The lite model renders only 1K. The size 512 and the longest ratios need 3.1. */
+/**
+ * Refuses sizes and ratios that a model lacks: the lite model renders only 1K, and 512 and the longest ratios need 3.1.
+ */
 function refuseForeign({ imageConfig: { imageSize, aspectRatio } }: Config, model: string): void {
   const isLite = model.includes('-lite');
   const isSecond = model.startsWith('gemini-3.1-');
@@ -77,7 +79,7 @@ function candidates(job: GoogleJob, { responseModalities, imageConfig }: Config)
   }
   const picture = (tint: number) => ({ inlineData: { mimeType: 'image/png', data: job.picture({ tint }) } });
   const isDrawn = responseModalities.includes('IMAGE') && !faults.has('missing-url');
-  // Pro returns its drafts as `thought` parts.
+  // Pro returns drafts as `thought` parts.
   const drafts = [
     { text: 'A first draft.', thought: true },
     { ...picture(1), thought: true },

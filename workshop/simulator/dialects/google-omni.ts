@@ -6,7 +6,7 @@ import { bucketUri, fileUri, googleError, googleProblems, interactionError } fro
 import { mimeType } from './google-task.ts';
 import type { GoogleDesk, GoogleDetail, GoogleJob } from './google-task.ts';
 
-/** Google's interactions, which have strict schemas. */
+/** Google's interactions, with strict schemas. */
 
 const medium = {
   data: base64.optional(),
@@ -46,7 +46,7 @@ const bodySchema = z.strictObject({
 type Body = z.infer<typeof bodySchema>;
 
 export function omniRoutes(desk: GoogleDesk, path: string, vertex: boolean): Record<string, Handler> {
-  /** A missing interaction is reported as an invalid name. Vertex returns 404. */
+  /** Replies for an interaction that does not exist: an invalid name, or a 404 on Vertex. */
   const missing = (id: string) => () =>
     vertex
       ? googleError(404, 'NOT_FOUND', `Interaction ${id} was not found.`).reply(desk.world.now())
@@ -92,7 +92,7 @@ function settle(body: Body, name: string, inputTokens: number): GoogleDetail {
     api: 'omni',
     name,
     samples: 1,
-    // 5,800 tokens per second at 720p, in proportion to the lines.
+    // 5,800 tokens per second at 720p, in proportion to the number of lines.
     tokens: [inputTokens, Math.round((seconds * linesOf(resolution) * 5800) / 720)],
     delivery: delivery === 'uri' && bucket !== undefined ? 'bucket' : delivery,
     bucket,

@@ -1,13 +1,13 @@
 import { json, refusals } from '../engine.ts';
 import type { Desk, Job, Mistake, Problems, Rendered } from '../engine.ts';
 
-/** The error body of every Google API. `param` is the quota that is exhausted. */
+/** The error body of every Google API. `param` is the exhausted quota. */
 export const googleError = refusals(({ status, code, message, param }) => {
   const quota = { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [{ quotaId: param }] };
   const details = param === '' ? undefined : [quota];
   return json(status, { error: { code: status, message, status: code, details } });
 });
-/** The error of the interactions API, which has a word in place of the number. */
+/** The error body of the interactions API, with a word in place of the number. */
 export const interactionError = refusals(({ status, code, message }) =>
   json(status, { error: { code, message } }),
 );
@@ -17,7 +17,7 @@ export const invalidArgument = ({ path, reason }: Mistake) =>
 export const noKey = googleError(403, 'PERMISSION_DENIED', "Method doesn't allow unregistered callers.");
 const wrongKey = googleError(400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.');
 
-/** The front end answers before any API, and with an array. */
+/** The front end's error for a wrong key: it responds before any API does, and with an array. */
 export const wrongKeyAtFront = refusals(({ status, code, message }) =>
   json(status, [{ error: { code: status, message, status: code } }]),
 )(400, 'INVALID_ARGUMENT', wrongKey.message);
@@ -38,7 +38,7 @@ export const googleProblems = {
 
 export interface GoogleDetail extends Rendered {
   readonly api: 'omni' | 'veo';
-  /** The name in responses: the whole path for an operation. */
+  /** The name in responses. For an operation, the whole path. */
   readonly name: string;
   readonly samples: number;
   readonly tokens?: readonly [number, number];
@@ -52,7 +52,7 @@ export type GoogleDesk = Desk<GoogleDetail>;
 
 export const mimeType = 'video/mp4';
 
-/** A link of the Files API, which works only with the key. */
+/** Returns a Files API link, which works only with the key. */
 export function fileUri({ id, world }: GoogleJob): string {
   return `${world.parts.origin}/google/v1beta/files/${id}:download?alt=media`;
 }

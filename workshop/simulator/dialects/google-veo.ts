@@ -4,7 +4,7 @@ import { base64, json, linesOf, link, sizeOf, taken, word, type Call, type Reply
 import { bucketUri, fileUri, googleError, googleProblems, mimeType as videoType } from './google-task.ts';
 import type { GoogleDesk, GoogleJob } from './google-task.ts';
 
-/** Veo's long-running operations. The two APIs have strict schemas that differ. */
+/** Veo's long-running operations. The two APIs have different strict schemas. */
 
 type Api = 'gemini' | 'vertex';
 
@@ -38,7 +38,7 @@ const webhook = z.strictObject({
 
 function instances(api: Api) {
   const some = media[api].optional();
-  // The documentation has lower case here, but the SDK sends upper case.
+  // The documentation says lower case here, but the SDK sends upper case.
   const reference = z.strictObject({ image: media[api], referenceType: z.enum(['asset', 'ASSET']) });
   const referenceImages = z.array(reference).optional();
   const prompt = z.string().min(1).optional();
@@ -123,7 +123,7 @@ function operation(desk: GoogleDesk, { request }: Call, name: string): Promise<R
 
 const responseType = 'type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse';
 
-/** Until the job ends, `done` is absent rather than false. */
+/** Until the job has finished, `done` is absent rather than false. */
 function present(job: GoogleJob): object {
   const { detail, phase, faults } = job;
   const { name, delivery, samples } = detail;

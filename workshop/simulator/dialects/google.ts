@@ -6,13 +6,12 @@ import { googleError, googleProblems, invalidArgument, noKey, wrongKeyAtFront } 
 import type { GoogleDesk, GoogleDetail, GoogleJob } from './google-task.ts';
 import { createVideo, fetchVideo, pollVideo } from './google-veo.ts';
 
-/** How long the Files API keeps a file. */
 const fileKeptMs = 48 * 3_600_000;
 
 /**
  * Google, under three base URLs: `/google/v1beta` is the Gemini API (interactions, Veo, images, files).
  * `/google/v1/projects/P/locations/L/publishers/google` is Vertex (Veo, images), and
- * `/google/v1beta1/projects/P/locations/L` is Vertex's interactions. Not covered: Imagen, images of interactions,
+ * `/google/v1beta1/projects/P/locations/L` is Vertex's interactions. Not covered: Imagen, images from interactions,
  * conversation steps.
  */
 export const google = dialect<GoogleDetail>({
@@ -47,7 +46,7 @@ function act(desk: GoogleDesk, call: Call, api: 'gemini' | 'vertex'): Promise<Re
   throw googleProblems['not-found'];
 }
 
-/** Vertex has its own tokens. The Gemini API accepts its key in a header or the query. */
+/** Vertex has its own tokens. The Gemini API accepts the key in a header or the query. */
 function keyOf(request: WireRequest, world: World): string | undefined {
   if (/^\/v1(?:beta1)?\/projects\//.test(request.path)) {
     const token = bearerToken(request);
@@ -61,7 +60,7 @@ function keyOf(request: WireRequest, world: World): string | undefined {
   return given;
 }
 
-/** Responds with one redirect, because the file itself is elsewhere. */
+/** Redirects once, because the file itself is elsewhere. */
 function download(desk: GoogleDesk, call: Call): Promise<Reply> {
   const id = call.id.replace(/:download$/, '');
   if (call.request.query.get('alt') !== 'media')
@@ -75,7 +74,7 @@ function download(desk: GoogleDesk, call: Call): Promise<Reply> {
   return desk.about('media', { ...call, id }, found, () => refused.reply(desk.world.now()));
 }
 
-/** Reports only the end. Apart from its type, the contents of an event are unverified. */
+/** The body of a callback, sent only when the job has finished. Its contents are unverified, except the type. */
 function event({ phase, detail, isOver }: GoogleJob): unknown {
   if (!isOver) return undefined;
   const { api, name, userMetadata } = detail;
@@ -84,7 +83,7 @@ function event({ phase, detail, isOver }: GoogleJob): unknown {
   return { type, data: { id: name }, user_metadata: userMetadata };
 }
 
-/** Google puts the time of the next attempt into the body, not into a header. */
+/** Moves the time of the next attempt into the body, where Google puts it, instead of a header. */
 function withRetryInfo(reply: Reply): Reply {
   if (reply.kind !== 'send' || reply.status !== 429) return reply;
   const { 'retry-after': seconds, ...headers } = reply.headers;

@@ -5,7 +5,7 @@ import type { Call, Desk, FaultSet, Rendered, WireRequest } from '../engine.ts';
 export interface KlingDetail extends Rendered {
   readonly path: string;
   readonly legacy: boolean;
-  /** The charge in hundredths of a unit. */
+  /** In hundredths of a unit. */
   readonly charge: number;
   readonly externalId: string | undefined;
 }
@@ -50,7 +50,7 @@ const bodies = {
   text: z.strictObject({ prompt: z.string().min(1), ...tail }),
   contents: z.strictObject({ contents: z.array(item).min(1), ...tail }),
 };
-/** Tenths of a unit per second, for silent videos, and for videos with sound or input video. */
+/** Prices in tenths of a unit per second: for silent videos, and for videos with sound or input video. */
 const rates: Readonly<Record<string, readonly [number, number]>> = {
   '720p': [6, 9],
   '1080p': [8, 12],
@@ -83,7 +83,7 @@ export function readKling(desk: Desk<KlingDetail>, path: string, { request, id: 
   };
 }
 
-/** The name of the address field is not verified for every path, so both names are read. */
+/** The name of the address field is not verified for every path, so both names are accepted. */
 const image = z.strictObject({ image: mediaUrl.optional(), image_url: mediaUrl.optional(), type: id });
 const common = {
   ...taken({ text: 'negative_prompt' }),
@@ -112,7 +112,7 @@ const imageSchema = z.looseObject({
 });
 const modes = { std: ['720p', 30], pro: ['1080p', 50], '4k': ['4k', 300] } as const;
 
-/** The legacy standard: `model_name` in the body, durations as strings. Unknown fields are ignored. */
+/** Reads a request of the legacy standard: `model_name` in the body, durations as strings, unknown fields ignored. */
 export function legacyVideos(desk: Desk<KlingDetail>, path: string, request: WireRequest): KlingOrder {
   const body = desk.read(videoSchema, request);
   const [resolution, rate] = modes[body.mode];

@@ -10,7 +10,7 @@ type KlingDesk = Desk<KlingDetail>;
 type KlingJob = Job<KlingDetail>;
 
 const keptMs = 30 * 86_400_000;
-/** One model's running jobs. Additional submissions are refused. */
+/** The most jobs of one model that may run. Further submissions are refused. */
 const slots = 100;
 const linkSeconds = 30 * 86_400;
 const legacyServices = {
@@ -18,10 +18,10 @@ const legacyServices = {
   images: ['generations', 'omni-image'],
 } as const;
 
-/** Signs callbacks. A channel on the simulator has this secret as `callback_secret`. */
+/** Signs callbacks. Channels on the simulator use it as `callback_secret`. */
 export const klingCallbackSecret = `whsec_${Buffer.from('simulated-kling-callbacks').toString('base64')}`;
 
-/** An error body has no `data`. */
+/** Replies with an error body, which has no `data`. */
 const klingError = refusals(({ status, code, message }, now) =>
   json(status, { code, message, request_id: randomUUID() }, { date: new Date(now).toUTCString() }),
 );
@@ -67,14 +67,15 @@ export const kling = dialect<KlingDetail>({
 const claimsSchema = z.object({ iss: z.string(), exp: z.number(), nbf: z.number() });
 
 /**
- * An API key or, on the legacy paths, a key pair's JSON web token. In the simulator, a pair is the key `<access
- * key>:<secret key>`.
+ * Returns the caller's API key. On the legacy paths, the token may instead be a JSON web token signed with a key pair.
+ * The simulator's name for a pair is the key `<access key>:<secret key>`.
+ *
  * @throws {WireError} 1001 without a key, 1003 for a token that is not valid yet, and 1004 for an expired one.
  */
 function keyOf(request: WireRequest, world: World): string | undefined {
   const token = bearerToken(request);
   if (token === undefined) throw klingError(401, 1001, 'Authorization is empty.');
-  // Callers sign with a pair and never send it.
+  // Callers sign with a key pair and never send it.
   if (token.includes(':')) return undefined;
   const [head = '', body = '', signature] = token.split('.');
   if (signature === undefined) return token;
@@ -93,7 +94,6 @@ function keyOf(request: WireRequest, world: World): string | undefined {
   });
 }
 
-/** Two packs, of which one has expired. */
 function packs(query: URLSearchParams): Reply {
   for (const name of ['start_time', 'end_time'])
     if (!/^\d{13}$/.test(query.get(name) ?? '')) throw badParameter(`${name} is required, in milliseconds.`);
@@ -116,8 +116,8 @@ function create(desk: KlingDesk, request: WireRequest, order: KlingOrder): Promi
   return desk.create(request, order, async ({ model, ...rest }) => {
     if (!order.models.test(model)) throw notFound;
     const detail = order.settle(rest.faults);
-    // Unverified: what a second create with the same name gets. The simulator refuses it or, with docs-shape, creates
-    // another job.
+    // Unverified: the response to a second create with the same name. The simulator refuses it or, with docs-shape,
+    // creates another job.
     const mustBeNew = detail.externalId !== undefined && !rest.faults.has('docs-shape');
     if (mustBeNew && byName(desk, new Set([detail.externalId ?? ''])).length > 0)
       throw badParameter('external_task_id already exists');
@@ -145,7 +145,7 @@ function query(desk: KlingDesk, call: Call): Promise<Reply> {
   return desk.about('poll', { request, job: own[0] }, found, found);
 }
 
-/** Jobs are queried at the path of their submission. */
+/** Returns the routes of a legacy service, where jobs are queried at the path of their submission. */
 function legacyRoutes(desk: KlingDesk, kind: 'videos' | 'images', service: string) {
   const path = `/v1/${kind}/${service}`;
   const read = kind === 'videos' ? legacyVideos : legacyImages;
@@ -176,7 +176,7 @@ function listLegacy(desk: KlingDesk, call: Call, path: string): Promise<Reply> {
 
 const wordFor = phaseWords('submitted processing succeeded failed failed failed post_processing');
 
-/** The legacy standard spells this word with one letter fewer. */
+/** Returns the status word. The legacy standard says "succeed" instead of "succeeded". */
 function wordOf({ phase, detail }: KlingJob): string {
   return detail.legacy && phase === 'succeeded' ? 'succeed' : wordFor(phase);
 }
@@ -189,14 +189,14 @@ function created({ id, task: { createdAt }, detail }: KlingJob): object {
   return { task_id: id, task_status: 'submitted', task_info, created_at: createdAt, updated_at: createdAt };
 }
 
-/** The task without the envelope, for queries and callbacks. Only a text says why it failed. */
+/** Returns the task without its envelope, for queries and callbacks. Why a task failed is only in its message. */
 function present(job: KlingJob): object {
   const { detail, phase, since, faults } = job;
   const isModerated = faults.has('moderation-in-task');
   const failure = isModerated ? 'Failure to pass the risk control system' : internal.message;
   const message = phase === 'failed' ? failure : '';
   const urls = phase === 'succeeded' ? job.links({ lifetimeSeconds: linkSeconds }) : [];
-  // The real file is a little longer than requested.
+  // The real file is slightly longer than requested.
   const duration = job.reported((job.billed(detail.seconds) + 0.1).toFixed(1));
   const videos = urls.map((url) => ({ id: randomUUID(), url, watermark_url: '', duration }));
   const units = job.billed(detail.charge) / 100;

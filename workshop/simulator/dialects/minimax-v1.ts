@@ -7,7 +7,7 @@ import { confirmedCallback, noMiniMaxRoute } from './minimax.ts';
 
 const fileLinkSeconds = 3600;
 
-/** Every response has a status in its body. The HTTP status is always 200. */
+/** The status in every response body. The HTTP status is always 200. */
 const baseOf = ({ code, message }: Pick<Refusal, 'code' | 'message'>) => ({
   status_code: code,
   status_msg: message,
@@ -77,7 +77,7 @@ const idDigits = (): string => `${randomInt(100_000_000, 899_999_999)}${randomIn
 
 const wordFor = phaseWords('Queueing Processing Success Fail Fail Fail Reviewing');
 
-/** A failure's reason replaces the response's own status. */
+/** A failed job's reason replaces the response's own status. */
 function stateOf({ phase, faults }: HailuoJob) {
   if (wordFor(phase) !== 'Fail') return accepted;
   return baseOf(faults.has('moderation-in-task') ? outputModerated : internal);
@@ -94,7 +94,7 @@ function present(job: HailuoJob): object {
 
 const callbackWord = phaseWords('Processing Processing Success Failed Failed Failed Processing');
 
-/** The status is in lower case or, with docs-shape, spelled as in queries, like the vendor's sample. */
+/** The status is in lower case or, with docs-shape, spelled as in queries and in the vendor's sample. */
 function presentCallback(job: HailuoJob): object {
   const { id: task_id, detail, phase, faults } = job;
   const said = callbackWord(phase);
@@ -103,7 +103,7 @@ function presentCallback(job: HailuoJob): object {
   return { task_id, status, file_id, base_resp: stateOf(job) };
 }
 
-/** A file exists once its task has succeeded. Each retrieval returns a fresh link. */
+/** Returns a file's link. A file exists once its task has succeeded, and each retrieval returns a fresh link. */
 function retrieve(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   const wanted = request.query.get('file_id') ?? '';
   const made = desk.newestFirst().filter(({ phase }) => phase === 'succeeded');
@@ -139,7 +139,7 @@ const imageSchema = z.strictObject({
   subject_reference: subjects({ image_file: media }),
 });
 
-/** Failed images of image-01 are omitted. If none is left, the response reports the first reason. */
+/** Failed images of image-01 are left out. If no image remains, the response reports the first reason. */
 function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   const body = desk.read(imageSchema, request);
   const { aspect_ratio: ratio, width = 1024, height = 1024, n } = body;
@@ -162,7 +162,11 @@ function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   });
 }
 
-/** Returns which images failed. @throws {WireError} The first reason, if no image is left. */
+/**
+ * Returns which images failed.
+ *
+ * @throws {WireError} The first reason, if no image remains.
+ */
 function lostImages(faults: FaultSet, n: number): readonly number[] {
   const struck = ['item-error', 'item-moderation'].filter((name) => faults.has(name));
   const lost = struck.map((name) => faults.number(name) ?? 0).filter((index) => index < n);
@@ -199,7 +203,7 @@ type H3Body = z.infer<typeof h3Schema>;
 
 const h3Tokens = { text: 12, image: 1024, ofSquare: 4096 };
 
-/** H3-Image uses OpenAI's image API in JSON. A failed image contains its error. */
+/** H3-Image uses OpenAI's image API with JSON bodies. A failed image contains its error. */
 function paintH3(desk: Desk<Detail>, { request }: Call, kind: 'generations' | 'edits'): Promise<Reply> {
   const body = desk.read(h3Schema, request);
   const { images = [], n } = body;

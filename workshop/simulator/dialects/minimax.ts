@@ -7,7 +7,7 @@ import type { Call, Desk, FaultSet, Job, Reply, WireRequest } from '../engine.ts
 import type { World } from '../world.ts';
 
 const knownForMs = 7 * 86_400_000;
-/** The links' lifetime in seconds, which the vendor does not state. Each query returns a fresh link. */
+/** The lifetime of links in seconds, which the vendor does not document. Each query returns a fresh link. */
 const linkSeconds = 6 * 3600;
 const tokensPerSecond = 52_078;
 const tokensPerPrompt = 13_500;
@@ -22,7 +22,7 @@ const types: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** Unlike v1, v2 uses real HTTP statuses. The message ends with the code in parentheses. */
+/** Replies with real HTTP statuses, unlike v1. The message ends with the code in parentheses. */
 const refuse = refusals(({ status, code, message }) => {
   const text = code === '' ? message : `${message} (${code})`;
   const error = { type: types[status] ?? 'server_error', message: text, http_code: String(status) };
@@ -35,7 +35,7 @@ export const noMiniMaxRoute = ({ method, path }: WireRequest) =>
 
 const echoSchema = z.object({ challenge: z.string() });
 
-/** Returns the address if its receiver returned the challenge in time. The simulator never calls any other address. */
+/** Returns the address if its receiver echoed the challenge in time. No other address is ever called. */
 export async function confirmedCallback(
   url: string | undefined,
   { parts }: World,
@@ -177,7 +177,7 @@ function usageOf(job: Job<Detail>): object {
   };
 }
 
-/** Removes a waiting job or the record of an ended one. A running job stays. */
+/** Removes a waiting job or the record of a finished one. A running job is kept. */
 function remove(desk: Desk<Detail>, job: Job<Detail>): Reply {
   const isShort = job.faults.has('docs-shape');
   if (job.phase === 'queued') {

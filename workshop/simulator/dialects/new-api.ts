@@ -13,7 +13,7 @@ const middleware = refusals(({ status, code, message }) => {
   const text = `${message} (request id: ${randomBytes(8).toString('hex')})`;
   return json(status, { error: { message: text, type: 'new_api_error', param: '', code } });
 });
-/** The response of the upstream behind the gateway, passed on as text. */
+/** Passes on the error of the upstream behind the gateway, as text. */
 const passedOn = (status: number, error: object) =>
   relay(status, 'fail_to_fetch_task', JSON.stringify({ error }));
 const sensitive = (part: string) =>
@@ -89,7 +89,7 @@ async function readFields(desk: Desk<Detail>, request: WireRequest): Promise<Rec
   return metadata === undefined ? rest : { ...rest, metadata: parseJson(Buffer.from(metadata)) };
 }
 
-/** Models, besides Ark's, for which the gateway has a channel. */
+/** Models, besides Ark's, that the gateway has a channel for. */
 const otherModels = /^(sora-2|kling-|wan|vidu|veo-|hailuo|minimax)/i;
 
 function settle(body: Body, asked: string, faults: FaultSet): Detail {
@@ -101,7 +101,7 @@ function settle(body: Body, asked: string, faults: FaultSet): Detail {
   return { width, height, seconds: body.duration ?? body.seconds ?? 5 };
 }
 
-/** The forwarded body. Metadata overrides its fields, but the text always comes from `prompt`. */
+/** Reads the body as it is forwarded. Metadata overrides fields, but the text always comes from `prompt`. */
 function settleByArk(
   body: Body,
   { asked, model }: { readonly asked: string; readonly model: string },
@@ -128,7 +128,7 @@ function isText(item: unknown): boolean {
   return z.object({ type: z.literal('text') }).safeParse(item).success;
 }
 
-/** Returns the bytes to callers who send the key, and a redirect to all others. */
+/** Returns the file to callers who send the key, and a redirect to all others. */
 function content(job: Job<Detail>): Reply {
   if (job.phase !== 'succeeded') throw relay(400, 'invalid_request', 'Task is not completed yet');
   if (job.world.refusesFile(job.task)) throw forbidden;
@@ -136,13 +136,18 @@ function content(job: Job<Detail>): Reply {
   return empty(302, { location: job.links()[0] ?? '' });
 }
 
-/** Status words, in this order: the task dialect's (upper case), OpenAI's, the upstream's, and the documentation's. */
+/**
+ * Status words of the task dialect (upper case), of OpenAI, of the upstream, and of the documentation, in this order.
+ */
 const taskWord = phaseWords('QUEUED IN_PROGRESS SUCCESS FAILURE FAILURE FAILURE POST_PROCESSING');
 const videoWord = phaseWords('queued in_progress completed failed failed failed post_processing');
 const rawWord = phaseWords('queued running succeeded failed failed failed running');
 const flatWord = phaseWords('queued processing succeeded failed failed failed post_processing');
 
-/** `GET /v1/video/generations/{id}`: nested, in upper case; flat, as documented; or in the upstream's own form. */
+/**
+ * The body of `GET /v1/video/generations/{id}`: nested and in upper case, or flat as documented, or in the upstream's
+ * own form.
+ */
 function presentTask(job: Job<Detail>): object {
   const { id: task_id, task, phase, since, faults } = job;
   if (faults.has('ark-shape')) return presentRaw(job);
@@ -171,7 +176,7 @@ function presentTask(job: Job<Detail>): object {
   return { code: 'success', message: '', data };
 }
 
-/** `GET /v1/videos/{id}`: OpenAI's status words, with the link in `metadata`. */
+/** The body of `GET /v1/videos/{id}`: OpenAI's status words, with the link in `metadata`. */
 function presentVideo(job: Job<Detail>): object {
   const { id, model, task, phase } = job;
   const url = urlOf(job);

@@ -5,16 +5,16 @@ import { phaseWords, refusals, signStandardWebhook, sizeOf, taken } from '../eng
 import type { Call, Desk, FaultSet, Job, Mistake, Rendered, Reply } from '../engine.ts';
 import { fileRoutesOf, isKnownFile } from './replicate-files.ts';
 
-/** The vendor does not document how long it keeps records. These outlive every test, but their data do not. */
+/** The vendor does not document how long it keeps records. Here they outlive every test, but their data does not. */
 const keptMs = 14 * 86_400_000;
 const runMsMax = 30 * 60_000;
 const dataSeconds = 3600;
 const pageSize = 100;
 
-/** The response of `GET /webhooks/default/secret`. A channel on the simulator has it as `callback_secret`. */
+/** The response of `GET /webhooks/default/secret`. Channels on the simulator use it as `callback_secret`. */
 export const replicateWebhookSecret = `whsec_${Buffer.from('simulated-replicate-webhooks').toString('base64')}`;
 
-/** Problem JSON or, without a title, only a detail. `param` is the field. */
+/** Replies with problem JSON or, without a title, with only a detail. `param` is the field. */
 const refuse = refusals(({ status, code: title, message: detail, param: field }) => {
   if (title === '') return json(status, { detail });
   const invalid_fields = field === '' ? undefined : [{ field, description: detail }];
@@ -123,7 +123,7 @@ function fileRoutes(desk: Desk<Detail>) {
   return fileRoutesOf(desk, refusals);
 }
 
-/** The vendor refuses a prediction with a file that the account cannot access. */
+/** Refuses a prediction whose file the account cannot access, as the vendor does. */
 function requireFiles({ world }: Desk<Detail>, request: Call['request'], input: object): void {
   for (const [field, value] of Object.entries(input))
     for (const url of [value].flat())
@@ -135,7 +135,7 @@ function nameIn({ request }: Call): string {
   return decodeURIComponent(request.path.split('/').slice(2, 4).join('/'));
 }
 
-/** A deployment is called by the name of its model, whoever owns the deployment. */
+/** Returns the model of a deployment, which is called by the model's name, whoever owns the deployment. */
 function deployedIn(call: Call): string {
   const [name = '', ...faults] = (nameIn(call).split('/')[1] ?? '').split('+');
   const model = models.find((one) => one.endsWith(`/${name}`));
@@ -143,7 +143,7 @@ function deployedIn(call: Call): string {
   return [model, ...faults].join('+');
 }
 
-/** `named` is the model in the path, or undefined if the version specifies the model. */
+/** `named` is the model in the path. Undefined if the version in the body specifies the model. */
 function submit(desk: Desk<Detail>, { request }: Call, named: string | undefined): Promise<Reply> {
   const body = desk.read(bodySchema, request);
   const [version = '', ...faults] = (body.version ?? '').split('+');
@@ -193,7 +193,7 @@ const wordFor = phaseWords('starting processing succeeded failed failed canceled
 const flagged =
   'The input or output was flagged as sensitive. Please try again with different inputs. (E005)';
 const interrupted = 'Prediction interrupted; please retry (code: PA)';
-/** `failed=<name>` selects one of the vendor's other error texts. */
+/** The vendor's other error texts, selected with `failed=<name>`. */
 const otherFailures: Readonly<Record<string, string>> = {
   E006: 'Invalid input: could not download the file. (E006)',
   memory: 'CUDA out of memory',
@@ -215,7 +215,7 @@ function present(job: Prediction): object {
     logs: '',
     error: phase === 'expired' ? interrupted : phase === 'failed' ? errorOf(job.faults) : null,
     source: 'api',
-    // A prediction that never began is `aborted`, whoever ended it.
+    // A prediction that never started is `aborted`, whoever stopped it.
     status: phase === 'cancelled' && since <= startsAt ? 'aborted' : wordFor(phase),
     created_at: date(task.createdAt),
     started_at: hasStarted ? date(startsAt) : undefined,
@@ -233,7 +233,7 @@ function errorOf(faults: FaultSet): string {
   return otherFailures[faults.text('failed') ?? ''] ?? interrupted;
 }
 
-/** Unverified. The simulator reports the output's length or number or, with docs-shape, only times. */
+/** Unverified. Returns the output's length or number or, with docs-shape, only times. */
 function metricsOf(job: Prediction): object {
   const { task, detail, since } = job;
   const predict_time = job.billed((since - job.startsAt) / 1000);
@@ -244,7 +244,7 @@ function metricsOf(job: Prediction): object {
     : { ...times, image_count: job.billed(detail.images) };
 }
 
-/** A string or, as other models return, a list with docs-shape or an object with docs-shape=object. */
+/** Returns a string, or what other models return: a list with docs-shape, an object with docs-shape=object. */
 function outputOf(job: Prediction): unknown {
   const { detail, faults } = job;
   const [file] = job.links({ lifetimeSeconds: dataSeconds, look: { format: detail.format } });

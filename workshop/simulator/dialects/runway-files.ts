@@ -6,8 +6,8 @@ import type { WireError } from '../wire.ts';
 import type { World } from '../world.ts';
 
 /**
- * Ephemeral uploads. The API issues an upload slot, and the caller sends the file to a storage service. Requests can
- * refer to the file as `runway://…` for a day.
+ * Runway's ephemeral uploads. The API issues an upload slot, and the caller sends the file to a storage service. For a
+ * day, requests can refer to the file as `runway://…`.
  */
 
 interface Slot {
@@ -19,7 +19,7 @@ interface Slot {
 }
 
 const lifetimeMs = 86_400_000;
-/** A medium must have this many bytes, as documented. */
+/** The documented minimum size of an upload. */
 const bytesMin = 512;
 const shelves = new WeakMap<World, Map<string, Slot>>();
 
@@ -31,7 +31,10 @@ function shelfOf(world: World): Map<string, Slot> {
 
 const storagePath = /^\/storage\/([\w-]+)$/;
 
-/** The storage service knows its own fields. It refuses requests with the account's key. */
+/**
+ * Returns the key of an upload, which the storage service recognises by its own fields. Storage requests with the
+ * account's key are refused.
+ */
 export function uploadKeyOf(request: WireRequest, world: World): string | undefined {
   const [, id] = storagePath.exec(request.path) ?? [];
   if (id === undefined) return bearerToken(request);
@@ -54,7 +57,7 @@ const uploadBody = z.strictObject({
   type: z.literal('ephemeral'),
 });
 
-/** `give` needs the API key and version. `store` needs the form fields that `give` issued. */
+/** `give` issues a slot and needs the API key and version. `store` needs the form fields issued with the slot. */
 export function uploadRoutesOf<Detail extends Rendered>(
   desk: Desk<Detail>,
   { mistake, refused }: { readonly mistake: (mistake: Mistake) => WireError; readonly refused: WireError },

@@ -5,20 +5,20 @@ import { refusals, sizeOf, taken } from '../engine.ts';
 import type { Call, Desk, Handler, Job, Mistake, Rendered, Reply } from '../engine.ts';
 import { areKnownUploads, uploadKeyOf, uploadRoutesOf } from './runway-files.ts';
 
-/** Runway: videos and images as jobs, without lists, callbacks or markers. */
+/** Runway's videos and images, all of them jobs, without lists, callbacks or markers. */
 
 const version = '2024-11-06';
-/** The vendor does not document how long it keeps records. These outlive every test. */
+/** The vendor does not document how long it keeps records. Here they outlive every test. */
 const keptMs = 30 * 86_400_000;
 const linkSeconds = 86_400;
-/** One model's running jobs. Additional jobs wait as THROTTLED, which is not an error. */
+/** The most jobs of one model that run at once. Others wait as THROTTLED, which is not an error. */
 const slots = 20;
-/** These stand in for the models' prices, per second and per image. */
+/** Simplified prices, per second of video and per image. */
 const creditsPerSecond = 20;
 const creditsPerImage = 5;
 const creditBalance = 12_500;
 
-/** An error body has a text and no code. A field error has an issue. */
+/** Replies with a text and no code. Field errors also have an issue. */
 const refuse = refusals(({ status, code, message, param }) => {
   if (code === '') return json(status, { error: message });
   const issues = [{ path: param.split('.'), message }];
@@ -78,7 +78,7 @@ export const runway = dialect<Detail>({
     paths.some((known) => path === `/v1/${known}`)
       ? refuse(405, '', 'Method not allowed.')
       : refuse(404, '', `Cannot ${method} ${path}`),
-  // No `moderated`, because content is inspected when the job runs. A 429 only ever refers to the daily quota.
+  // Without `moderated`, because content is inspected when the job runs. A 429 always means the daily quota.
   problems: {
     unauthorized: refuse(401, '', 'The API key is invalid or disabled.'),
     forbidden: refuse(403, '', 'You do not have access to this resource.'),
@@ -104,7 +104,7 @@ export const runway = dialect<Detail>({
     'GET /v1/tasks/:id': versioned(desk.shows((job) => present(job, runningBefore(desk, job) >= slots))),
     'DELETE /v1/tasks/:id': versioned((call) =>
       desk.about('delete', call, (job) => {
-        // Afterwards the job is gone or, with docs-shape, appears as CANCELLED.
+        // After this, the job is gone or, with docs-shape, appears as CANCELLED.
         if (job.isOver || !job.faults.has('docs-shape')) desk.remove(job);
         else desk.cancel(job);
         return empty(204);
@@ -145,13 +145,13 @@ function submit(desk: Desk<Detail>, { request }: Call, path: string): Promise<Re
   });
 }
 
-/** Reads pixels, or a resolution, which may replace the ratio. */
+/** Returns the size from pixels, or from a resolution in place of the ratio. */
 function sizeIn({ ratio = '1280:720', resolution = ratio.replace('auto_', '') }: Body) {
   const pair = pairIn(ratio);
   return pair !== undefined && pair.width > 64 ? pair : sizeOf(linesOf(resolution), ratio);
 }
 
-/** Counts the jobs that run before this one. Jobs run in the order of their age. */
+/** Counts the jobs that run before this one. The oldest job runs first. */
 function runningBefore(desk: Desk<Detail>, { id, model, task }: Job<Detail>): number {
   const others = desk.newestFirst().filter((other) => other.model === model && other.id !== id);
   return others.filter((other) => other.task.createdAt <= task.createdAt && other.phase === 'running').length;

@@ -86,7 +86,7 @@ function submit(desk: Desk<Detail>, way: (typeof ways)[keyof typeof ways]) {
   );
 }
 
-/** The list omits payload, cost and failure reason. */
+/** Returns records without payload, cost and failure reason. */
 function list(desk: Desk<Detail>, call: Call): Promise<Reply> {
   const { query } = call.request;
   const ids = query.getAll('task_ids');

@@ -4,19 +4,19 @@ import { areaOf, bearerToken, dialect, empty, inSeconds, json, linesOf, link, me
 import { refusals, sizeOf, taken, word } from '../engine.ts';
 import type { Call, Desk, Handler, Job, Rendered, Reply, Submission } from '../engine.ts';
 
-/** xAI's Grok Imagine, which has no lists, cancellations or callbacks. */
+/** xAI's Grok Imagine, without lists, cancellations and callbacks. */
 
-/** The vendor calls the links "temporary" and states no lifetime. */
+/** The vendor calls links "temporary" and documents no lifetime. */
 const linkSeconds = 3600;
 const ticksPerThousandth = 10_000_000;
-/** Thousandths of a dollar: per second of video, per image, and per input image of an edit. */
+/** Prices in thousandths of a dollar: per second of video, per image, and per input image of an edit. */
 const rates: Readonly<Record<string, number>> = { '480p': 50, '720p': 70, '1080p': 250 };
 const imageRate = 60;
 const inputImageRate = 10;
-/** The input seconds that are billed at most, because the model reads only these. */
+/** The most input seconds that are billed, because the model reads no more. */
 const inputSecondsMax = { edits: 8.7, extensions: 15 };
 
-/** The code is a sentence that several errors share. Only the message is specific. */
+/** Replies with an error. The code is a sentence shared by multiple errors, so only the message is specific. */
 const refuse = refusals(({ status, code, message }) => json(status, { code, error: message }));
 const invalid = (message: string) => refuse(400, 'Client specified an invalid argument', message);
 const permission = 'The caller does not have permission to execute the specified operation';
@@ -56,7 +56,7 @@ export const xai = dialect<Detail>({
   name: 'xai',
   prefix: '/xai/v1',
   expiresAfterMs: 86_400_000,
-  // A missing key gets a 401. A wrong key is an invalid argument.
+  // A missing key gets a 401, but a wrong key is an invalid argument.
   keyOf(request) {
     const key = bearerToken(request);
     if (key === undefined) throw refuse(401, permission, 'No API key was provided.');
@@ -124,14 +124,14 @@ function submit<Body extends { model: string; prompt: string }>(
   return desk.creates(schema, order, ({ id }) => json(200, { request_id: id }));
 }
 
-/** An edit is as long as its input. An extension costs only its added part. Both are at most 720p. */
+/** An edit is as long as its input. An extension costs only the added part. Both are at most 720p. */
 function ofVideo(input = 5, operation: keyof typeof inputSecondsMax, added: number): Detail {
   if (input > inputSecondsMax[operation]) throw invalid('The video is too long.');
   const charge = (rates['720p'] ?? 0) * (added === 0 ? input : added);
   return { ...sizeOf(720, '16:9'), seconds: input + added, charge };
 }
 
-/** 202 until the job is over. With docs-shape, that response is empty, and the final one has no status word. */
+/** 202 until the job has finished. With docs-shape, that response is empty, and the final one has no status word. */
 function present(job: Job<Detail>): Reply {
   const { task, detail, phase, faults, now } = job;
   const isOld = faults.has('docs-shape');
@@ -150,8 +150,8 @@ function present(job: Job<Detail>): Reply {
     });
   }
   if (phase !== 'failed') return json(200, { status: 'expired', progress: 0 });
-  // The rendered result is refused, but the job counts as done. Whether the vendor bills it is unverified. The
-  // simulator bills it, except with docs-shape.
+  // The result is refused, but the job counts as done. Unverified: whether the vendor bills it. The simulator does,
+  // except with docs-shape.
   const none = { url: '', duration: 0, respect_moderation: false };
   const charge = isOld ? 0 : job.billed(detail.charge);
   if (faults.has('moderation-in-task')) return json(200, { status: 'done', ...ended(job, none, charge) });

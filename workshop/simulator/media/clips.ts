@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /**
  * The sample clips that stand in for every video: five seconds of H.264 at 24 frames per second, a few kilobytes each.
  * This project rendered them, and they are as free to use as the rest of it. They show a tinted gradient and a growing
- * white bar, so that viewers see progress. `clipOf` gives a clip the pixels and length of its task.
+ * white bar, so viewers see progress. `clipOf` adapts a clip to the size and length of its task.
  */
 const clips = [
   { name: '16x9', ratio: 16 / 9 },
@@ -30,7 +30,7 @@ export interface ClipShape {
   readonly seconds: number;
 }
 
-/** The closest clip, with these pixels and this length in its headers. Players scale and slow down its frames. */
+/** Returns the closest clip, with this size and length in its headers. Players scale and slow down its frames. */
 export function clipOf({ width, height, seconds }: ClipShape): Buffer {
   const clip = readClip(nearestClip(width, height));
   const boxAt = (type: string): number => clip.indexOf(type, clip.indexOf('moov'), 'latin1');
@@ -47,7 +47,7 @@ export function clipOf({ width, height, seconds }: ClipShape): Buffer {
   return clip;
 }
 
-/** Returns an MP4 box of `length` bytes that players skip, or nothing if `length` is too small for a box. */
+/** Returns an MP4 box of `length` bytes that players skip. Empty if `length` is too small for a box. */
 export function paddingBox(length: number): Buffer {
   if (length < 8) return Buffer.alloc(0);
   const box = Buffer.alloc(length);

@@ -1,11 +1,11 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A single-colour picture: a small file in a real format with exactly its pixel size. */
+/** A picture of a single colour: a small file in a real format, with exactly its pixel size. */
 export interface Picture {
   readonly width: number;
   readonly height: number;
   readonly tint: number;
-  /** A lighter colour stands for a watermark or a video's end. */
+  /** Lightens the colour, for a watermark or the end of a video. */
   readonly marked: boolean;
 }
 
@@ -17,7 +17,7 @@ function colourOf({ tint, marked }: Picture): readonly [red: number, green: numb
   return marked ? [red + 60, green + 60, blue + 60] : [red, green, blue];
 }
 
-/** Writes a palette of one entry, and rows of zeros. */
+/** Encodes a palette with one entry and rows of zeros. */
 export function encodePng(picture: Picture): Buffer {
   const { width, height } = picture;
   const header = Buffer.alloc(13);
@@ -33,7 +33,7 @@ export function encodePng(picture: Picture): Buffer {
   ]);
 }
 
-/** Returns a private chunk of `length` bytes that readers skip, or nothing if `length` is too small. */
+/** Returns a private chunk of `length` bytes that readers skip. Empty if `length` is too small for a chunk. */
 export function paddingChunk(length: number): Buffer {
   return length < 12 ? Buffer.alloc(0) : chunk('paDd', Buffer.alloc(length - 12));
 }
@@ -48,8 +48,8 @@ function chunk(type: string, data: Buffer): Buffer {
 }
 
 /**
- * Baseline JPEG, 4:2:0. Only the first block of each component has content, the DC in steps of one (quantiser 8). The
- * Huffman tables encode "no change" and "end of block" in one bit each, so the rest is zeros.
+ * Encodes a baseline JPEG, 4:2:0. Only the first block of each component has content, the DC in steps of one (quantiser
+ * 8). The Huffman tables encode "no change" and "end of block" in one bit each, so the rest is zeros.
  */
 const bitsOfUnit = 12;
 
@@ -77,13 +77,13 @@ export function encodeJpeg(picture: Picture): Buffer {
     segment(0xc0, [8, ...size, 3, 1, 0x22, 0, 2, 0x11, 0, 3, 0x11, 0]),
     segment(0xc4, [0, 1, 0, 0, 0, 8, ...zeros(11), ...zeros(9).map((_, at) => at), 16, 1, ...zeros(15), 0]),
     segment(0xda, [3, 1, 0, 2, 0, 3, 0, 0, 63, 0]),
-    // In a scan, 0 must follow 0xff.
+    // Inside a scan, 0 must follow each 0xff.
     Buffer.from(scan.toString('latin1').replaceAll('\u{ff}', '\u{ff}\0'), 'latin1'),
     Buffer.from('ffd9', 'hex'),
   ]);
 }
 
-/** A block: its category, the value in that many bits, and the end of block. */
+/** Encodes a block: its category, the value in that many bits, and the end of block. */
 function dc(value: number): string {
   const whole = Math.round(value);
   if (whole === 0) return '00';
@@ -92,13 +92,13 @@ function dc(value: number): string {
   return `${(15 + category).toString(2)}${bits.toString(2).padStart(category, '0')}0`;
 }
 
-/** A marker segment. The length field counts its own two bytes. */
+/** Builds a marker segment. The length field counts its own two bytes. */
 export function segment(marker: number, body: Iterable<number> & { readonly length: number }): Buffer {
   const length = body.length + 2;
   return Buffer.from([0xff, marker, length >> 8, length & 255, ...body]);
 }
 
-/** Lossless. Each code has one symbol, so a pixel needs no bits. */
+/** Encodes lossless WebP. Each code has a single symbol, so pixels need no bits. */
 export function encodeWebp(picture: Picture): Buffer {
   const [red, green, blue] = colourOf(picture);
   const fields: readonly (readonly [value: number, bits: number])[] = [

@@ -6,7 +6,6 @@ import { mediaTypes, renderMedium, type MediaFormat, type Medium } from './mediu
 
 export interface Link {
   readonly medium: Medium;
-  /** The file's name without its extension. */
   readonly name: string;
   readonly issuedAt: number;
   readonly lifetimeSeconds: number;
@@ -19,11 +18,11 @@ const sidePixelsMax = 16_384;
 const pixelsMax = 20_000_000;
 const bytesMax = 256 * 1024 * 1024;
 const framesMax = 3600;
-// Not a secret. An altered or invented link fails as at the provider, even after a restart.
+// Not a secret. An altered or invented link fails as it would at the provider, even after a restart.
 const signingKey = 'simulator-media';
 const pathPattern = /^\/(\d{1,5})x(\d{1,5})-(\d{1,4})-(\d)(m?)-(\d{1,9})\/[\w-]+\.(mp4|png|jpeg|webp)$/;
 
-/** Result files behind links that look presigned. A file is rendered on request and refused after it expires. */
+/** Result files behind links that look presigned. A file is rendered on request, and refused after it expires. */
 export class MediaShelf {
   readonly #cache = new LRUCache<string, Buffer>({
     maxSize: cacheBytesMax,
@@ -44,7 +43,7 @@ export class MediaShelf {
     return `${origin}${mediaPrefix}${path}?${query.toString()}`;
   }
 
-  /** Only GET is presigned. Like the provider, refuses a HEAD of the same link. */
+  /** Serves a file. Only GET is presigned, so a HEAD of the same link is refused, as at the provider. */
   serve(request: WireRequest, now: number): Reply {
     const signed = new URLSearchParams(request.query);
     const given = signed.get('X-Tos-Signature') ?? '';

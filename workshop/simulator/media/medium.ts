@@ -1,12 +1,12 @@
 import { clipOf, framesPerSecond, paddingBox } from './clips.ts';
 import { encodeJpeg, encodePng, encodeWebp, paddingChunk, segment, type Picture } from './images.ts';
 
-/** Describes a result file completely. The same description yields the same bytes. */
+/** A complete description of a result file. The same description yields the same bytes. */
 export interface Medium extends Picture {
   readonly format: MediaFormat;
-  /** The length that the headers of the sample clip claim. 0 for an image. */
+  /** The length in frames that the sample clip's headers claim. 0 for an image. */
   readonly frames: number;
-  /** Pads the file to this size, for benchmarks. 0 for the smallest possible file. WebP is never padded. */
+  /** The size to pad the file to, for benchmarks. 0 for the smallest possible file. WebP is never padded. */
   readonly bytes: number;
 }
 
@@ -19,7 +19,7 @@ export const mediaTypes: Readonly<Record<MediaFormat, string>> = {
   webp: 'image/webp',
 };
 
-/** Two marker bytes, and 65,535 bytes of length and body. */
+/** Two marker bytes, plus 65,535 bytes of length and body. */
 const segmentBytesMax = 65_537;
 
 export function renderMedium(medium: Medium): Buffer {

@@ -2,8 +2,6 @@ import { createHmac } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startHarness } from '../support.ts';
 
-/** Vendors with more than one way to authenticate. */
-
 const harness = await startHarness({ renderSeconds: 8, apiKeys: ['test-key', 'access:secret'] });
 afterAll(() => harness.close());
 

@@ -4,7 +4,7 @@ import { startCallbackReceiver } from '../../../support/callback-receiver.ts';
 import { replicateWebhookSecret } from '../../../../workshop/simulator/dialects/replicate.ts';
 import { seedance2, startHarness, testKey } from '../support.ts';
 
-/** Details of single vendors that neither recorded fixtures nor the adapters' tests cover. */
+/** Covers vendors' details that neither recorded fixtures nor the adapters' tests cover. */
 
 const harness = await startHarness({ renderSeconds: 8 });
 beforeEach(() => {
@@ -47,7 +47,7 @@ it('MiniMax never calls an address that did not return the challenge', async () 
     const body = { model: 'MiniMax-Hailuo-2.3', prompt: 'a cat', callback_url: receiver.url };
     expect((await harness.call('POST', '/minimax/v1/video_generation', body)).status).toBe(200);
     harness.control.advance(9);
-    // Once Replicate's callback arrives, an earlier one would have arrived, too.
+    // Any earlier callback would have arrived before this one.
     await predict({ webhook: receiver.url, webhook_events_filter: ['completed'] });
     harness.control.advance(9);
     await receiver.waitFor(2);

@@ -11,7 +11,7 @@ afterAll(() => harness.close());
 const version = { 'x-runway-version': '2024-11-06' };
 const post = (path: string, body: object) => harness.call('POST', `/runway/v1/${path}`, body, version);
 
-/** For fields that the SDK declares only as `string` or `number`. */
+/** Values for fields that the SDK declares only as `string` or `number`. */
 const samples: Readonly<Record<string, unknown>> = {
   promptText: 'a cat',
   tag: 'cat',
@@ -23,7 +23,10 @@ const samples: Readonly<Record<string, unknown>> = {
   at: 1,
 };
 
-/** A value for each word of the field's type, or one value of the type. Nested objects contain all required fields. */
+/**
+ * Returns a value for each literal of the field's type, or one value of the type. Nested objects contain every required
+ * field.
+ */
 function valuesOf(field: string, type: string, types: SdkTypes): readonly unknown[] {
   const words = literalsOf(type);
   const numbers = membersOf(type).filter((member) => /^\d+$/.test(member));
