@@ -200,7 +200,6 @@ it('polls once and returns after a timer if no place to stay is free', async () 
   const input = await submitted({ expectedSeconds: 60 });
   const { poller, polls } = upstream(pending);
   const heartbeatDetails = { polls: 1, errors: 0, gone: 0, phase: 'running' };
-  // Close to the expected end, an attempt stays in the worker and polls every second.
   const nearTheEnd = Date.now() + 55_000;
   const now = () => nearTheEnd;
   const listing: typeof poller = (...of) => ({ ...poller(...of), lists: () => true });

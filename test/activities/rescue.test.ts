@@ -138,7 +138,6 @@ describe('a poll that sees a failed job', () => {
     const gate = { ...openGate, leave: async (...from: unknown[]) => void left.push(from) };
     const late = reporting(succeeded('https://cdn.example/late.mp4'), { gate });
     expect(await late.poll(task, again)).toMatchObject(elsewhereNow);
-    // The dead worker may not have freed its slot, so the slot is freed again.
     expect(left).toEqual([[task.task, expect.objectContaining({ channel: 'ark', credential: 'a' })]]);
     expect(await world.record(task)).not.toHaveProperty('outcome');
     paused.release();

@@ -334,7 +334,6 @@ describe('submit', () => {
       };
       const view = await world.worker({ tasks: { ...tasks, step }, now: () => clock }).submit(input);
       expect(posts(prompt)).toBe(0);
-      // Nothing was sent, so the task returns to the channel after a pause.
       expect(view.state).toMatchObject({ at: 'pausing', ms: 5_000 });
       await world.store().step(input.task, { kind: 'resumed', elapsedMs: 5_000 });
       expect(await world.worker().submit(input, again)).toMatchObject(waiting);

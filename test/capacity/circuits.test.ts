@@ -461,7 +461,6 @@ describe('circuits that processes share', () => {
       expect(await enterAll()).toEqual([false, false, false, false]);
       const [first = next(where)] = others;
       await circuits.report(first, failure);
-      // Two accounts fail in the same way, so neither account is the cause.
       expect(await isOpen(circuits, { ...next(where), account: 'e' })).toBe(true);
     },
   );
@@ -517,7 +516,6 @@ describe('circuits that processes share', () => {
     await circuits.refresh();
     expect(await isOpen(circuits, next(where))).toBe(false);
     expect(await partAt('ordered')).toMatchObject({ state: 'serving', by: 'anna' });
-    // When the override expires, the circuit permits one trial, whose outcome decides.
     await circuits.override({ ...credential, model: 'm' }, { ...order, state: 'open', until });
     clock = until;
     const trial = next(where);

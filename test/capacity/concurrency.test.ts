@@ -103,7 +103,6 @@ describe('the concurrency limit of a credential', () => {
     expect(seen.body.status).toBe('pending');
 
     const history = await gateway.core.client.workflow.getHandle(waiting).fetchHistory();
-    // The scheduled activity is the last event, however often it has checked for a slot.
     expect(history.events?.length).toBeLessThan(16);
 
     const cancelled = await account.call('POST', `/v1/videos/generations/${waiting}/cancel`);

@@ -179,7 +179,6 @@ describe('the slots of a credential', () => {
       await end(held[0]);
       expect(await call('greedy')).toBeUndefined();
       expect(await call('modest')).toBeDefined();
-      // Both accounts have been served. The next free slot is for the account with fewer.
       expect(await call('modest')).toBeUndefined();
       await end(held[1]);
       expect(await call('greedy')).toBeUndefined();

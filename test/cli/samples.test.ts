@@ -184,7 +184,7 @@ function stable(text: string): string {
       .replaceAll(/\+\d+\.\d{3} s/g, 'LATER')
       // How long a task waits for each step depends on the machine.
       .replaceAll(/^ *TIME +(?:LATER +wait|TIME|\d[\d:T-]+…) .*$/gm, '')
-      .replaceAll(/https?:\/\/[\w.:-]+(?= answered)/g, 'URL')
+      .replaceAll(/https?:\/\/[\w.:-]+(?= responded)/g, 'URL')
       .replaceAll(/; \d+ like the previous one are not shown/g, '')
       .replaceAll(/^(key +)[0-9a-f]{8}$/gm, '$1HEX')
       .replaceAll(/^(plan +)[0-9a-f]{16}$/gm, '$1HEX')

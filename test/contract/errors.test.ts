@@ -35,7 +35,6 @@ function expectUnified({ body }: Answer): void {
       type: expect.stringMatching(/^[a-z_]+$/),
       param: expect.any(String),
       code: expect.any(String),
-      // If an upstream failed, the error includes the class of the failure.
       ...(['provider_error', 'content_policy_violation'].includes(body.error.code)
         ? { class: expect.stringMatching(/^[a-z_]+$/) }
         : {}),

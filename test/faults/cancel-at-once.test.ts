@@ -81,7 +81,6 @@ async function createAndCancel(n: number): Promise<Cancelled> {
   if (n >= tasks - sentAtLeast)
     await expect.poll(() => gateway.simulator.submissions(prompt).creates).toBe(1);
   else await delay((cancelAfterMsMax * n) / tasks);
-  // If the cancel waited for the render, this test would time out.
   return { id: created.body.id, prompt, isQueued, ...(await cancelUntilAnswered(created.body.id)) };
 }
 

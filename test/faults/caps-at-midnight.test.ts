@@ -59,7 +59,6 @@ async function createAcrossMidnight(account: TestAccount, body: object) {
       return persevere(() => account.call('POST', '/v1/videos/generations', options));
     } finally {
       answered += 1;
-      // At most ten tasks have been created, so the day's cap is exhausted.
       if (answered === waveSize / 2) halfAnswered.resolve();
     }
   }

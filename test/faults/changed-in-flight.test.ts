@@ -132,7 +132,6 @@ it('a task that waits to be submitted to a channel that nobody serves any more i
     ['ark', 'accepted'],
     ['spare', 'not_accepted'],
   ]);
-  // The task renders on another channel and no longer blocks the queue.
   expect(await queues()).toEqual([]);
   gateway.simulator.advance(3600);
   expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });

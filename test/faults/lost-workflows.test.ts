@@ -113,7 +113,7 @@ it('each task ends as it would have, with one submission, and what was terminate
   }
   for (const id of [...ids.values(), unbegun]) await loseWorkflow(id);
   await gateway.core.client.workflow.getHandle(terminated).terminate();
-  // The visibility store, which lists running workflows, lags behind.
+  // The visibility store lags behind.
   const gone = new Set([...ids.values(), unbegun, terminated]);
   const running = async () => {
     const listed: string[] = [];

@@ -289,7 +289,6 @@ describe('connections', () => {
     const request = client();
     for (let turn = 0; turn < 3; turn += 1) {
       expect((await request(get(server.url, { method: 'POST', json: {} }))).status).toBe(200);
-      // The client closes its side when it learns that the server has closed the other.
       await expect.poll(() => server.open).toBe(0);
     }
     expect([server.connections, server.requests]).toEqual([3, 3]);

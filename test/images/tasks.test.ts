@@ -231,7 +231,6 @@ describe('a client that repeats automatically', () => {
     await finished(first.body.id);
     const late = await generate(asked, { ...retries(2), prefer: 'wait=120' });
     expect(late.body.data).toHaveLength(1);
-    // The response itself is not stored, because each attempt's record names the task.
     await expect.poll(() => claims().countDocuments({ made: first.body.id })).toBe(3);
     expect(await gateway.core.mongo.db.collection('image_result_bodies').countDocuments({})).toBe(0);
     expect(await claims().countDocuments({ made: first.body.id, answer: { $exists: true } })).toBe(0);

@@ -270,7 +270,7 @@ describe('redelivery of a callback', () => {
   });
 
   it('replaces a series that still waits for its next attempt', async () => {
-    // The third of the scheduled requests is due in five minutes.
+    // The third scheduled request is due in five minutes.
     const { receiver, task } = await endedTask([500, 500, 204], 2);
     expect(await callbackOf(task)).toMatchObject({ state: 'pending' });
     expect((await redeliver(task)).status).toBe(200);

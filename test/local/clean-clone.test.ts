@@ -51,7 +51,7 @@ describe('a clean clone', () => {
     const created = await answerOf(create, clone);
     expect(created).toMatchObject({ object: 'video.generation.task', status: 'submitted' });
     expect((await answerOf(list, clone)).data[0].id).toBe(created.id);
-    // Works immediately, because the previous command waits for the video.
+    // The previous command waits for the video, so this one works immediately.
     await bash(download, clone);
     expect((await readFile(join(clone, 'video.mp4'))).subarray(4, 8).toString()).toBe('ftyp');
     await bash(image, clone);

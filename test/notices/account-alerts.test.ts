@@ -205,7 +205,6 @@ it('a receiver that hangs delays neither the round nor the events of other accou
   await quick.credit(-15n);
   await process.alerts.run();
   expect(quick.events()).toHaveLength(1);
-  // The account's second event waits for the share that the first one uses.
   expect(posted.filter((url) => url === hanging)).toHaveLength(1);
   release();
   await process.alerts.stop();

@@ -37,7 +37,9 @@ describe.skipIf(browserPath === undefined)(`lists of the console${noBrowser}`, (
     await expect.poll(() => topOf(head)).toBe(0);
     await page.getByRole('region', { name: 'Tasks' }).evaluate((node) => node.scrollTo(60, 0));
     const leftOf = (element: Locator) => element.evaluate((node) => node.getBoundingClientRect().left);
-    const cell = page.getByRole('row').nth(30).getByRole('cell').nth(3);
+    const titles = await page.getByRole('columnheader').allTextContents();
+    const column = titles.findIndex((title) => title.includes('State'));
+    const cell = page.getByRole('row').nth(30).getByRole('cell').nth(column);
     expect(await leftOf(head)).toBe(await leftOf(cell));
     expect(await topOf(head)).toBe(0);
     await page.evaluate('scrollTo(0, 0)');

@@ -20,7 +20,7 @@ let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => void (database = await openDatabase()));
 afterAll(() => database.drop());
 
-/** Limits a step to as many items as it takes to begin the other holder's. */
+/** Ends a step once this many items have begun. */
 function limit(countMax: number) {
   const begun: string[] = [];
   return { begun, isOver: () => begun.length >= countMax };

@@ -226,7 +226,7 @@ describe('results in our own storage', () => {
     expect(task).toMatchObject({ status: 'failed', error: { code: 'task_expired' }, data: [] });
     const entries = await gateway.core.ledger.entriesOfTask(id);
     expect(entries.map(({ kind }) => kind)).toEqual(['hold', 'release']);
-    // Retries stop at some point. A poll in flight at the deadline may write once more.
+    // The retries end eventually, but a poll in flight at the deadline may write once more.
     const afterRetry = async () => {
       const copy = await copyOf(id);
       await gateway.core.stores.resultCopies.write({ ...copy, state: 'retry', dueAt: 0 });

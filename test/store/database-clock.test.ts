@@ -93,7 +93,6 @@ describe('a jump of the database’s clock', () => {
     await pass();
     const late = await open();
     expect(late.isRight()).toBe(false);
-    // If both of a machine's clocks were changed, they agree with each other.
     world.ownApart = apart;
     expect((await open()).isRight()).toBe(false);
     await pass();

@@ -108,7 +108,6 @@ describe('of simultaneous writers', () => {
       const { state, attempts } = await read(id);
       const stop = stopOf(state);
       expect(wanted.ok).toBe(true);
-      // If the request may have been sent, the cancellation waits for its response.
       expect([state.at, attempts.length, stop]).toEqual(
         sent.ok ? ['sending', 1, 'cancel'] : ['ending', 0, undefined],
       );

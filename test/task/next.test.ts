@@ -745,7 +745,6 @@ describe('an operator', () => {
   it('acts without a change of state at any time', () => {
     for (const { state, ...task } of Object.values(states)) {
       const after = stepped({ ...task, state }, { kind: 'acted' }).state;
-      // The event ends the state `creating` and leaves every other state unchanged.
       expect(state.at === 'creating' ? after.at : after).toEqual(state.at === 'creating' ? 'queued' : state);
     }
   });

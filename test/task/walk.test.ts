@@ -261,7 +261,6 @@ function expectStep({ before, after, event, now, memory }: Step): void {
     ]);
   }
   expect(isAbandoned(before.state)).toBe(false);
-  // The status only moves forward, and a final status never changes.
   if (isTerminal(before.status)) expect(after.status).toBe(before.status);
   const order = [before, after].map(({ status }) => taskStatuses.indexOf(status));
   expect(order).toEqual(order.toSorted((a, b) => a - b));

@@ -25,11 +25,12 @@ export function columnsOf(currency, { byEnd, isNarrow }) {
           html`<div class="small soft">${short(row.model)}<br /><${Time} at=${time.at(row)} /></div>`
         }`,
   };
+  const state = { title: 'State', cell: (/** @type {Task} */ one) => html`<${TaskState} task=${one} />` };
   return [
-    ...(isNarrow ? [task] : []),
+    ...(isNarrow ? [task, state] : []),
     { title: `Amount ${currency}`, money: (task) => amountOf(task).amount },
     { title: 'Billing', cell: (task) => html`<span class="soft">${amountOf(task).word}</span>` },
-    { title: 'State', cell: (task) => html`<${TaskState} task=${task} />` },
+    ...(isNarrow ? [] : [state]),
     { title: 'Reason or next step', isProse: true, cell: (task) => html`<${Next} task=${task} />` },
     ...(isNarrow ? [] : [task, { title: 'Model', cell: (/** @type {Task} */ { model }) => short(model) }]),
     { title: 'Account', cell: ({ account }) => short(account) },

@@ -36,7 +36,6 @@ it('the token is shown once, stored as an HMAC, and opens the operators’ API',
   expect((await world.admin('GET', '/operators')).text).not.toContain(secret);
   expect(world.logLines.join('')).not.toContain(secret);
   expect((await adminCaller(world.url, token)('GET', '/keys')).status).toBe(200);
-  // The token is not an API key, and a key of the same length is not an operator's token.
   expect((await world.call('GET', '/v1/balance', { key: token })).status).toBe(401);
 });
 

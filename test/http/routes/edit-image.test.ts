@@ -100,7 +100,6 @@ describe('each form of a reference image reaches an upstream that accepts files'
     const form = await received();
     expect(await bytesOf(form.get('image'))).toEqual(red);
     expect(await bytesOf(form.get('mask'))).toEqual(pixel);
-    // The type comes from the bytes, not from the caller's file name.
     expect(form.get('image')).toMatchObject({ type: 'image/png', name: 'my_photo.png' });
     expect([form.get('n'), form.get('size'), form.get('prompt')]).toEqual(['2', '1024x1024', body.prompt]);
   });

@@ -49,7 +49,6 @@ it('where a failed job is replaced, after what, and whether moderated content ma
     { channel: 'ark', credential: 'a' },
   ];
   expect((await about({})).fallback).toEqual({ ...named, candidates });
-  // Other vendors do not know a file that is stored at one vendor.
   const image = { images: ['asset://a-file'] };
   expect(await about(image)).toMatchObject({
     candidates: [{ channel: 'ark' }, { channel: 'spare' }],

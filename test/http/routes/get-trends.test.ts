@@ -93,7 +93,6 @@ it('reads past hours from rollups, renews those that may have changed, and agree
       now: () => world.clock.stoppedAt ?? 0,
     });
   await world.db.collection('rollups').deleteMany({});
-  // Two processes may write the rollups of the same hours at once.
   const [one, other] = await Promise.all([node()('week'), node()('week')]);
   expect(other).toEqual(one);
   expect(await world.db.collection('rollups').countDocuments()).toBe(168);

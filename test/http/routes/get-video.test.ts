@@ -333,7 +333,6 @@ describe('?wait=', () => {
     const answers = await Promise.all(waiting);
     expect(new Set(answers.map(({ body }) => body.status))).toEqual(new Set(['succeeded']));
     expect(inFlightMax).toBe(1);
-    // Every request is for the same task, so one read serves them all.
     expect(new Set(asked.map((ids) => ids.join()))).toEqual(new Set([id]));
   });
 });

@@ -49,7 +49,6 @@ it('a preferred port is chosen unless another process has chosen it, and still r
 it('a port that is chosen is not chosen again before anything has bound it', async () => {
   const port = await choosePort('any', 'a test');
   expect(await choosePort({ preferred: port }, 'a test')).toBeGreaterThan(port);
-  // The same process may choose the port again, to restart a server.
   expect(await choosePort({ fixed: port }, 'a test')).toBe(port);
 });
 
