@@ -59,8 +59,9 @@ describe.skipIf(browserPath === undefined)(`the page of an account${noBrowser}`,
   });
 
   it('shows its usage, and exports everything', async () => {
-    const { id, create } = await world.newAccount();
-    const task = (await create()).body.id;
+    const account = await world.newAccount();
+    const { id } = account;
+    const task = (await account.create()).body.id;
     const { page, faults } = await signedIn(`#/accounts/${id}`);
     await page.getByText('Usage this month').click();
     await page.getByRole('region', { name: 'Usage' }).getByRole('link', { name: 'clip' }).waitFor();
