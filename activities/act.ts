@@ -246,7 +246,7 @@ async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Pr
 /** How long copying the result may take. After that, the vendor's link is delivered. */
 const copyMaxMs = 20_000;
 
-/** Checks that the result opens before anyone is charged for it. A dry run does not copy it. */
+/** Checks that the result can be read before anyone is charged for it. A dry run only opens it and copies nothing. */
 async function openResult(
   task: Task,
   { result_url: url = '', dry_run: isDryRun }: ActionInput,

@@ -94,7 +94,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
       if (outcome === 'started') return {};
       const own = { ...request, creation, begunAt, isNew };
       const admitted = outcome === 'abandoned' ? undefined : await holdAndStart(own, deps);
-      // The task was abandoned, so nobody else removes what this attempt has written.
+      // The task was abandoned in the meantime, so this attempt must remove what it has written itself.
       if (admitted === undefined) await isStartedAfterAbandoning(creation, deps);
       else deps.storage.note(account, storedBytes, deps.requests.expiresAt(deadlineAt));
       return admitted;

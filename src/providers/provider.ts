@@ -333,7 +333,7 @@ export interface ProviderContext {
 }
 
 export interface SubmitContext extends ProviderContext {
-  /** The address for the upstream's callbacks, if they are allowed. It is secret and different for each task. */
+  /** Callback URL to give the upstream. Undefined if callbacks are disabled. Secret, and unique to each task. */
   readonly callbackUrl?: string;
   /** Identifies the job for `find`. Unique per attempt, at most 40 characters of [a-z0-9-]. */
   readonly marker: string;

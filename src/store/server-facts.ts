@@ -20,7 +20,7 @@ const noMajorityCodes: readonly unknown[] = [148, 238];
 export async function readServerFacts(db: Pick<Db, 'command'>): Promise<ServerFacts> {
   const [hello, info, readsMajority] = await Promise.all([
     db.command({ hello: 1 }),
-    // The database user may lack the permission. Only messages need the version.
+    // Ignores errors: the user may lack the permission, and only messages contain the version.
     db.command({ buildInfo: 1 }).catch(() => undefined),
     canReadMajority(db),
   ]);

@@ -38,8 +38,8 @@ export function taskSights(
     },
 
     /**
-     * Stores a concern separately from the state. The concern never replaces what the state itself requires, and a
-     * poll's concern does not replace one that a poll cannot judge. Returns false if nothing has changed.
+     * Sets a concern without changing the state. It never overrides a concern that the state implies, and a concern
+     * raised by a poll never overrides one that a poll cannot clear. Returns false if nothing has changed.
      */
     async setConcern(id: string, concern: Concern): Promise<boolean> {
       const status = concern === 'not_delivered' ? 'succeeded' : { $in: unfinishedStatuses };

@@ -99,7 +99,7 @@ export interface TaskPlan {
   readonly fallback?: Fallback;
 }
 
-/** A channel that must not be contacted for this long, measured from the start of the task's current work or pause. */
+/** A channel to leave alone for a while. The time counts from the start of the task's current work or pause. */
 export interface Rest extends RouteCandidate {
   readonly ms: number;
 }

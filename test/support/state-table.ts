@@ -137,7 +137,10 @@ const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
   },
 }; // prettier-ignore
 
-/** Sample events, more than one where variants behave differently, in the order in which they can occur. */
+/**
+ * Sample events by name, in the order in which they can occur. A name has several samples if its variants behave
+ * differently.
+ */
 const sampleEvents: Readonly<Record<EventName, Readonly<Record<string, TaskEvent>>>> = {
   taken_over: { '': { kind: 'taken_over', tryId: 'try-2' } },
   held: { '': { kind: 'held', hold: 1n } },

@@ -71,7 +71,7 @@ describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a t
         expect(await task.refusal(action, input)).toBe(refusal);
       } else if (action === 'retry_now' && name === 'review') {
         // Only charges that could not be computed or written can be settled again.
-        expect(await task.refusal(action, input)).toContain('waits for a decision');
+        expect(await task.refusal(action, input)).toContain('awaits an operator’s decision');
       } else if (action === 'retry_now' && name === 'asking') {
         expect(await task.refusal(action, input)).toContain('cannot be searched');
       } else if (action === 'undo') {

@@ -116,7 +116,7 @@ function standstillOf({ gateway }: Stand): Blow {
   };
 }
 
-/** Waits for a process without a fault, because each process has at most one at a time. */
+/** Waits until a process has no fault injected, because each can have only one at a time. */
 async function free(victims: readonly Victim[], random: Random): Promise<Victim> {
   for (;;) {
     const victim = random.pick(victims);

@@ -127,7 +127,7 @@ function isReturned({ failureCode = '' }: RunwayTask): boolean {
   return !/^(?:SAFETY|ASSET|INPUT_PREPROCESSING\.SAFETY)\b/.test(failureCode);
 }
 
-/** Reads the cost. Zero is valid: the vendor reports it for anything that it does not charge. */
+/** Reads the cost. Zero is valid: the vendor reports it for anything that it does not charge for. */
 function costOf({ cost }: RunwayTask): Cost | undefined {
   const amount = optionalAmount.parse(cost?.credits);
   return amount === undefined ? undefined : { amount, unit: 'credits' };

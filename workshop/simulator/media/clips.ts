@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /**
  * The sample clips that stand in for every video: five seconds of H.264 at 24 frames per second, a few kilobytes each.
- * This project rendered them, and they are as free to use as the rest of it. They show a tinted gradient and a growing
+ * They were rendered for this project and are under the same licence. They show a tinted gradient and a growing
  * white bar, so viewers see progress. `clipOf` adapts a clip to the size and length of its task.
  */
 const clips = [
