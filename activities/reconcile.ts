@@ -61,7 +61,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
     const isAbandoned = (task: Task): boolean => sightings.unchangedMs(task.id, task.rev) >= abandonedAfterMs;
     const running = new Set<string>();
     const isLeft = (task: Task): boolean => isAbandoned(task) && !running.has(task.id);
-    let isWhole = true;
+    const whole = new Set<UpkeepName>();
     await loop('running', async () => {
       for await (const id of deps.workflows.running()) running.add(id);
     });
@@ -79,7 +79,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
         },
         onFailed: ({ id }, error) => fail('unfinished', id, error),
       });
-      isWhole &&= !isOver();
+      if (!isOver()) whole.add('unfinished');
     });
     await loop('owing', async ({ isOver }) => {
       await walk(failures.last(tasks.owing()), {
@@ -88,7 +88,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
         run: (task) => attempt('owing', task.id, async () => isLeft(task) && deliverOwed(task)),
         onFailed: ({ id }, error) => fail('owing', id, error),
       });
-      isWhole &&= !isOver();
+      if (!isOver()) whole.add('owing');
     });
     const failing = new Set<string>();
     let isListed = false;
@@ -116,7 +116,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
       });
     });
     // After an incomplete run, keep watching the tasks that it did not reach.
-    if (isWhole) sightings.forgetOthers();
+    if (whole.size === 2) sightings.forgetOthers();
     failures.endRound();
     return { ...counts, upkeep: await runUpkeep(isStopped) };
   }

@@ -4,15 +4,19 @@ import type { SlotRefusal, SlotStore } from '../store/slots.ts';
  * Distributes slots fairly among calls that cannot wait. They have no tickets. Instead, every account whose call was
  * refused is owed one slot for a few seconds. A call may take a slot only if enough free slots remain for the refused
  * accounts that come first: those that hold fewer slots or, with equally many, those that have been refused for longer.
- * All processes share the refusals, so an account gains nothing by repeating its calls faster than others.
+ * All processes share the refusals, so an account gains nothing by repeating its calls faster than others. Only calls
+ * that found no free slot count as refused, so a free slot stays idle for ten seconds at most.
  */
 export interface RefusedAccounts {
-  /** Returns the current refusals. `mayTake` and `note` expect them. */
+  /** Returns the current refusals. `judge` and `note` expect them. */
   list(queue: string): Promise<readonly SlotRefusal[]>;
   /** Reads the slots only if another account has been refused recently. */
-  mayTake(call: SlotCall, refused: readonly SlotRefusal[]): Promise<boolean>;
-  note(call: SlotCall, refused: readonly SlotRefusal[], isTaken: boolean): Promise<void>;
+  judge(call: SlotCall, refused: readonly SlotRefusal[]): Promise<SlotVerdict>;
+  note(call: SlotCall, refused: readonly SlotRefusal[], outcome: 'taken' | 'full' | 'owed'): Promise<void>;
 }
+
+/** `owed`: the free slots are for accounts that were refused before. */
+export type SlotVerdict = 'allowed' | 'full' | 'owed';
 
 export interface SlotCall {
   readonly queue: string;
@@ -32,25 +36,29 @@ export function createRefusedAccounts(
   return {
     list: (queue) => store.refusals(queue, now() - owedMs),
 
-    async mayTake({ queue, limit, account }, refused) {
+    async judge({ queue, limit, account }, refused) {
       const others = refused.filter((refusal) => refusal.account !== account);
-      if (others.length === 0) return true;
+      if (others.length === 0) return 'allowed';
       const holders = await store.holders(queue, limit);
+      if (holders.length >= limit) return 'full';
       const heldBy = (name: string): number => holders.filter((holder) => holder === name).length;
       const [own, since] = [heldBy(account), refusalOf(account, refused)?.since ?? Infinity];
       const first = others.filter((other) => {
         const more = heldBy(other.account) - own;
         return more === 0 ? other.since < since : more < 0;
       });
-      return limit - holders.length > first.length;
+      return limit - holders.length > first.length ? 'allowed' : 'owed';
     },
 
-    async note({ queue, account }, refused, isTaken) {
+    async note({ queue, account }, refused, outcome) {
       const own = refusalOf(account, refused);
       const at = now();
-      if (isTaken) {
+      if (outcome === 'taken') {
         if (own !== undefined) await store.forgetRefusal(queue, account);
-      } else if (own === undefined || at - own.at >= notedEveryMs)
+        return;
+      }
+      if (outcome === 'owed' && own === undefined) return;
+      if (own === undefined || at - own.at >= notedEveryMs)
         await store.noteRefusal({ queue, account, since: own?.since ?? at, at });
     },
   };

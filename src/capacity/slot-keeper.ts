@@ -185,10 +185,11 @@ function createTryTake({ store, limitOf, now }: SlotKeeperDeps): SlotKeeper['try
     const queue = queueOf(candidate);
     const call = { queue, limit, account };
     const [ticket, refused] = await Promise.all([store.firstTicket(queue), refusedAccounts.list(queue)]);
-    const isAllowed = ticket === undefined && (await refusedAccounts.mayTake(call, refused));
+    // A waiting task gets the next slot, so the credential counts as full.
+    const verdict = ticket === undefined ? await refusedAccounts.judge(call, refused) : 'full';
     const lease = { task, account, until: now() + leaseMs };
-    const isTaken = isAllowed && (await store.reserve(queue, limit, lease)) !== undefined;
-    await refusedAccounts.note(call, refused, isTaken);
+    const isTaken = verdict === 'allowed' && (await store.reserve(queue, limit, lease)) !== undefined;
+    await refusedAccounts.note(call, refused, isTaken ? 'taken' : verdict === 'owed' ? 'owed' : 'full');
     return isTaken;
   };
 }

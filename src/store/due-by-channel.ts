@@ -21,8 +21,8 @@ export async function findDueByChannel<Schema extends Document & { readonly chan
       .sort({ dueAt: 1 })
       .limit(eachMax)
       .toArray();
-  // Documents of earlier versions have no channel.
-  const found = await due(null);
+  // A task that no longer has a channel has an empty name or none.
+  const found = [...(await due(null)), ...(await due(''))];
   for (let last = ''; ;) {
     const rest: Filter<Schema> = { ...fixed, channel: { $gt: last } };
     const next: { readonly channel?: string } | null = await collection.findOne(rest, {

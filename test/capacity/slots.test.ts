@@ -201,6 +201,21 @@ describe('the slots of a credential', () => {
       }
     });
 
+    it('are not idle for longer than ten seconds, whoever is refused a slot that is owed to another', async () => {
+      const { call, end } = processes('q33', 1);
+      const held = await call('first');
+      expect(await call('greedy')).toBeUndefined();
+      shift = 5_000;
+      expect(await call('modest')).toBeUndefined();
+      await end(held);
+      shift = 11_000;
+      expect(await call('greedy')).toBeUndefined();
+      expect(await call('new')).toBeUndefined();
+      shift = 16_000;
+      expect(await call('newer')).toBeDefined();
+      shift = 0;
+    });
+
     it('all go to one account if no other was refused in the last ten seconds', async () => {
       const { call, end } = processes('q32', 1);
       const held = await call('greedy');

@@ -114,7 +114,7 @@ it('invalid images fail the task without asking a person, because the outcome at
   const { body } = await generate({ async: true });
   expect(await finished(body.id)).toMatchObject({
     status: 'failed',
-    error: { code: 'provider_error', message: expect.stringContaining('images that cannot be kept') },
+    error: { code: 'provider_error', message: expect.stringContaining('images that cannot be stored') },
   });
   expect(upstream.calls).toHaveLength(1);
   expect(await account.balance()).toEqual(before);

@@ -129,7 +129,7 @@ describe.each(states)('a storage that is %s', (now) => {
     const { pass } = stopClock();
     const refused = await upload();
     expect([refused.status, refused.body.error.code]).toEqual([503, 'service_unavailable']);
-    expect(refused.body.error.message).toContain(now === 'full' ? 'no room' : 'does not respond');
+    expect(refused.body.error.message).toContain(now === 'full' ? 'no room' : 'not responding');
     expect(refused.headers['retry-after']).toBe('60');
     expect(refused.headers['x-should-retry']).toBeUndefined();
     expect(await storedFiles()).toBe(before);

@@ -190,7 +190,7 @@ it('an action that times out is not reported as without effect', async () => {
   const { task } = await world.start();
   const unanswered = {
     code: 'service_unavailable',
-    message: expect.stringContaining('What was asked for may still be done'),
+    message: expect.stringContaining('The request may still be carried out'),
   };
   await Promise.all([
     expect(world.port.act(task, 'fail', { reason: 'r', by: 'ada' })).rejects.toMatchObject(unanswered),
