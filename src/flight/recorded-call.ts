@@ -55,7 +55,7 @@ const exchangeSchema = z.object({
   method: text,
   url: text.meta({ description: 'The address without its query.' }),
   at: seconds,
-  ms: z.int().meta({ description: 'The time until the whole response was read, in milliseconds.' }),
+  ms: z.int().meta({ description: 'How long it took until the whole response was read, in ms.' }),
   shape: z.string().max(20_000).optional().meta({
     description: 'The request’s body as JSON, with placeholders for everything that the caller wrote.',
   }),
