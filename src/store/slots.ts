@@ -331,10 +331,11 @@ function refusalOperations(refusals: Collection<RefusalDocument>) {
     },
 
     async noteRefusal(refusal: SlotRefusal): Promise<void> {
-      const { queue, account, at } = refusal;
-      const $set = { ...refusal, expires: new Date(at + refusalsKeptMs) };
+      const { queue, account, since, at } = refusal;
+      const expires = new Date(at + refusalsKeptMs);
+      const update = { $set: { queue, account, since, at, expires } };
       await repeatOnDuplicate(() =>
-        refusals.updateOne({ _id: `${queue}|${account}` }, { $set }, { upsert: true }),
+        refusals.updateOne({ _id: `${queue}|${account}` }, update, { upsert: true }),
       );
     },
 

@@ -58,7 +58,7 @@ it('a storage that accepts nothing releases the file, and can never complete it'
     })
     .toBeUndefined();
   wake();
-  await expect(writing[0]).rejects.toThrow('no answer');
+  await expect(writing[0]).rejects.toThrow('no response');
   expect(log).toEqual(['10 bytes']);
 });
 
@@ -76,7 +76,9 @@ it('a write that has taken the whole file is aborted after the time limit', asyn
     yield Buffer.alloc(10);
   }
   const storage = withTimeLimits(hanging, { ...storageLimits, takeMs: 200 });
-  await expect(storage.write('task_a/0.png', one(), { mediaType: 'image/png' })).rejects.toThrow('no answer');
+  await expect(storage.write('task_a/0.png', one(), { mediaType: 'image/png' })).rejects.toThrow(
+    'no response',
+  );
   expect(given?.aborted).toBe(true);
 });
 
