@@ -219,6 +219,7 @@ export function Text({ label, value, onChange, offers = [], onFocus }) {
     <span class="small soft">${label}</span>
     <input
       size="9"
+      aria-label=${label}
       list=${offers.length === 0 ? undefined : `offers-${label}`}
       value=${written}
       onFocus=${() => onFocus?.(label)}
