@@ -94,7 +94,7 @@ export function ExportAccount({ api, path, account, onClose }) {
     title=${`Export ${account.id}`}
     button="Export"
     fields=${[]}
-    effect=${() => `Saves the account, its keys without secrets, its tasks with their requests and its ledger, one JSON object per line. The file contains what the account’s users wrote. For accounts with many tasks, use “mediary accounts export ${account.id}”, which has no time limit.`}
+    effect=${() => `Saves the account, its keys without secrets, its tasks with their requests and its ledger, one JSON object per line. The file contains what the account’s users wrote. For accounts with many tasks, use “gateway accounts export ${account.id}”, which has no time limit.`}
     run=${async () => {
       /** @type {string} */
       const text = await api.get(`${path}/export`);

@@ -1,9 +1,7 @@
-import { Dialog, hold } from '../shared/dialog.js';
 import { money } from '../shared/format.js';
-import { Label, Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { Offers } from './offers.js';
-import { useSaving } from './saving.js';
+import { ReasonDialog } from './reason-dialog.js';
 
 /** @typedef {{ day?: string | undefined, month?: string | undefined, total?: string | undefined }} Windows */
 /** @typedef {{ name: string, caps: Windows }} Part */
@@ -44,55 +42,36 @@ export function capsText(caps) {
  */
 export function CapsDialog({ title, all, partTitle, partNames, caps, parts, currency, ...on }) {
   const [rows, setRows] = useState([{ name: '', caps }, ...parts]);
-  const [reason, setReason] = useState('');
-  const { error, isBusy, save, leave } = useSaving(on);
   const change = (/** @type {number} */ at, /** @type {Part} */ row) =>
     setRows(rows.map((before, index) => (index === at ? row : before)));
 
-  /** @param {MouseEvent & { currentTarget: HTMLButtonElement }} event */
-  function act(event) {
-    if (event.currentTarget.form?.reportValidity() === false) return;
+  const read = () => {
     const [first, ...named] = rows.map((row) => ({ name: row.name.trim(), caps: givenOf(row.caps) }));
-    void save({ caps: first?.caps ?? {}, parts: named, reason: reason.trim() });
-  }
+    return { caps: first?.caps ?? {}, parts: named };
+  };
 
-  return html`<${Dialog} title=${title} onClose=${leave}>
-    <form onSubmit=${hold}>
-      <p class="soft small">
-        In ${currency}. An empty field means no limit. Existing holds stay, and earlier spending counts.
-      </p>
-      ${partNames && html`<${Offers} id="parts" offers=${partNames.map((value) => ({ value }))} />`}
-      ${rows.map(
-        (row, index) =>
-          html`<${Row}
-            key=${index}
-            row=${row}
-            label=${index === 0 ? all : undefined}
-            partTitle=${partTitle}
-            partNames=${partNames}
-            onChange=${(/** @type {Part} */ changed) => change(index, changed)}
-            onRemove=${() => setRows(rows.filter((_, at) => at !== index))}
-          />`,
-      )}
-      <p>
-        <button type="button" class="plain" onClick=${() => setRows([...rows, { name: '', caps: {} }])}>
-          Add caps for one ${partTitle.toLowerCase()}
-        </button>
-      </p>
-      <label class="stacked">
-        <${Label} text="Reason (kept with your name)" />
-        <input
-          required
-          autocomplete="off"
-          value=${reason}
-          onInput=${(/** @type {Event & { currentTarget: HTMLInputElement }} */ event) => setReason(event.currentTarget.value)}
-        />
-      </label>
-      ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
-      <div class="row ends">
-        <button type="button" class="main" disabled=${isBusy} onClick=${act}>Set the caps</button>
-      </div>
-    </form>
+  return html`<${ReasonDialog} title=${title} button="Set the caps" read=${read} ...${on}>
+    <p class="soft small">
+      In ${currency}. An empty field means no limit. Existing holds stay, and earlier spending counts.
+    </p>
+    ${partNames && html`<${Offers} id="parts" offers=${partNames.map((value) => ({ value }))} />`}
+    ${rows.map(
+      (row, index) =>
+        html`<${Row}
+          key=${index}
+          row=${row}
+          label=${index === 0 ? all : undefined}
+          partTitle=${partTitle}
+          partNames=${partNames}
+          onChange=${(/** @type {Part} */ changed) => change(index, changed)}
+          onRemove=${() => setRows(rows.filter((_, at) => at !== index))}
+        />`,
+    )}
+    <p>
+      <button type="button" class="plain" onClick=${() => setRows([...rows, { name: '', caps: {} }])}>
+        Add caps for one ${partTitle.toLowerCase()}
+      </button>
+    </p>
   <//>`;
 }
 

@@ -1,8 +1,7 @@
-import { Dialog, hold } from '../shared/dialog.js';
-import { Refusal } from '../shared/parts.js';
+import { Label } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { Offers, useModelNames } from './offers.js';
-import { useSaving } from './saving.js';
+import { ReasonDialog } from './reason-dialog.js';
 
 /** @typedef {{ model: string, factor: string }} ModelFactor */
 /** @typedef {Event & { currentTarget: HTMLInputElement }} Changed */
@@ -20,42 +19,23 @@ const factorPattern = '(?:100(?:\\.0{1,6})?|\\d{1,2}(?:\\.\\d{1,6})?)';
 export function PriceFactors({ api, account: { id, price_factors: factors }, ...on }) {
   const [factor, setFactor] = useState(factors?.factor ?? '1');
   const [models, setModels] = useState(/** @type {readonly ModelFactor[]} */ (factors?.models ?? []));
-  const [reason, setReason] = useState('');
-  const { error, isBusy, save, leave } = useSaving(on);
+  const read = () => ({
+    factor: factor.trim(),
+    models: models.map((one) => ({ model: one.model.trim(), factor: one.factor.trim() })),
+  });
 
-  /** @param {MouseEvent & { currentTarget: HTMLButtonElement }} event */
-  function act(event) {
-    if (event.currentTarget.form?.reportValidity() === false) return;
-    const given = models.map((one) => ({ model: one.model.trim(), factor: one.factor.trim() }));
-    void save({ factor: factor.trim(), models: given, reason: reason.trim() });
-  }
-
-  return html`<${Dialog} title=${`Prices ${id}`} onClose=${leave}>
-    <form onSubmit=${hold}>
-      <label class="stacked">
-        Factor for all prices <span class="soft small">(0.9: ten per cent less)</span>
-        <${Factor} value=${factor} onChange=${setFactor} isFirst />
-      </label>
-      <${Models} api=${api} models=${models} onChange=${setModels} />
-      <label class="stacked">
-        Reason <span class="soft small">(kept with your name)</span>
-        <input
-          name="reason"
-          required
-          autocomplete="off"
-          value=${reason}
-          onInput=${(/** @type {Changed} */ event) => setReason(event.currentTarget.value)}
-        />
-      </label>
-      <p class="notice">
-        Within five seconds, holds and charges of new tasks are multiplied by the factor of their model. Tasks
-        in flight keep the factor that was frozen with their hold.
-      </p>
-      ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
-      <div class="row ends">
-        <button type="button" class="main" disabled=${isBusy} onClick=${act}>Set the prices</button>
-      </div>
-    </form>
+  return html`<${ReasonDialog}
+    title=${`Prices ${id}`}
+    button="Set the prices"
+    effect="Within five seconds, holds and charges of new tasks are multiplied by the factor of their model. Tasks in flight keep the factor that was frozen with their hold."
+    read=${read}
+    ...${on}
+  >
+    <label class="stacked">
+      <${Label} text="Factor for all prices (0.9: ten per cent less)" />
+      <${Factor} value=${factor} onChange=${setFactor} isFirst />
+    </label>
+    <${Models} api=${api} models=${models} onChange=${setModels} />
   <//>`;
 }
 
