@@ -61,7 +61,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
     const isAbandoned = (task: Task): boolean => sightings.unchangedMs(task.id, task.rev) >= abandonedAfterMs;
     const running = new Set<string>();
     const isLeft = (task: Task): boolean => isAbandoned(task) && !running.has(task.id);
-    const whole = new Set<UpkeepName>();
+    const isComplete = { unfinished: false, owing: false };
     await loop('running', async () => {
       for await (const id of deps.workflows.running()) running.add(id);
     });
@@ -79,7 +79,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
         },
         onFailed: ({ id }, error) => fail('unfinished', id, error),
       });
-      if (!isOver()) whole.add('unfinished');
+      isComplete.unfinished = !isOver();
     });
     await loop('owing', async ({ isOver }) => {
       await walk(failures.last(tasks.owing()), {
@@ -88,7 +88,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
         run: (task) => attempt('owing', task.id, async () => isLeft(task) && deliverOwed(task)),
         onFailed: ({ id }, error) => fail('owing', id, error),
       });
-      if (!isOver()) whole.add('owing');
+      isComplete.owing = !isOver();
     });
     const failing = new Set<string>();
     let isListed = false;
@@ -116,7 +116,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
       });
     });
     // After an incomplete run, keep watching the tasks that it did not reach.
-    if (whole.size === 2) sightings.forgetOthers();
+    if (isComplete.unfinished && isComplete.owing) sightings.forgetOthers();
     failures.endRound();
     return { ...counts, upkeep: await runUpkeep(isStopped) };
   }

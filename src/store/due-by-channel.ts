@@ -22,14 +22,14 @@ export async function findDueByChannel<Schema extends Document & { readonly chan
       .limit(eachMax)
       .toArray();
   // A task that no longer has a channel has an empty name or none.
-  const found = [...(await due(null)), ...(await due(''))];
-  for (let last = ''; ;) {
-    const rest: Filter<Schema> = { ...fixed, channel: { $gt: last } };
-    const next: { readonly channel?: string } | null = await collection.findOne(rest, {
-      sort: { channel: 1 },
-    });
+  const found = await due(null);
+  for (let later: object = { $gte: '' }; ;) {
+    const next: { readonly channel?: string } | null = await collection.findOne(
+      { ...fixed, channel: later },
+      { sort: { channel: 1 } },
+    );
     if (next?.channel === undefined) return found;
-    last = next.channel;
-    found.push(...(await due(last)));
+    found.push(...(await due(next.channel)));
+    later = { $gt: next.channel };
   }
 }

@@ -98,6 +98,28 @@ describe('a task that no process works on', () => {
     for (const input of [listed, hidden]) expect(await find(input)).toMatchObject({ status: 'pending' });
   });
 
+  it('is still under observation after a run that could not read it', async () => {
+    const input = await orphan();
+    let isAway = false;
+    const { tasks } = world.stores;
+    const reconcile = reconciler({
+      tasks: {
+        ...tasks,
+        async *unfinished() {
+          if (isAway) throw new Error('the database is away');
+          yield* tasks.unfinished();
+        },
+      },
+    });
+    await reconcile(0);
+    isAway = true;
+    await reconcile(minute);
+    expect(await find(input)).toMatchObject({ status: 'pending' });
+    isAway = false;
+    await reconcile(2 * minute);
+    expect(await find(input)).toMatchObject({ status: 'failed' });
+  });
+
   it('is observed from the start by another process', async () => {
     const input = await orphan();
     await reconciler()(0);
