@@ -41,7 +41,9 @@ export interface Places {
   take(holder: string, options?: TakeOptions): Place | Refusal;
   /** Waits for a slot. Returns undefined if the signal aborts first. */
   wait(holder: string, signal?: AbortSignal): Promise<Place | undefined>;
+  /** Runs the job once a slot is free. Returns undefined, without running it, if the signal aborts first. */
   run<Result>(holder: string, job: () => Promise<Result>): Promise<Result>;
+  run<Result>(holder: string, job: () => Promise<Result>, signal: AbortSignal): Promise<Result | undefined>;
   /** Returns why `take` would refuse this size, if it would. Neither takes nor evicts anything. */
   refusal(holder: string, size: number): Refusal | undefined;
   readonly held: number;
@@ -134,12 +136,15 @@ class HeldPlaces implements Places {
     return this.holderOf(name).size;
   }
 
-  async run<Result>(name: string, job: () => Promise<Result>): Promise<Result> {
-    const place = await this.wait(name);
+  run<Result>(name: string, job: () => Promise<Result>): Promise<Result>;
+  run<Result>(name: string, job: () => Promise<Result>, signal: AbortSignal): Promise<Result | undefined>;
+  async run<Result>(name: string, job: () => Promise<Result>, signal?: AbortSignal) {
+    const place = await this.wait(name, signal);
+    if (place === undefined) return undefined;
     try {
       return await job();
     } finally {
-      place?.leave();
+      place.leave();
     }
   }
 

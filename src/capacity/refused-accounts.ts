@@ -12,7 +12,8 @@ export interface RefusedAccounts {
   list(queue: string): Promise<readonly SlotRefusal[]>;
   /** Reads the slots only if another account has been refused recently. */
   judge(call: SlotCall, refused: readonly SlotRefusal[]): Promise<SlotVerdict>;
-  note(call: SlotCall, refused: readonly SlotRefusal[], outcome: 'taken' | 'full' | 'owed'): Promise<void>;
+  /** An `allowed` call was refused if another process has taken the last slot. */
+  note(call: SlotCall, refused: readonly SlotRefusal[], outcome: SlotVerdict | 'taken'): Promise<void>;
 }
 
 /** `owed`: the free slots are for accounts that were refused before. */

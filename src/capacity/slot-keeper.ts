@@ -189,7 +189,7 @@ function createTryTake({ store, limitOf, now }: SlotKeeperDeps): SlotKeeper['try
     const verdict = ticket === undefined ? await refusedAccounts.judge(call, refused) : 'full';
     const lease = { task, account, until: now() + leaseMs };
     const isTaken = verdict === 'allowed' && (await store.reserve(queue, limit, lease)) !== undefined;
-    await refusedAccounts.note(call, refused, isTaken ? 'taken' : verdict === 'owed' ? 'owed' : 'full');
+    await refusedAccounts.note(call, refused, isTaken ? 'taken' : verdict);
     return isTaken;
   };
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { messageOf } from '../base/caught.ts';
 import { readReadiness } from './admin-client.ts';
 import { outputOf } from './context.ts';
 import type { Check, CliContext } from './context.ts';
@@ -50,7 +51,6 @@ async function checkApi(context: CliContext, named: string | undefined): Promise
     const why = refusedSchema.safeParse(body).data?.error.message;
     return { subject, state: 'failed', text: why ?? `${url} responds with ${status}: it is not a gateway.` };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { subject, state: 'not_checked', text: why };
+    return { subject, state: 'not_checked', text: messageOf(error) };
   }
 }

@@ -41,17 +41,18 @@ const notChecked = (text: string): Found => ({ state: 'not_checked', text });
 /** Returns one check for each part, in a fixed order. Never rejects. */
 export async function diagnoseServers(deps: DoctorDeps): Promise<readonly Check[]> {
   const environment = await readParts(deps.variables);
-  const { addresses } = environment;
+  const { read, addresses } = environment;
   const config = await loaded(deps.loadConfig);
-  const unknown = Promise.resolve(notChecked('The environment must be repaired first.'));
-  const [mongo, temporal, storage] = await Promise.all([
-    addresses === undefined ? [await unknown, await unknown] : checkMongo(addresses),
-    addresses === undefined ? unknown : checkTemporal({ ...environment, addresses }, deps.searchAttributes),
-    config.config === undefined || environment.read === undefined
+  const unknown = notChecked('The environment must be repaired first.');
+  const [[server, secrets], temporal, storage] = await Promise.all([
+    addresses === undefined ? ([unknown, unknown] as const) : checkMongo(addresses),
+    addresses === undefined || read === undefined
+      ? unknown
+      : checkTemporal({ read, addresses }, deps.searchAttributes),
+    config.config === undefined || read === undefined
       ? notChecked('The environment and the configuration must be repaired first.')
-      : checkStorage(config.config, environment.read),
+      : checkStorage(config.config, read),
   ]);
-  const [server = await unknown, secrets = await unknown] = mongo;
   return [
     { subject: 'environment', ...environment.found },
     { subject: 'configuration', ...config.found },
@@ -134,10 +135,9 @@ async function checkKeys({ db }: Mongo, keys: readonly Buffer[]): Promise<Found>
 }
 
 async function checkTemporal(
-  { read, addresses }: Parts & { readonly addresses: Addresses },
+  { read, addresses }: { readonly read: Environment; readonly addresses: Addresses },
   names: readonly string[] | undefined,
 ): Promise<Found> {
-  if (read === undefined) return notChecked('The environment must be repaired first.');
   const settings = temporalSettings(read, addresses, undefined);
   const { address, namespace } = settings;
   try {

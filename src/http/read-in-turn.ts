@@ -41,17 +41,8 @@ interface Called {
 
 function turnsOf(places: Places, { request, identity }: Called): InTurn {
   const holder = holderOf(identity);
-  let closed: AbortSignal | undefined;
-  return async (read) => {
-    const free = places.take(holder);
-    const place =
-      typeof free === 'string' ? await places.wait(holder, (closed ??= request.meta.closed())) : free;
-    try {
-      return place && (await read());
-    } finally {
-      place?.leave();
-    }
-  };
+  const closed = request.meta.closed();
+  return (read) => places.run(holder, read, closed);
 }
 
 function holderOf(identity: Identity): string {

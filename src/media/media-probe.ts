@@ -69,15 +69,7 @@ export function createMediaProbe(): MediaProbe {
   };
 
   return {
-    async probe(source, account, signal) {
-      const place = await places.wait(account, signal);
-      if (place === undefined) return undefined;
-      try {
-        return await probeInThread(source, signal);
-      } finally {
-        place.leave();
-      }
-    },
+    probe: (source, account, signal) => places.run(account, () => probeInThread(source, signal), signal),
     async close() {
       await Promise.all([...threads].map(end));
     },

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Secrets } from '../access/secrets.ts';
 import type { Sealed } from '../base/sealed.ts';
 import type { HostPlaces } from '../capacity/host-places.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
+import { within } from '../process/running-time.ts';
 import { sendEvent } from './send-event.ts';
 import { callbackRetryDelayMs, callbackStateAfter, callbackTriesMax } from '../task/callback-retries.ts';
 
@@ -55,12 +55,8 @@ export function createEventPosts(deps: PostEventDeps) {
           event.id,
           postEvent(event).finally(() => inFlight.delete(event.id)),
         );
-      const waited = new AbortController();
-      const isOver = sleep(roundWaitMs, undefined, { signal: waited.signal, ref: false }).catch(
-        () => undefined,
-      );
-      await Promise.race([Promise.all(inFlight.values()), isOver]);
-      waited.abort();
+      const late = () => new Error('the round is over');
+      await within(roundWaitMs, Promise.all(inFlight.values()), late).catch(() => undefined);
     },
     end: async (): Promise<void> => void (await Promise.all(inFlight.values())),
   };

@@ -1,4 +1,4 @@
-import { Connection } from '@temporalio/client';
+import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { defined } from '../base/defined.ts';
 import { searchAttributeNames } from '../base/queues.ts';
@@ -53,7 +53,7 @@ async function retentionOf(connection: Connection, namespace: string): Promise<n
     const { config } = await connection.workflowService.describeNamespace({ namespace });
     return (optionalTsToMs(config?.workflowExecutionRetentionTtl) ?? 0) / 3_600_000;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === notFoundCode) return undefined;
+    if (isGrpcServiceError(error) && error.code === notFoundCode) return undefined;
     throw error;
   }
 }

@@ -20,7 +20,6 @@ const waits: Readonly<Record<string, readonly string[]>> = {
     'src/http/unreadable.ts',
     'src/http/write-reply.ts',
     'src/images/result-form.ts',
-    'src/notices/post-event.ts',
     'src/temporal/task-client.ts',
     'src/temporal/wake-activity.ts',
   ],
