@@ -162,34 +162,26 @@ function presentAttempt(attempt: Attempt): FlightRecord['attempts'][number] {
 }
 
 function presentPast(past: PastAttempt): NonNullable<FlightRecord['attempts'][number]['past']>[number] {
-  const { state, upstreamId, adopted, code, startedAt, endedAt, times, lastAt } = past;
   return {
-    state,
-    upstream_id: upstreamId ?? null,
-    adopted: adopted ?? false,
-    code: code ?? null,
-    started_at: startedAt / 1000,
-    ended_at: endedAt / 1000,
-    times: times ?? 1,
-    last_at: (lastAt ?? endedAt) / 1000,
+    state: past.state,
+    upstream_id: past.upstreamId ?? null,
+    adopted: past.adopted ?? false,
+    code: past.code ?? null,
+    started_at: past.startedAt / 1000,
+    ended_at: past.endedAt / 1000,
+    times: past.times ?? 1,
+    last_at: (past.lastAt ?? past.endedAt) / 1000,
   };
 }
 
-function presentEntry({
-  kind,
-  amount,
-  excess,
-  basis,
-  note,
-  at,
-}: LedgerEntry): FlightRecord['ledger'][number] {
+function presentEntry(entry: LedgerEntry): FlightRecord['ledger'][number] {
   return {
-    kind,
-    amount: formatMicros(amount),
-    excess: excess === undefined ? null : formatMicros(excess),
-    basis: basis ?? null,
-    note: note ?? null,
-    at: at / 1000,
+    kind: entry.kind,
+    amount: formatMicros(entry.amount),
+    excess: entry.excess === undefined ? null : formatMicros(entry.excess),
+    basis: entry.basis ?? null,
+    note: entry.note ?? null,
+    at: entry.at / 1000,
   };
 }
 

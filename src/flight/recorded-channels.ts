@@ -1,12 +1,6 @@
 import { defined } from '../base/defined.ts';
 import type { GenerationRequest } from '../models/request.ts';
-import type {
-  HttpRequest,
-  Operation,
-  ProviderContext,
-  SubmitContext,
-  TaskProvider,
-} from '../providers/provider.ts';
+import type { HttpRequest, ProviderContext, SubmitContext, TaskProvider } from '../providers/provider.ts';
 import { secretsOf } from '../providers/secrets-of.ts';
 import { wrapped } from '../providers/wrapped.ts';
 import type { Channels } from '../routing/channels.ts';
@@ -46,17 +40,13 @@ function watchTasks<Request extends GenerationRequest>(
     ...provider,
     submit: (request, context) => {
       const call = openCall(watch, context, textsOf(request));
-      const facts = { step: 'submit', ...submitFacts(context) } as const;
-      return noted(submit(request, call.context), acceptedOutcome, (outcome) =>
-        call.note(context.task, facts, outcome),
-      );
+      const note = call.noteOf({ step: 'submit', ...submitFacts(context) });
+      return noted(submit(request, call.context), acceptedOutcome, note);
     },
     status: (operation, context) => {
       const call = openCall(watch, context);
-      const task = ownerOf(operation, context, watch);
-      return noted(status(operation, call.context), statusOutcome, (outcome) =>
-        call.note(task, { step: 'status', operation }, outcome),
-      );
+      const note = call.noteOf({ step: 'status', operation });
+      return noted(status(operation, call.context), statusOutcome, note);
     },
     ...defined({
       list: list && watchList(list, watch),
@@ -75,17 +65,19 @@ type Method<Request, Name extends keyof TaskProvider<Request>> = NonNullable<Tas
 function watchList<Request>(list: Method<Request, 'list'>, watch: Watch): Method<Request, 'list'> {
   return async (operations, context) => {
     const call = openCall(watch, context);
-    const owners = operations.map((operation) => ({ operation, task: ownerOf(operation, context, watch) }));
+    const notes = operations.map((operation) => ({
+      id: operation.id,
+      note: call.noteOf({ step: 'list', operation }),
+    }));
     try {
       const listed = await list(operations, call.context);
-      for (const { operation, task } of owners) {
-        const status = listed.get(operation.id);
-        if (status !== undefined) call.note(task, { step: 'list', operation }, statusOutcome(status));
+      for (const { id, note } of notes) {
+        const status = listed.get(id);
+        if (status !== undefined) note(statusOutcome(status));
       }
       return listed;
     } catch (error) {
-      for (const { operation, task } of owners)
-        call.note(task, { step: 'list', operation }, errorOutcome(error));
+      for (const { note } of notes) note(errorOutcome(error));
       throw error;
     }
   };
@@ -97,22 +89,16 @@ function watchFind<Request extends GenerationRequest>(
 ): Method<Request, 'find'> {
   return (lost, context) => {
     const call = openCall(watch, context, textsOf(lost.request));
-    const facts = { step: 'find', marker: lost.marker, sent: [lost.sentAfter, lost.sentBefore] } as const;
-    return noted(find(lost, call.context), foundOutcome, (outcome) =>
-      call.note(context.task, facts, outcome),
-    );
+    const note = call.noteOf({ step: 'find', marker: lost.marker, sent: [lost.sentAfter, lost.sentBefore] });
+    return noted(find(lost, call.context), foundOutcome, note);
   };
 }
 
 function watchCancel<Request>(cancel: Method<Request, 'cancel'>, watch: Watch): Method<Request, 'cancel'> {
   return (operation, context) => {
     const call = openCall(watch, context);
-    const task = ownerOf(operation, context, watch);
-    return noted(
-      cancel(operation, call.context),
-      (kind) => ({ kind }),
-      (outcome) => call.note(task, { step: 'cancel', operation }, outcome),
-    );
+    const note = call.noteOf({ step: 'cancel', operation });
+    return noted(cancel(operation, call.context), (kind) => ({ kind }), note);
   };
 }
 
@@ -131,21 +117,12 @@ async function noted<Result>(
   }
 }
 
-type CallFacts = Omit<
-  RawCall,
-  | 'at'
-  | 'ms'
-  | 'channel'
-  | 'credential'
-  | 'provider'
-  | 'model'
-  | 'baseUrl'
-  | 'exchanges'
-  | 'outcome'
-  | 'hidden'
->;
+type CallFacts = Pick<RawCall, 'step' | 'operation' | 'marker' | 'sent' | 'remainingSeconds' | 'callback'>;
 
-/** Starts recording a call. The returned `note` never throws, because `record` does not. */
+/**
+ * Starts recording a call. Call `noteOf` before the request ends, because its task may stop owning the job then. The
+ * function that it returns never throws, because `record` does not.
+ */
 function openCall<Context extends ProviderContext>(
   { recorder, now, channel, name }: Watch,
   context: Context,
@@ -155,22 +132,14 @@ function openCall<Context extends ProviderContext>(
   const at = now();
   return {
     context: { ...context, request: tapped(context.request, exchanges, now) },
-    note(task: string | undefined, facts: CallFacts, outcome: CallOutcome): void {
-      if (task === undefined) return;
+    noteOf(facts: CallFacts): (outcome: CallOutcome) => void {
+      const { operation } = facts;
+      const task = context.task ?? (operation && recorder.ownerOf(jobOf(channel, operation)));
+      if (task === undefined) return () => undefined;
       const { credential, baseUrl, model } = context;
-      recorder.record(task, {
-        ...facts,
-        at,
-        ms: now() - at,
-        channel,
-        credential: credential.id,
-        provider: name,
-        model,
-        baseUrl,
-        exchanges,
-        outcome,
-        hidden: { secrets: secretsOf(context), ...defined({ texts }) },
-      });
+      const hidden = { secrets: secretsOf(context), ...defined({ texts }) };
+      const known = { ...facts, at, channel, credential: credential.id, provider: name, model, baseUrl };
+      return (outcome) => recorder.record(task, { ...known, ms: now() - at, exchanges, outcome, hidden });
     },
   };
 }
@@ -187,10 +156,6 @@ function tapped(request: HttpRequest, exchanges: RawExchange[], now: () => numbe
       throw error;
     }
   };
-}
-
-function ownerOf(operation: Operation, { task }: ProviderContext, watch: Watch): string | undefined {
-  return task ?? watch.recorder.ownerOf(jobOf(watch.channel, operation));
 }
 
 function submitFacts({ marker, remainingSeconds, callbackUrl }: SubmitContext) {

@@ -6,36 +6,27 @@ import type { RecordEvent, FlightRecord } from './flight-record.ts';
 type Facts = Omit<FlightRecord, 'events' | 'history'>;
 
 export function describeEvents(record: Facts): RecordEvent[] {
-  const { task, attempts, waits, calls, ledger, actions, callback } = record;
-  const events: RecordEvent[] = [
-    {
-      at: task.created_at,
-      what: 'admission',
-      text: `${task.model} for ${task.account} with key ${task.key}; hold ${task.hold}`,
-    },
+  const { task, attempts, waits, calls, ledger, actions } = record;
+  const admitted = `${task.model} for ${task.account} with key ${task.key}; hold ${task.hold}`;
+  const events = [
+    event(task.created_at, 'admission', admitted),
     ...planEvents(record),
     ...attempts.flatMap(attemptEvents),
     ...waits.map(waitEvent),
-    ...calls.map((call): RecordEvent => ({ at: call.at, what: 'exchange', text: describeCall(call) })),
-    ...ledger.map((entry): RecordEvent => ({ at: entry.at, what: 'ledger', text: describeEntry(entry) })),
-    ...actions.map(({ at, by, action, reason, detail }): RecordEvent => ({
-      at,
-      what: 'operator',
-      text: `${by}: ${action} (${reason}): ${detail}`,
-    })),
-    ...(callback?.attempts ?? []).map(({ at, ms, status, error }): RecordEvent => ({
-      at,
-      what: 'callback',
-      text: `${callback?.target ?? ''} ${
-        status === null
-          ? `did not respond${error === null ? '' : `: ${error}`}, after ${ms} ms`
-          : `responded with ${status} in ${ms} ms`
-      }`,
-    })),
+    ...calls.map((call) => event(call.at, 'exchange', describeCall(call))),
+    ...ledger.map((entry) => event(entry.at, 'ledger', describeEntry(entry))),
+    ...actions.map(({ at, by, action, reason, detail }) =>
+      event(at, 'operator', `${by}: ${action} (${reason}): ${detail}`),
+    ),
+    ...callbackEvents(record),
     ...endEvents(record),
   ];
   // The sort is stable, so events in the same millisecond keep the order above.
   return events.toSorted((a, b) => a.at - b.at);
+}
+
+function event(at: number, what: RecordEvent['what'], text: string): RecordEvent {
+  return { at, what, text };
 }
 
 /**
@@ -114,25 +105,18 @@ function planEvents({ task, plan }: Facts): RecordEvent[] {
   if (plan === null) return [];
   const order = plan.candidates.map(({ channel, credential }) => `${channel}/${credential}`).join(', ');
   const fallback = plan.fallback?.candidates.map(({ channel }) => channel).join(', ');
-  return [
-    {
-      at: task.created_at,
-      what: 'plan',
-      text: `${order}${fallback === undefined ? '' : `; if its job fails: ${fallback}`}`,
-    },
-    ...plan.dropped.map(({ channel, reason, detail }): RecordEvent => ({
-      at: task.created_at,
-      what: 'plan',
-      text: `not ${channel}: ${reason} (${detail})`,
-    })),
+  const texts = [
+    `${order}${fallback === undefined ? '' : `; if its job fails: ${fallback}`}`,
+    ...plan.dropped.map(({ channel, reason, detail }) => `not ${channel}: ${reason} (${detail})`),
   ];
+  return texts.map((text) => event(task.created_at, 'plan', text));
 }
 
 function waitEvent({ text, place, since, ended_at: end }: Facts['waits'][number]): RecordEvent {
   const where = place === '' ? '' : `${place}: `;
   const until =
     end === null ? ' It has not ended.' : ` Until ${absolute(end)}, ${(end - since).toFixed(1)} s.`;
-  return { at: since, what: 'wait', text: `${where}${text}${until}` };
+  return event(since, 'wait', `${where}${text}${until}`);
 }
 
 type Attempted = Facts['attempts'][number];
@@ -140,18 +124,16 @@ type Attempted = Facts['attempts'][number];
 function attemptEvents({ past = [], ...attempt }: Attempted): RecordEvent[] {
   const { n, channel, credential, started_at: lastStart } = attempt;
   const starts = new Set([...past.map(({ started_at: start }) => start), lastStart]);
-  const begun = [...starts].map((at, nth): RecordEvent => ({
-    at,
-    what: 'attempt',
-    text: `${n} begins at ${channel}/${credential}${nth === 0 ? '' : ' again'}`,
-  }));
-  const ended = past.map(({ times, last_at: lastAt, ...end }): RecordEvent => {
+  const begun = [...starts].map((at, nth) =>
+    event(at, 'attempt', `${n} begins at ${channel}/${credential}${nth === 0 ? '' : ' again'}`),
+  );
+  const ended = past.map(({ times, last_at: lastAt, ...end }) => {
     const again = times === 1 ? '' : `, ${times} times until ${absolute(lastAt)}`;
-    return { at: end.ended_at, what: 'attempt', text: `${endText(n, { ...end, message: null })}${again}` };
+    return event(end.ended_at, 'attempt', `${endText(n, { ...end, message: null })}${again}`);
   });
   const { ended_at: endedAt } = attempt;
   if (endedAt === null) return [...begun, ...ended];
-  return [...begun, ...ended, { at: endedAt, what: 'attempt', text: endText(n, attempt) }];
+  return [...begun, ...ended, event(endedAt, 'attempt', endText(n, attempt))];
 }
 
 type End = Pick<Attempted, 'state' | 'adopted' | 'code' | 'message' | 'upstream_id'>;
@@ -213,16 +195,25 @@ function describeEntry({ kind, amount, excess, note }: Facts['ledger'][number]):
   return `${kind} ${moved}${beyond}${note === null ? '' : ` (${note})`}`;
 }
 
+function callbackEvents({ callback }: Facts): RecordEvent[] {
+  if (callback === null) return [];
+  return callback.attempts.map(({ at, ms, status, error }) => {
+    const why = error === null ? '' : `: ${error}`;
+    const heard =
+      status === null ? `did not respond${why}, after ${ms} ms` : `responded with ${status} in ${ms} ms`;
+    return event(at, 'callback', `${callback.target} ${heard}`);
+  });
+}
+
 function endEvents({ task, result_copy: copy }: Facts): RecordEvent[] {
   const at = task.completed_at;
   if (at === null) return [];
   const charge =
     task.charge === null ? '' : `, charge ${task.charge}${task.charge_estimated ? ' (estimated)' : ''}`;
   const error = task.error === null ? '' : `: ${task.error.code}, ${task.error.class ?? 'no class'}`;
-  const end: RecordEvent = { at, what: 'end', text: `${task.status}${error}${charge}` };
+  const end = event(at, 'end', `${task.status}${error}${charge}`);
   if (copy === null) return [end];
   const why = copy.error === null ? '' : ` (${copy.error})`;
   const tries = copy.tries === 1 ? '1 try' : `${copy.tries} tries`;
-  const text = `${copy.state}, ${count(copy.names.length, 'file')} after ${tries}${why}`;
-  return [end, { at, what: 'copy', text }];
+  return [end, event(at, 'copy', `${copy.state}, ${count(copy.names.length, 'file')} after ${tries}${why}`)];
 }

@@ -13,13 +13,11 @@ export function tracedRecorder(
 ): ExchangeRecorder {
   if (spans === undefined) return recorder;
   return {
+    ...recorder,
     record(task, call) {
       spans.note(task, describeSpan(task, call));
       recorder.record(task, call);
     },
-    own: (job, task) => recorder.own(job, task),
-    ownerOf: (job) => recorder.ownerOf(job),
-    close: () => recorder.close(),
   };
 }
 
