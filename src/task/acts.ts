@@ -1,6 +1,7 @@
 import type { ActionField, ActionInput } from './act-fields.ts';
 import { isActionInput, wrongField } from './act-fields.ts';
 import { defined } from '../base/defined.ts';
+import { namesOf } from '../base/names-of.ts';
 import { stateWords } from './state.ts';
 import type { EventName, StateName } from './state.ts';
 
@@ -165,11 +166,7 @@ export type ActionEvent<Name extends OperatorActionName> = Table[Name]['events']
 
 export const actionTable: Readonly<Record<OperatorActionName, ActionRow>> = table;
 
-function isAction(name: string): name is OperatorActionName {
-  return Object.hasOwn(table, name);
-}
-
-export const operatorActions = Object.keys(actionTable).filter(isAction);
+export const operatorActions = namesOf(table);
 
 /**
  * Returns the role that the action requires. Ending a task, which releases its whole hold, requires `tasks`. Charging

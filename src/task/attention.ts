@@ -1,34 +1,41 @@
+import { namesOf } from '../base/names-of.ts';
 import type { Task } from './record.ts';
 
-/** The values of `NeedsAttention` and of a task's `attention`. */
-export const attentionReasons = [
+const delayedInside = 'The task is delayed inside the service; its operator has been informed.';
+
+/**
+ * The values of `NeedsAttention` and of a task's `attention`, each with the `message` that GET returns for an
+ * unfinished task that is waiting for an operator.
+ */
+export const attentionMessages = {
   /** The submission may have reached the upstream, and the gateway cannot find out. */
-  'submit_ambiguous',
+  submit_ambiguous:
+    'It is not known whether the upstream accepted the task; the operator of this service has been asked to decide.',
   /** The upstream accepted the submission but returned the id of a job that already belongs to another task. */
-  'upstream_id_taken',
-  'poll_failed',
+  upstream_id_taken:
+    'The upstream did not say which of its jobs belongs to the task; the operator of this service has been asked to decide.',
+  poll_failed:
+    'The upstream does not report on the task; the operator of this service has been asked to decide.',
   /** Polls keep failing, or the upstream rejects our key. Polling continues. */
-  'poll_failing',
+  poll_failing: 'The upstream does not report on the task at the moment; polling continues.',
   /** The job has taken five times as long as usual. Polling continues. */
-  'overdue',
+  overdue: 'Generation takes longer than usual.',
   /** The outcome needs a decision: its charge is not credible, or the ledger rejects it. */
-  'charge_review',
-  'channel_gone',
+  charge_review: 'Generation has ended; the operator of this service is checking the charge.',
+  channel_gone: delayedInside,
   /** No worker has served the task's next step, or its channel, for minutes. */
-  'no_worker',
+  no_worker: delayedInside,
   /** The task's workflow steps fail repeatedly. The cause is the gateway or its deployment. */
-  'workflow_failing',
-  /**
-   * The workflow is still running although the deadline has passed or the outcome is decided. Its steps may all be
-   * failing.
-   */
-  'workflow_overdue',
+  workflow_failing: delayedInside,
+  /** The workflow still runs although the deadline has passed or the outcome is decided. Its steps may be failing. */
+  workflow_overdue: delayedInside,
   /** The task succeeded, but its result could not be copied while it was available upstream. */
-  'not_delivered',
-] as const;
+  not_delivered: 'The task succeeded; its result could not be stored by the service.',
+} as const;
+export const attentionReasons = namesOf(attentionMessages);
+export type AttentionReason = keyof typeof attentionMessages;
 /** Both an attention reason and the code of a lost attempt. */
 export const upstreamIdTaken = 'upstream_id_taken';
-export type AttentionReason = (typeof attentionReasons)[number];
 
 /**
  * Reasons that are stored separately from the state, because they do not stop the task: it continues or has already
@@ -72,23 +79,3 @@ export function attentionOf({ state, concern }: Asking): AttentionReason | undef
       return state satisfies never;
   }
 }
-
-const delayedInside = 'The task is delayed inside the service; its operator has been informed.';
-
-/** The `message` that GET returns for an unfinished task that is waiting for an operator. */
-export const attentionMessages: Readonly<Record<AttentionReason, string>> = {
-  submit_ambiguous:
-    'It is not known whether the upstream accepted the task; the operator of this service has been asked to decide.',
-  upstream_id_taken:
-    'The upstream did not say which of its jobs belongs to the task; the operator of this service has been asked to decide.',
-  poll_failed:
-    'The upstream does not report on the task; the operator of this service has been asked to decide.',
-  poll_failing: 'The upstream does not report on the task at the moment; polling continues.',
-  overdue: 'Generation takes longer than usual.',
-  charge_review: 'Generation has ended; the operator of this service is checking the charge.',
-  channel_gone: delayedInside,
-  no_worker: delayedInside,
-  workflow_failing: delayedInside,
-  workflow_overdue: delayedInside,
-  not_delivered: 'The task succeeded; its result could not be stored by the service.',
-};

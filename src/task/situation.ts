@@ -30,7 +30,7 @@ export interface Standing extends Knowledge, Pick<
 } // prettier-ignore
 
 /** All causes of a wait. If more than one applies, the one that an operator can act on is reported. */
-export const waitCauses = [...attentionReasons, ...ownCauses] as const satisfies readonly WaitCause[];
+export const waitCauses: readonly WaitCause[] = [...attentionReasons, ...ownCauses];
 
 /**
  * A task's situation as shown in the Temporal UI, the operators' API and the command line. Times are in Unix

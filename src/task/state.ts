@@ -1,6 +1,7 @@
 import type { Attempt, Operation } from './attempt.ts';
 import type { CostTerms } from '../money/cost-terms.ts';
 import { defined } from '../base/defined.ts';
+import { namesOf } from '../base/names-of.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { RouteCandidate } from './candidates.ts';
 import type { UpstreamCost } from './cost.ts';
@@ -77,11 +78,7 @@ export const stateWords: Readonly<Record<StateName, string>> = {
   ended: 'the task has ended',
 };
 
-function isState(name: string): name is StateName {
-  return Object.hasOwn(stateWords, name);
-}
-
-export const stateNames = Object.keys(stateWords).filter(isState);
+export const stateNames = namesOf(stateWords);
 
 /** A question for an operator. `charge` is in micro-units. */
 export type Question =
@@ -255,10 +252,8 @@ export interface ShownAttempt extends Pick<Attempt, 'n' | 'channel' | 'credentia
 }
 
 /** Returns the state's attempt or, if the state has none, the last one. */
-export function shownAttempt({
-  state,
-  attempts,
-}: Pick<Task, 'state' | 'attempts'>): ShownAttempt | undefined {
+export function shownAttempt(task: Pick<Task, 'state' | 'attempts'>): ShownAttempt | undefined {
+  const { state, attempts } = task;
   const attempt = attemptAt(state, attempts) ?? attempts.at(-1);
   if (attempt === undefined) return undefined;
   const { n, channel, credential, marker, adopted, operation } = attempt;

@@ -1,28 +1,41 @@
 import { attentionMessages } from './attention.ts';
 import type { AttentionReason } from './attention.ts';
+import { namesOf } from '../base/names-of.ts';
 import type { RouteCandidate } from './candidates.ts';
 
 /** Reasons that need no decision from an operator. See attention.ts for reasons that do. */
-export const waitReasons = [
-  'slot',
-  'circuit',
-  'rate',
+const reasonMessages = {
+  slot: 'The task is queued: the limit of concurrent tasks has been reached.',
+  circuit: 'The upstream has failed. The task will be submitted to it again after a pause.',
+  rate: 'The task is queued: tasks are submitted at a limited rate.',
   /** Another task is probing the channel after its circuit was open. */
-  'turn',
+  turn: 'The upstream has failed, and another task is testing whether it has recovered.',
   /** The upstream specified a time before which it accepts no request. */
-  'backoff',
+  backoff: 'The upstream accepts no tasks until a time that it has specified.',
   /** The upstream refused the submission or could not be reached. */
-  'upstream',
-  'files',
+  upstream: 'No upstream accepts the task at the moment. The gateway keeps trying.',
+  files: 'The files of the request are being read or sent to the upstream.',
   /** The result storage is not accepting files, and this upstream's results must be stored. */
-  'storage',
-  'lookup',
-] as const;
-export type WaitReason = (typeof waitReasons)[number];
+  storage:
+    'The storage for results accepts no files at the moment. The task will be submitted as soon as it does.',
+  lookup: 'The response to the submission was lost; the upstream is being asked whether it has the task.',
+} as const;
+export const waitReasons = namesOf(reasonMessages);
+export type WaitReason = keyof typeof reasonMessages;
 
-/** `worker`: no worker has taken the next step. `earlier`: multiple old waits merged into one. */
-export const ownCauses = [...waitReasons, 'worker', 'submission', 'job', 'settlement', 'earlier'] as const;
-export type WaitCause = (typeof ownCauses)[number] | AttentionReason;
+const ownMessages = {
+  ...reasonMessages,
+  /** No worker has taken the next step. */
+  worker: 'The task waits to be submitted: no worker has taken it yet.',
+  submission: 'The task is being submitted.',
+  job: 'The upstream has the job.',
+  settlement: 'The end of the task is being written.',
+  /** Multiple old waits were merged into one. */
+  earlier: 'Earlier waits, combined into one.',
+} as const;
+export const ownCauses = namesOf(ownMessages);
+export type WaitCause = keyof typeof ownMessages | AttentionReason;
+export const waitMessages: Readonly<Record<WaitCause, string>> = { ...attentionMessages, ...ownMessages };
 
 /** Times are in Unix milliseconds. */
 export interface NewWait extends Partial<RouteCandidate> {
@@ -103,25 +116,6 @@ export function isSameWait(a: NewWait, b: NewWait): boolean {
   return a.cause === b.cause && a.channel === b.channel && a.credential === b.credential && a.code === b.code;
 }
 
-export const waitMessages: Readonly<Record<WaitCause, string>> = {
-  ...attentionMessages,
-  slot: 'The task is queued: the limit of concurrent tasks has been reached.',
-  circuit: 'The upstream has failed. The task will be submitted to it again after a pause.',
-  rate: 'The task is queued: tasks are submitted at a limited rate.',
-  turn: 'The upstream has failed, and another task is testing whether it has recovered.',
-  backoff: 'The upstream accepts no tasks until a time that it has specified.',
-  upstream: 'No upstream accepts the task at the moment. The gateway keeps trying.',
-  files: 'The files of the request are being read or sent to the upstream.',
-  storage:
-    'The storage for results accepts no files at the moment. The task will be submitted as soon as it does.',
-  lookup: 'The response to the submission was lost; the upstream is being asked whether it has the task.',
-  worker: 'The task waits to be submitted: no worker has taken it yet.',
-  submission: 'The task is being submitted.',
-  job: 'The upstream has the job.',
-  settlement: 'The end of the task is being written.',
-  earlier: 'Earlier waits, combined into one.',
-};
-
 /** Describes a wait in words that callers may read. For operators, the result of `waitPlace` precedes the text. */
 export function waitWords({ cause, ahead, ...more }: Wait | PastWait): string {
   const times = 'times' in more && more.times !== undefined ? ` ${more.times} times in a row.` : '';
@@ -153,10 +147,8 @@ function timeOf(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 }
 
-const reasons: ReadonlySet<string> = new Set(waitReasons);
-
 export function isWaitReason(cause: string): cause is WaitReason {
-  return reasons.has(cause);
+  return Object.hasOwn(reasonMessages, cause);
 }
 
 /** Whether the public `message` mentions this cause. The task's status covers the others. */
