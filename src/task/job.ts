@@ -79,10 +79,6 @@ export function broken(task: Job, event: EventOf<'broken'>): Next {
   return change({ state: state.at === 'stopping' ? { ...state, code } : { at: 'broken', n, code } });
 }
 
-export function polledAgain({ state: { n } }: In<'broken'>): Next {
-  return change({ state: { at: 'waiting', n } });
-}
-
 export function adopted(
   task: In<'searching' | 'asking'>,
   { operation }: EventOf<'adopted'>,

@@ -2,7 +2,7 @@ import { pastOf } from './attempt.ts';
 import type { Attempt } from './attempt.ts';
 import { defined } from '../base/defined.ts';
 import {
-  accepted, adopted, broken, completed, corrected, polled, polledAgain, rendering, resubmitted, undone,
+  accepted, adopted, broken, completed, corrected, polled, rendering, resubmitted, undone,
 } from './job.ts'; // prettier-ignore
 import type { Task } from './record.ts';
 import { approved, reviewed, settledAgain } from './review.ts';
@@ -10,12 +10,12 @@ import { queuedFor } from './rounds.ts';
 import { isAbandoned } from './state.ts';
 import type { EventName, EventOf, StateName, TaskEvent } from './state.ts';
 import {
-  ended, extended, orphaned, refuseEarlyExpiry, stopped, unstoppable, wantedIdle, wantedInReview, wantedJob, wantedLost,
+  ended, extended, orphaned, stopped, unstoppable, wantedIdle, wantedInReview, wantedJob, wantedLost,
   wantedSending, wantedWhileEnding,
 } from './stop.ts'; // prettier-ignore
 import {
   acceptedLate, asked, decidedOtherwise, lost, notAccepted, notBegun, rejected, rejectedUnsent, resumed,
-  searchedAgain, sending, sendingAgain, skipped,
+  sending, sendingAgain, skipped,
 } from './submission.ts'; // prettier-ignore
 import { change, notNow, refuse, unchanged } from './transition.ts';
 import { waitInState, waitOf } from './state-wait.ts';
@@ -88,10 +88,14 @@ const transitions: { readonly [State in StateName]: Row<State> } = {
   sending: { ...unfinished, ...unanswered, sending: sendingAgain, lost, wanted: wantedSending },
   pausing: { ...unfinished, resumed, wanted: wantedIdle },
   searching: { ...ofLost, asked, resumed: same },
-  asking: { ...ofLost, asked: same, resumed: searchedAgain },
+  asking: {
+    ...ofLost,
+    asked: same,
+    resumed: ({ state }) => change({ state: { ...state, at: 'searching' } }),
+  },
   waiting: { ...ofJob, rendering },
   stopping: { ...ofJob, rendering, unstoppable },
-  broken: { ...ofJob, resumed: polledAgain },
+  broken: { ...ofJob, resumed: ({ state: { n } }) => change({ state: { at: 'waiting', n } }) },
   ending: { polled: corrected, wanted: wantedWhileEnding, reviewed, ended, orphaned: same },
   review: {
     ...unfinished,
@@ -112,10 +116,9 @@ export function next(task: Task, event: TaskEvent, at: number): Next {
   if (isAbandoned(state)) {
     return event.kind === 'abandoned' ? unchanged : refuse('abandoned', 'The creation was abandoned.');
   }
-  if (event.kind === 'wanted') {
-    const refusal = refuseEarlyExpiry(task, event, at);
-    if (refusal !== undefined) return refusal;
-  }
+  // Either the deadline was moved, or the timer ran on a different clock from the one that set the deadline.
+  if (event.kind === 'wanted' && event.stop === 'expire' && at < task.deadlineAt)
+    return refuse('not_now', 'The deadline has not passed.');
   const stepped =
     state.at === 'creating' ? ofCreation({ ...task, state }, event, at) : inRow(task, event, at);
   if (!stepped.ok || stepped === unchanged) return stepped;

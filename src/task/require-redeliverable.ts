@@ -7,17 +7,9 @@ export function requireRedeliverable(
   { status }: Pick<Task, 'status'>,
   request: { readonly callbackUrl?: string } | undefined,
 ): void {
-  if (!isTerminal(status)) {
-    throw new GatewayError(
-      'action_not_possible',
-      'A callback can be redelivered only after the task has ended.',
-    );
-  }
+  const refuse = (why: string) => new GatewayError('action_not_possible', why);
+  if (!isTerminal(status)) throw refuse('A callback can be redelivered only after the task has ended.');
   if (request === undefined)
-    throw new GatewayError(
-      'action_not_possible',
-      'The caller’s request, which contains the callback address, has been deleted.',
-    );
-  if (request.callbackUrl === undefined)
-    throw new GatewayError('action_not_possible', 'The task has no callback address.');
+    throw refuse('The caller’s request, which contains the callback address, has been deleted.');
+  if (request.callbackUrl === undefined) throw refuse('The task has no callback address.');
 }

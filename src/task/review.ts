@@ -11,7 +11,9 @@ export function reviewed(task: In<'ending'>, { kind, ...question }: EventOf<'rev
   const { state } = task;
   const decided = question.why === 'unreleased' ? 'failed' : 'succeeded';
   if (state.ending.kind !== decided) return notNow(task, kind);
-  if (state.ending.approved === true && isAnswered(question)) {
+  // An approval does not settle a charge that cannot be written or computed, so that question is asked again.
+  const isAnswered = question.why === 'unreleased' || unacceptable[question.why] === undefined;
+  if (state.ending.approved === true && isAnswered) {
     return refuse('decided', 'An operator has already decided how the task ends.');
   }
   return change({ state: { at: 'review', ...question } });
@@ -45,12 +47,4 @@ export function settledAgain(review: StateOf<'review'>): Next {
       ? { kind: 'succeeded' }
       : { kind: 'failed', ...defined({ error: review.error }) };
   return change({ state: { at: 'ending', ending } });
-}
-
-/**
- * Whether an operator's approval settles this question for good. A charge that cannot be written or computed raises the
- * question again.
- */
-function isAnswered({ why }: Question): boolean {
-  return why === 'unreleased' || unacceptable[why] === undefined;
 }

@@ -52,10 +52,6 @@ export function serviceOf(nodes: readonly Node[], lastServed: ReadonlyMap<string
   };
 }
 
-export interface NextStep {
-  readonly channel?: string;
-}
-
 /** Returns the channel of the task's job, or every channel that the task may be submitted to. */
 export function channelsAhead(task: Pick<Task, 'state' | 'attempts' | 'plan'>): readonly string[] {
   const { state, attempts } = task;
@@ -66,9 +62,12 @@ export function channelsAhead(task: Pick<Task, 'state' | 'attempts' | 'plan'>): 
   return job === undefined ? [] : [job];
 }
 
-type Going = Pick<Task, 'state' | 'attempts'>;
-
-export function nextStep({ state, attempts }: Going): NextStep | undefined {
+/**
+ * Returns the channel that must take the task's next step, or an empty object if any worker can take the step. Returns
+ * undefined if the task has ended.
+ */
+export function nextStep(task: Pick<Task, 'state' | 'attempts'>): Pick<Unserved, 'channel'> | undefined {
+  const { state, attempts } = task;
   if (!isUnfinished(state)) return undefined;
   if (isIdle(state)) return defined({ channel: state.left[0]?.channel });
   const isAtChannel = state.at === 'waiting' || (state.at === 'sending' && state.stop === undefined);

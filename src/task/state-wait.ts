@@ -44,15 +44,10 @@ function placeOf(state: TaskState, attempts: Task['attempts']): Partial<RouteCan
 }
 
 /** Returns the recorded wait or, if there is none, the wait that began with the state. */
-export function waitOf({
-  wait,
-  state,
-  stateSince,
-  attempts,
-}: Pick<Task, 'wait' | 'state' | 'stateSince' | 'attempts'>): Wait | undefined {
-  if (wait !== undefined) return wait;
-  const first = waitInState(state, attempts);
-  return first === undefined ? undefined : { ...first, since: stateSince };
+export function waitOf(task: Pick<Task, 'wait' | 'state' | 'stateSince' | 'attempts'>): Wait | undefined {
+  if (task.wait !== undefined) return task.wait;
+  const first = waitInState(task.state, task.attempts);
+  return first === undefined ? undefined : { ...first, since: task.stateSince };
 }
 
 /**

@@ -34,18 +34,6 @@ export function submitsNothing(stop: Stop): Next {
   return refuse('not_now', `The task no longer submits anything: ${stops[stop].why}.`);
 }
 
-/**
- * Refuses to expire a task before its deadline. Either the deadline was moved, or the timer ran on a different clock
- * from the one that set the deadline.
- */
-export function refuseEarlyExpiry(
-  { deadlineAt }: Task,
-  { stop }: EventOf<'wanted'>,
-  at: number,
-): Next | undefined {
-  return stop === 'expire' && at < deadlineAt ? refuse('not_now', 'The deadline has not passed.') : undefined;
-}
-
 export function wantedIdle(task: Task, { stop }: EventOf<'wanted'>): Next {
   return change(endedBy(task, stop));
 }

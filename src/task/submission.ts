@@ -260,10 +260,6 @@ export function asked({ state }: In<'searching'>): Next {
   return change({ state: { at: 'asking', n, code, ...defined({ taken }) } });
 }
 
-export function searchedAgain({ state }: In<'asking'>): Next {
-  return change({ state: { ...state, at: 'searching' } });
-}
-
 export function resumed(task: In<'pausing'>, { elapsedMs = 0 }: EventOf<'resumed'>, at: number): Next {
   return change(roundAfterPause(task, task.state, { elapsedMs, at }));
 }
