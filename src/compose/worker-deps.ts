@@ -3,7 +3,7 @@ import { defined } from '../base/defined.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import type { FirstCallbackDeps } from '../../activities/first-callback.ts';
-import { tracedDelivery, tracedPost } from '../../activities/traced-deps.ts';
+import { tracedDelivery, tracedPost } from './traced-deps.ts';
 import { createStatusPollers } from '../polling/status-pollers.ts';
 import { webhookSecretsOf } from '../access/webhook-secrets.ts';
 import type { Core } from './core.ts';

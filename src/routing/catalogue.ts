@@ -10,7 +10,7 @@ import { factorFor, noFactors } from '../money/price-factors.ts';
 import type { PriceFactors } from '../money/price-factors.ts';
 import type { PlainFacts } from '../models/model-facts.ts';
 import type { AskedRequest, GenerationRequest } from '../models/request.ts';
-import { orderCandidates } from '../task/candidates.ts';
+import { orderCandidates } from './order-candidates.ts';
 import type { DroppedChannel, RouteCandidate } from '../task/candidates.ts';
 import type { Fallback } from '../task/rescue.ts';
 import type { GivenInput, RequestIssue } from '../providers/provider.ts';

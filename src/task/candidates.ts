@@ -5,13 +5,6 @@ export interface RouteCandidate {
   readonly credential: string;
 }
 
-export interface RouteChannel {
-  readonly id: string;
-  readonly priority: number;
-  readonly weight: number;
-  readonly credentials: readonly string[];
-}
-
 type DropReason =
   | 'model_not_served'
   | 'kind_not_served'
@@ -29,39 +22,4 @@ export interface DroppedChannel {
   readonly credential?: string;
   readonly reason: DropReason;
   readonly detail: string;
-}
-
-/**
- * Orders channels by priority, highest first. Channels of equal priority are drawn by weight, without replacement, so
- * the plan contains each of them. Each channel's credentials are shuffled uniformly.
- */
-export function orderCandidates(channels: readonly RouteChannel[], random: () => number): RouteCandidate[] {
-  const priorities = [...new Set(channels.map((channel) => channel.priority))].sort((a, b) => b - a);
-  return priorities.flatMap((priority) =>
-    drawByWeight(
-      channels.filter((channel) => channel.priority === priority),
-      random,
-    ).flatMap((channel) =>
-      shuffle(channel.credentials, random).map((credential) => ({ channel: channel.id, credential })),
-    ),
-  );
-}
-
-function drawByWeight(channels: readonly RouteChannel[], random: () => number): RouteChannel[] {
-  const left = [...channels];
-  const drawn: RouteChannel[] = [];
-  while (left.length > 0) {
-    const total = left.reduce((sum, channel) => sum + channel.weight, 0);
-    let mark = random() * total;
-    const index = left.findIndex((channel) => (mark -= channel.weight) < 0);
-    drawn.push(...left.splice(index < 0 ? left.length - 1 : index, 1));
-  }
-  return drawn;
-}
-
-function shuffle<Item>(items: readonly Item[], random: () => number): Item[] {
-  return items
-    .map((item) => ({ item, order: random() }))
-    .sort((a, b) => a.order - b.order)
-    .map(({ item }) => item);
 }

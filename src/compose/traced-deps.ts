@@ -1,6 +1,6 @@
-import type { TaskSpans } from '../src/observability/task-spans.ts';
-import type { Deliver } from '../src/routing/delivery.ts';
-import type { PostCallback } from './deps.ts';
+import type { TaskSpans } from '../observability/task-spans.ts';
+import type { Deliver } from '../routing/delivery.ts';
+import type { PostCallback } from '../../activities/deps.ts';
 
 /** Traces callbacks as spans that their receivers can continue through the `traceparent` header. */
 export function tracedPost(post: PostCallback, spans: TaskSpans | undefined): PostCallback {

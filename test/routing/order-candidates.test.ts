@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { orderCandidates } from '../../src/task/candidates.ts';
-import type { RouteChannel } from '../../src/task/candidates.ts';
+import { orderCandidates } from '../../src/routing/order-candidates.ts';
+import type { RouteChannel } from '../../src/routing/order-candidates.ts';
 
 const channel = (id: string, fields: Partial<RouteChannel> = {}): RouteChannel => ({
   id,
