@@ -1,5 +1,5 @@
 import { Binary } from 'mongodb';
-import type { Sealed, SealedAt } from '../base/sealed.ts';
+import type { Sealed, SealedAt, SealPurpose } from '../base/sealed.ts';
 
 export interface Sealing {
   readonly seal: (at: SealedAt, text: string) => Sealed;
@@ -15,6 +15,30 @@ export interface SealedDocument {
 }
 
 export type SealedParts = Readonly<Record<string, SealedDocument>>;
+
+/** Seals the named parts of a field separately, so a process without one part's key can leave that part unchanged. */
+export function sealedParts({ seal, open }: Sealing, purpose: SealPurpose) {
+  const placeOf = (id: string, part: string): SealedAt => ({ purpose, id, part });
+  return {
+    seal(id: string, texts: Readonly<Record<string, string>>): SealedParts {
+      const parts = Object.entries(texts).map(
+        ([part, text]) => [part, toSealedDocument(seal(placeOf(id, part), text))] as const,
+      );
+      return Object.fromEntries(parts);
+    },
+
+    /** Returns undefined if the part does not exist or this process lacks its key. */
+    open(id: string, held: SealedParts, part: string): string | undefined {
+      const value = held[part];
+      if (value === undefined) return undefined;
+      try {
+        return open(placeOf(id, part), toSealed(value));
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
 
 const headBytes = 16;
 

@@ -54,7 +54,11 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
     },
 
     async countSince(since: number): Promise<Throughput> {
-      const [created, ended] = await Promise.all([countCreated(tasks, since), countEnded(tasks, since)]);
+      const createdSince = { status: { $in: taskStatuses }, sort: { $gte: sortKey(since, '') } };
+      const [created, ended] = await Promise.all([
+        tasks.countDocuments(createdSince, limit),
+        countEnded(tasks, since),
+      ]);
       return { created, ...ended };
     },
 
@@ -80,13 +84,6 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
       ];
     },
   };
-}
-
-async function countCreated(tasks: Collection<TaskDocument>, since: number): Promise<number> {
-  const $match = { status: { $in: taskStatuses }, sort: { $gte: sortKey(since, '') } };
-  const $group = { _id: null, count: { $sum: 1 } };
-  const found = tasks.aggregate<{ readonly count: number }>([{ $match }, { $group }], limit);
-  return (await found.next())?.count ?? 0;
 }
 
 async function countEnded(

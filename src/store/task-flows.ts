@@ -22,11 +22,7 @@ interface Ended {
 
 type LateName = `late${number}`;
 
-interface FlowId {
-  readonly at: number;
-  readonly channel: string;
-  readonly model: string;
-}
+type FlowId = Pick<Flow, 'at' | 'channel' | 'model'>;
 
 /** Reads flows with two queries, each on an index by time. */
 export function taskFlows(tasks: Collection<TaskDocument>) {

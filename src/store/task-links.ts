@@ -4,37 +4,19 @@ import { parseJson } from '../base/parse-json.ts';
 import type { Changes } from '../task/next.ts';
 import type { Task, TaskOutcome } from '../task/record.ts';
 import type { ResultItem } from '../task/task.ts';
-import { toSealed, toSealedDocument } from './sealed-document.ts';
+import { sealedParts } from './sealed-document.ts';
 import type { SealedParts, Sealing } from './sealed-document.ts';
 
 /**
  * Seals result links, because anyone with a signed link can fetch the result. Also seals results that arrived as data.
- * Each result has its own sealed value, so a process without the key can leave the value unchanged.
+ * Each result has its own sealed value.
  */
-export function createTaskLinks({ seal, open }: Sealing) {
-  const placeOf = (id: string, part: string) => ({ purpose: 'result-links', id, part }) as const;
-
-  function read(id: string, held: SealedParts, part: string): string | undefined {
-    const value = held[part];
-    if (value === undefined) return undefined;
-    try {
-      return open(placeOf(id, part), toSealed(value));
-    } catch {
-      return undefined;
-    }
-  }
-
-  function sealed(id: string, parts: readonly LinkPart[]): SealedParts {
-    return Object.fromEntries(
-      parts.map(([part, links]) => {
-        return [part, toSealedDocument(seal(placeOf(id, part), JSON.stringify(links)))];
-      }),
-    );
-  }
+export function createTaskLinks(sealing: Sealing) {
+  const parts = sealedParts(sealing, 'result-links');
 
   function sealedOf(id: string, outcome: TaskOutcome | undefined): SealedParts | undefined {
-    const parts = partsOf(outcome);
-    return parts.length === 0 ? undefined : sealed(id, parts);
+    const links = linksOf(outcome);
+    return Object.keys(links).length === 0 ? undefined : parts.seal(id, links);
   }
 
   return {
@@ -48,17 +30,17 @@ export function createTaskLinks({ seal, open }: Sealing) {
     },
 
     /** Items without links keep the links in the record. */
-    fieldsOf(id: string, items: readonly ResultItem[]): Readonly<Record<string, unknown>> {
-      const links = Object.entries(sealed(id, partsOfItems(items)));
+    fieldsOf: (id: string, items: readonly ResultItem[]): Readonly<Record<string, unknown>> => {
+      const links = Object.entries(parts.seal(id, linksOfItems(items)));
       return Object.fromEntries(links.map(([part, value]) => [`links.${part}`, value]));
     },
 
     open(id: string, outcome: TaskOutcome, held: SealedParts): TaskOutcome {
       if (outcome.kind === 'succeeded') {
-        const items = outcome.items.map((item, n) => ({ ...item, ...linksIn(read(id, held, `${n}`)) }));
+        const items = outcome.items.map((item, n) => ({ ...item, ...linksIn(parts.open(id, held, `${n}`)) }));
         return { ...outcome, items };
       }
-      const withheld = listIn(read(id, held, withheldPart));
+      const withheld = listIn(parts.open(id, held, withheldPart));
       return { ...outcome, ...defined({ withheld }) };
     },
   };
@@ -77,19 +59,20 @@ export function unlinkedItem(item: ResultItem): ResultItem {
   return rest;
 }
 
-type LinkPart = readonly [part: string, links: unknown];
-
-function partsOf(outcome: TaskOutcome | undefined): readonly LinkPart[] {
-  if (outcome === undefined) return [];
-  if (outcome.kind === 'succeeded') return partsOfItems(outcome.items);
-  return outcome.withheld === undefined ? [] : [[withheldPart, outcome.withheld]];
+/** Returns the links of each part as JSON. */
+function linksOf(outcome: TaskOutcome | undefined): Readonly<Record<string, string>> {
+  if (outcome === undefined) return {};
+  if (outcome.kind === 'succeeded') return linksOfItems(outcome.items);
+  return outcome.withheld === undefined ? {} : { [withheldPart]: JSON.stringify(outcome.withheld) };
 }
 
-function partsOfItems(items: readonly ResultItem[]): readonly LinkPart[] {
-  return items.flatMap(({ url, lastFrameUrl, base64 }, n) => {
-    const content = defined({ url, lastFrameUrl, base64 });
-    return Object.keys(content).length > 0 ? [[`${n}`, content] as const] : [];
-  });
+function linksOfItems(items: readonly ResultItem[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    items.flatMap(({ url, lastFrameUrl, base64 }, n) => {
+      const content = defined({ url, lastFrameUrl, base64 });
+      return Object.keys(content).length === 0 ? [] : [[n, JSON.stringify(content)]];
+    }),
+  );
 }
 
 const linksSchema = z.object({

@@ -54,26 +54,9 @@ const afterwards = { returnDocument: 'after' } as const;
  * if the record has not changed since (`rev`). No decision rests on a plain read: before a step refuses an event or
  * reports that nothing is left to do, it reads the record with a write.
  */
-export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
-  async function confirm(id: string): Promise<Task | undefined> {
-    return remember(await tasks.findOneAndUpdate({ _id: id }, ...readByWrite));
-  }
-
-  function remember(found: TaskDocument | null): Task | undefined {
-    if (found === null) return undefined;
-    const task = form.toTask(found);
-    // Stop remembering the record: the delivered result may be large, and the task is about to end.
-    if (task.outcome !== undefined) hints.delete(task.id);
-    else if ((hints.get(task.id)?.rev ?? task.rev) <= task.rev) hints.set(task.id, task);
-    return task;
-  }
-
-  async function look(id: string, rev = 0): Promise<Task | undefined> {
-    const hint = hints.get(id);
-    if (hint !== undefined && hint.rev >= rev) return hint;
-    const found = remember(await tasks.findOne({ _id: id }));
-    return found !== undefined && found.rev >= rev ? found : confirm(id);
-  }
+export function taskSteps(deps: TaskStepsDeps) {
+  const { tasks, now, form } = deps;
+  const { look, confirm, remember, forget } = createReading(deps);
 
   async function step(id: string, event: TaskEvent, act?: PlannedAct): Promise<Stepped> {
     let task = await look(id);
@@ -99,42 +82,18 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
     } catch (error) {
       if (!isDuplicateKey(error)) {
         // The change may have been written even though an error was returned.
-        hints.delete(task.id);
+        forget(task.id);
         throw error;
       }
       return { ok: false, code: 'job_taken', message: 'The job belongs to another task.', task };
     }
   }
 
-  return {
-    step,
-    setWait: createSetWait({ tasks, now }, { look, confirm, remember }),
-    /**
-     * Returns the record, possibly a little stale but not older than `rev`. For decisions made by a step. A result of
-     * undefined means with certainty that the record does not exist.
-     */
-    look,
-    /** Returns the current record, read by a write. For decisions that no write follows. */
-    confirm,
-    forget: (id: string): void => void hints.delete(id),
-  };
-}
-
-interface Reading {
-  readonly look: (id: string) => Promise<Task | undefined>;
-  readonly confirm: (id: string) => Promise<Task | undefined>;
-  readonly remember: (found: TaskDocument | null) => Task | undefined;
-}
-
-/**
- * Records the task's wait before its submission. The state does not change, so an operator's plan stays valid. An
- * unchanged wait writes nothing.
- */
-function createSetWait(
-  { tasks, now }: Pick<TaskStepsDeps, 'tasks' | 'now'>,
-  { look, confirm, remember }: Reading,
-) {
-  return async function setWait(id: string, wait: NewWait): Promise<void> {
+  /**
+   * Records the task's wait before its submission. The state does not change, so an operator's plan stays valid. An
+   * unchanged wait writes nothing.
+   */
+  async function setWait(id: string, wait: NewWait): Promise<void> {
     let task = await look(id);
     for (let tries = 0; tries < collisionsMax; tries += 1) {
       const at = now();
@@ -148,7 +107,38 @@ function createSetWait(
       if (remember(written) !== undefined) return;
       task = await confirm(id);
     }
-  };
+  }
+
+  return { step, setWait, look, confirm, forget };
+}
+
+function createReading({ tasks, hints, form }: TaskStepsDeps) {
+  function remember(found: TaskDocument | null): Task | undefined {
+    if (found === null) return undefined;
+    const task = form.toTask(found);
+    // Stop remembering the record: the delivered result may be large, and the task is about to end.
+    if (task.outcome !== undefined) hints.delete(task.id);
+    else if ((hints.get(task.id)?.rev ?? task.rev) <= task.rev) hints.set(task.id, task);
+    return task;
+  }
+
+  /** Returns the current record, read by a write. For decisions that no write follows. */
+  async function confirm(id: string): Promise<Task | undefined> {
+    return remember(await tasks.findOneAndUpdate({ _id: id }, ...readByWrite));
+  }
+
+  /**
+   * Returns the record, possibly a little stale but not older than `rev`. For decisions made by a step. A result of
+   * undefined means with certainty that the record does not exist.
+   */
+  async function look(id: string, rev = 0): Promise<Task | undefined> {
+    const hint = hints.get(id);
+    if (hint !== undefined && hint.rev >= rev) return hint;
+    const found = remember(await tasks.findOne({ _id: id }));
+    return found !== undefined && found.rev >= rev ? found : confirm(id);
+  }
+
+  return { remember, confirm, look, forget: (id: string): void => void hints.delete(id) };
 }
 
 function asSeen({ id, rev, wait }: Task) {
@@ -162,13 +152,12 @@ function answer(task: Task | undefined, decided: Next | undefined): Stepped {
   return decided.ok ? { ok: true, task } : { ...decided, task };
 }
 
-interface Deciding {
-  readonly at: number;
-  readonly act: PlannedAct | undefined;
-}
-
 /** An action that is already recorded was carried out, so repeating it changes nothing. */
-function decide(task: Task, event: TaskEvent, { at, act }: Deciding): Next {
+function decide(
+  task: Task,
+  event: TaskEvent,
+  { at, act }: { readonly at: number; readonly act: PlannedAct | undefined },
+): Next {
   if (act === undefined) return next(task, event, at);
   const actions = task.actions ?? [];
   const { rev = task.rev, ...record } = act;

@@ -2,13 +2,19 @@ import { isDeepStrictEqual } from 'node:util';
 import { defined } from '../base/defined.ts';
 import type { Changes } from '../task/next.ts';
 import type { Task } from '../task/record.ts';
-import type { ResultItem, SaidOfFailure } from '../task/task.ts';
-import { toSealed, toSealedDocument } from './sealed-document.ts';
+import type { SaidOfFailure } from '../task/task.ts';
+import { sealedParts } from './sealed-document.ts';
 import type { ErrorTerms } from './error-words.ts';
 import type { SealedParts, Sealing } from './sealed-document.ts';
 import { sortKey, toDocument, toTask, updateOf } from './task-document.ts';
 import { createTaskLinks, unlinked } from './task-links.ts';
 import type { TaskDocument } from './task-document.ts';
+
+export type TaskForm = ReturnType<typeof createTaskForm>;
+
+export interface TaskSealing extends Sealing {
+  readonly errorTerms: ErrorTerms;
+}
 
 /**
  * Converts tasks to and from their form in MongoDB. Result links are sealed by task-links.ts. Upstreams' failure
@@ -16,27 +22,10 @@ import type { TaskDocument } from './task-document.ts';
  * the messages that it changes, so a process without a message's key leaves that message as it is. Codes and classes
  * stay legible, because operators list tasks by them.
  */
-export interface TaskForm {
-  readonly toDocument: (task: Task) => TaskDocument;
-  readonly toTask: (document: TaskDocument) => Task;
-  readonly updateOf: (before: Task, changes: Changes) => ReturnType<typeof updateOf>;
-  readonly linkFields: ReturnType<typeof createTaskLinks>['fieldsOf'];
-}
-
-export interface TaskSealing extends Sealing {
-  readonly errorTerms: ErrorTerms;
-}
-
-export function createTaskForm({ errorTerms, ...sealing }: TaskSealing): TaskForm {
-  const { seal, open } = sealing;
+export function createTaskForm({ errorTerms, ...sealing }: TaskSealing) {
+  const parts = sealedParts(sealing, 'upstream-words');
   const links = createTaskLinks(sealing);
   const terms = saidWith(errorTerms);
-  const placeOf = (id: string, part: string) => ({ purpose: 'upstream-words', id, part }) as const;
-
-  const sealed = (id: string, words: Words): SealedParts =>
-    Object.fromEntries(
-      Object.entries(words).map(([part, text]) => [part, toSealedDocument(seal(placeOf(id, part), text))]),
-    );
 
   /**
    * An unreadable message does not hide the rest of the task, because the key may be missing only in this process and
@@ -44,30 +33,24 @@ export function createTaskForm({ errorTerms, ...sealing }: TaskSealing): TaskFor
    */
   function read(id: string, held: SealedParts): Words {
     return Object.fromEntries(
-      Object.entries(held).map(([part, value]) => {
-        try {
-          return [part, open(placeOf(id, part), toSealed(value))];
-        } catch {
-          return [part, unreadable];
-        }
-      }),
+      Object.keys(held).map((part) => [part, parts.open(id, held, part) ?? unreadable]),
     );
   }
 
   return {
-    linkFields: (id: string, items: readonly ResultItem[]) => links.fieldsOf(id, items),
+    linkFields: links.fieldsOf,
 
-    toDocument(task) {
+    toDocument(task: Task): TaskDocument {
       const words = wordsOf(task);
       const document = toDocument(withoutLinks(saying(task, {})));
       return {
         ...document,
-        ...(isEmpty(words) ? {} : { words: sealed(task.id, words) }),
+        ...(isEmpty(words) ? {} : { words: parts.seal(task.id, words) }),
         ...defined({ links: links.seal(task.id, task.outcome), said: terms.of(task, textsOf(task)) }),
       };
     },
 
-    toTask(document) {
+    toTask(document: TaskDocument): Task {
       const { words, links: held } = document;
       const task = toTask(document);
       const whole = words === undefined ? task : saying(task, read(task.id, words));
@@ -76,13 +59,13 @@ export function createTaskForm({ errorTerms, ...sealing }: TaskSealing): TaskFor
       return { ...whole, outcome: links.open(task.id, outcome, held) };
     },
 
-    updateOf(before, changes) {
+    updateOf(before: Task, changes: Changes): ReturnType<typeof updateOf> {
       const isAboutThem = 'attempts' in changes || 'outcome' in changes || 'error' in changes;
       if (!isAboutThem) return updateOf(before, changes);
       const after = { ...before, ...changes };
       const { fields, ...operators } = terms.changeOf(before, after);
       const sealedFields = {
-        ...changesOf(wordsOf(before), wordsOf(after), (words) => sealed(before.id, words)),
+        ...changesOf(wordsOf(before), wordsOf(after), (words) => parts.seal(before.id, words)),
         ...links.changeOf(before, changes),
         ...fields,
       };

@@ -102,7 +102,7 @@ export function createTaskStore(db: Db, now: () => number, sealing: TaskSealing)
       await tasks.deleteOne({ _id: id, 'state.abandoned': { $exists: true } });
     },
     ...taskLists(tasks, form),
-    ...taskReads(tasks, { findById: createFindById(db, tasks), toTask: form.toTask }),
+    ...taskReads(db, tasks, form),
     ...taskNames(tasks, { ...sealing, ...form }),
     ...taskSteps({ tasks, hints, now, form }),
     ...taskSights(tasks, now, form),
@@ -114,12 +114,7 @@ export function createTaskStore(db: Db, now: () => number, sealing: TaskSealing)
   };
 }
 
-interface TaskReading {
-  readonly findById: ReturnType<typeof createFindById>;
-  readonly toTask: TaskForm['toTask'];
-}
-
-function taskLists(tasks: Collection<TaskDocument>, { toTask }: Pick<TaskReading, 'toTask'>) {
+function taskLists(tasks: Collection<TaskDocument>, { toTask }: Pick<TaskForm, 'toTask'>) {
   async function pageOf(filter: Filter<TaskDocument>, sort: Sort, limit: number): Promise<TaskPage> {
     const found = await tasks.find(filter, { sort, limit: limit + 1 }).toArray();
     return { tasks: found.slice(0, limit).map(toTask), hasMore: found.length > limit };
@@ -151,7 +146,9 @@ function taskLists(tasks: Collection<TaskDocument>, { toTask }: Pick<TaskReading
   };
 }
 
-function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskReading) {
+function taskReads(db: Db, tasks: Collection<TaskDocument>, { toTask }: Pick<TaskForm, 'toTask'>) {
+  const findById = createFindById(db, tasks);
+
   async function* each(documents: AsyncIterable<TaskDocument>): AsyncIterable<Task> {
     for await (const document of documents) yield toTask(document);
   }
@@ -225,12 +222,7 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
       return { all, unfinished };
     },
 
-    async *asking(reason: AttentionReason): AsyncIterable<Task> {
-      yield* each(tasks.find({ attention: reason }).sort({ sort: -1 }));
-    },
-
-    async *owing(): AsyncIterable<Task> {
-      yield* each(tasks.find({ owes: { $gt: '' } }).sort({ owes: 1 }));
-    },
+    asking: (reason: AttentionReason) => each(tasks.find({ attention: reason }).sort({ sort: -1 })),
+    owing: () => each(tasks.find({ owes: { $gt: '' } }).sort({ owes: 1 })),
   };
 }
