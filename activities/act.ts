@@ -38,14 +38,6 @@ async function named(request: ActRequest, { cancelRequest }: Deps): Promise<ActR
   return { ...request, at, input: { ...request.input, ...said } };
 }
 
-/**
- * Finds the same action in the record. The id alone does not identify an action, because users of Temporal's tools
- * choose it and may reuse it for another kind of action.
- */
-function earlierAct({ actions = [] }: Task, { id, action }: ActRequest) {
-  return actions.find((record) => record.id === id && record.action === action);
-}
-
 type Deps = ChannelActivityDeps;
 
 /**
@@ -66,7 +58,7 @@ export function createActOnTask(deps: Deps) {
     return deps.auditLog.keep(
       { ...sent, key: { id, at, isOurs: asked.isCancelRequest === true } },
       () => act(request, by),
-      refusalIn,
+      (reply) => (reply.done ? undefined : reply.message),
     );
   };
 
@@ -75,7 +67,9 @@ export function createActOnTask(deps: Deps) {
     // No later write corrects a refusal, so base the check on the confirmed record, not on a cached one.
     const task = await tasks.confirm(id);
     if (task === undefined) return { done: false, message: 'The task has no record.' };
-    const earlier = earlierAct(task, request);
+    // The id alone does not identify an action, because users of Temporal's tools choose it and may reuse it for another
+    // kind of action.
+    const earlier = task.actions?.find((one) => one.id === request.id && one.action === action);
     if (earlier !== undefined) {
       // An earlier run of this activity may have recorded the action but died before it extended the lifetime of the
       // task's request and slots.
@@ -118,10 +112,6 @@ export function createActOnTask(deps: Deps) {
       keySlots.keepUntil(key, { task: id, until: deadlineAt }),
     ]);
   }
-}
-
-function refusalIn(reply: ActReply): string | undefined {
-  return reply.done ? undefined : reply.message;
 }
 
 type Proposed<Name extends RunningActionName> = Proposal<Name> | Refused;

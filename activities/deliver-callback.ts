@@ -9,7 +9,7 @@ import { isTerminal } from '../src/task/task.ts';
 import type { CallbackAttempt, CallbackState } from '../src/task/callback-record.ts';
 import type { Task } from '../src/task/record.ts';
 import type { CallbackActivityDeps } from './deps.ts';
-import { later } from './later.ts';
+import { later } from './activity-time.ts';
 import { persistently } from './persistently.ts';
 
 /**

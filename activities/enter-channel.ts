@@ -1,18 +1,16 @@
 import type { SubmitRefusal } from '../src/capacity/submit-gate.ts';
 import type { Send } from '../src/capacity/through-circuits.ts';
-import { wasLost } from '../src/task/attempt.ts';
+import { orderedTask } from '../src/task/fair-order.ts';
 import type { Task } from '../src/task/record.ts';
 import { openTo, restsOverInMs, withoutResting } from '../src/task/rounds.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import { elapsedBefore } from './elapsed.ts';
-import { later } from './later.ts';
+import { elapsedBefore, later } from './activity-time.ts';
 import { noteWait } from './note-wait.ts';
-import { stepTo } from './step-to.ts';
+import { stepTo } from './persistently.ts';
 import { notAccepted, retryOrLeave } from './submit-answer.ts';
-import type { SubmitInput } from './types.ts';
+import type { Sent } from './submit-answer.ts';
 
-interface Entering {
-  readonly input: SubmitInput;
+interface Entering extends Pick<Sent, 'input'> {
   readonly submitMs: number;
   readonly hasWaited: boolean;
   readonly send: Send<Task>;
@@ -23,17 +21,13 @@ export async function enterChannel(
   { input, submitMs, hasWaited, send }: Entering,
   deps: ChannelActivityDeps,
 ): Promise<Task> {
-  const { id, account, model, deadlineAt, createdAt, resting } = task;
+  const { id, ...order } = orderedTask(task);
   const asking = {
+    ...order,
     task: id,
-    account,
-    model,
-    deadlineAt,
-    createdAt,
-    wasLost: wasLost(task),
     candidate: input.candidate,
     // Exclude channels that asked to be retried later. Until then, the task waits in this channel's queue.
-    candidates: withoutResting(openTo(task), resting, elapsedBefore()),
+    candidates: withoutResting(openTo(task), task.resting, elapsedBefore()),
     hasWaited,
     submitMs,
   };
@@ -42,7 +36,7 @@ export async function enterChannel(
 }
 
 async function turnedAway(
-  { input, task }: Pick<Entering, 'input'> & { readonly task: Task },
+  { input, task }: Pick<Sent, 'input' | 'task'>,
   refusal: SubmitRefusal,
   deps: ChannelActivityDeps,
 ): Promise<Task> {

@@ -12,7 +12,7 @@ import type { UpstreamCost } from '../src/task/cost.ts';
 import type { Task } from '../src/task/record.ts';
 import type { ChargeQuestion, Ending, EventOf } from '../src/task/state.ts';
 import { behindCode, classified } from '../src/task/task.ts';
-import type { SaidOfFailure, TaskError } from '../src/task/task.ts';
+import type { TaskError } from '../src/task/task.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import { agreedCharge, isOutage, upstreamCostOf } from './settlement.ts';
 import { viewOf } from './task-view.ts';
@@ -165,14 +165,13 @@ function reasonToReview(
 }
 
 function upstreamError({ outcome, attempts }: Task): TaskError {
-  if (outcome?.kind === 'failed') return { code: 'provider_error', ...saidIn(outcome), ...outcome.failure };
+  if (outcome?.kind === 'failed') {
+    const { message, messageToCaller, failure } = outcome;
+    return { code: 'provider_error', message, ...defined({ messageToCaller }), ...failure };
+  }
   // No channel accepted a replacement for the failed job, so report why that job failed.
   const attempt = attempts.findLast(isUpstreamFailure);
   if (attempt === undefined) return taskFailures.upstream;
   const { code = '', message = '', failure } = attempt;
   return { code: 'provider_error', ...behindCode(code, { ...attempt, message }), ...failure };
-}
-
-function saidIn({ message, messageToCaller }: SaidOfFailure): SaidOfFailure {
-  return { message, ...defined({ messageToCaller }) };
 }

@@ -6,7 +6,7 @@ import type { Task } from '../src/task/record.ts';
 import type { ProviderContext, TaskProvider } from '../src/providers/provider.ts';
 import { ChannelGoneError, hasCredential, taskProviderFor } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import { later } from './later.ts';
+import { later } from './activity-time.ts';
 import { timeLimit } from '../src/process/running-time.ts';
 
 export interface UpstreamTarget {

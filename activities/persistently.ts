@@ -1,13 +1,13 @@
-import type { Logger } from '../src/observability/log.ts';
-import type { TaskStore } from '../src/store/tasks.ts';
+import type { Task } from '../src/task/record.ts';
+import type { TaskEvent } from '../src/task/state.ts';
+import type { ChannelActivityDeps } from './deps.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 const everyMs = 1_000;
 const maxMsDefault = 240_000;
 
-interface Persistence {
-  readonly tasks: Pick<TaskStore, 'isOutage'>;
-  readonly log: Logger;
-  readonly now: () => number;
+interface Persistence extends Pick<ChannelActivityDeps, 'log' | 'now'> {
+  readonly tasks: Pick<ChannelActivityDeps['tasks'], 'isOutage'>;
   readonly maxMs?: number;
 }
 
@@ -30,4 +30,17 @@ export async function persistently<Result>(
       await new Promise((resolve) => void setTimeout(resolve, everyMs));
     }
   }
+}
+
+/**
+ * Writes the event, and repeats the write until it succeeds. Returns the resulting record, whether the event was
+ * accepted or refused. If the record no longer exists, returns the given one.
+ */
+export function stepTo(
+  task: Task,
+  event: TaskEvent,
+  deps: Pick<ChannelActivityDeps, 'tasks' | 'log' | 'now'>,
+): Promise<Task> {
+  const write = async () => (await deps.tasks.step(task.id, event)).task ?? task;
+  return withHeartbeat(persistently(write, deps));
 }

@@ -11,9 +11,8 @@ import { isPolled, isSubmitting } from '../src/task/state.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import { createConcerns } from './concerns.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import { countElapsed } from './elapsed.ts';
+import { countElapsed, isFirstAttempt, later } from './activity-time.ts';
 import { withRareHeartbeat } from './heartbeat.ts';
-import { later } from './later.ts';
 import { channelGone } from './open-target.ts';
 import { ask } from './poll-answer.ts';
 import type { Watch } from './poll-answer.ts';
@@ -74,15 +73,6 @@ export function lookAtStart(
 ): Promise<Task | undefined> {
   if (!isFirstAttempt()) tasks.forget(task);
   return tasks.look(task, rev);
-}
-
-/**
- * Whether the activity is running for the first time. A retry or a reset ("poll now") polls immediately. A reset
- * restarts the attempt count at 1, but keeps the activity's scheduled time.
- */
-export function isFirstAttempt(): boolean {
-  const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
-  return attempt === 1 && currentAttemptScheduledTimestampMs === scheduledTimestampMs;
 }
 
 interface Waiting extends Pick<PollInput, 'expectedSeconds'> {

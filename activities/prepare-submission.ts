@@ -7,21 +7,16 @@ import type { Task } from '../src/task/record.ts';
 import { briefMs } from '../src/task/wait.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
-import { later } from './later.ts';
+import { isFirstAttempt, later } from './activity-time.ts';
 import { measureToSubmit } from './measure.ts';
 import type { NoLength } from './measure.ts';
 import { noteWait } from './note-wait.ts';
-import { isFirstAttempt } from './poll.ts';
-import type { SubmitInput } from './types.ts';
+import type { Sent } from './submit-answer.ts';
 
 /** The heartbeat details after measuring. Null means that the length could not be measured. */
 const measuredSchema = z.object({ inputSeconds: z.number().nullable() });
 
-interface Preparing {
-  readonly task: Task;
-  readonly input: SubmitInput;
-  readonly request: GenerationRequest;
-}
+type Preparing = Pick<Sent, 'task' | 'input' | 'request'>;
 
 interface Registering extends Preparing {
   readonly inputSeconds: number | undefined;

@@ -13,12 +13,11 @@ import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { callbackBase } from '../src/routing/callback-base.ts';
 import type { UpstreamTarget } from './open-target.ts';
-import { stepTo } from './step-to.ts';
+import { stepTo } from './persistently.ts';
 import { recordAcceptance, recordRefusal, recordStall } from './submit-answer.ts';
 import { renderAtOnce } from './render-at-once.ts';
 import type { AnswersAtOnce } from './render-at-once.ts';
 import type { Accepted, Sent } from './submit-answer.ts';
-import type { SubmitInput } from './types.ts';
 
 /**
  * A worker that stalls this long between claiming and sending a submission does not send it. After a minute, the server
@@ -26,9 +25,7 @@ import type { SubmitInput } from './types.ts';
  */
 const stalledMs = 8_000;
 
-interface Submission {
-  readonly input: SubmitInput;
-  readonly task: Task;
+interface Submission extends Pick<Sent, 'input' | 'task'> {
   readonly stored: RequestRecord;
   readonly target: UpstreamTarget;
   readonly atOnce?: AnswersAtOnce | undefined;

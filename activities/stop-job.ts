@@ -6,7 +6,7 @@ import { withHeartbeat } from './heartbeat.ts';
 import { openTarget } from './open-target.ts';
 import type { UpstreamTarget } from './open-target.ts';
 import { recordEnd } from './poll-answer.ts';
-import { stepTo } from './step-to.ts';
+import { stepTo } from './persistently.ts';
 import { viewOf } from './task-view.ts';
 import { watchedJob } from '../src/task/watched-job.ts';
 import type { WatchedJob } from '../src/task/watched-job.ts';

@@ -11,12 +11,10 @@ import { isSubmitting } from '../src/task/state.ts';
 import type { EventOf } from '../src/task/state.ts';
 import type { Submitted, UpstreamError } from '../src/providers/provider.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import { elapsedBefore } from './elapsed.ts';
-import { later } from './later.ts';
+import { elapsedBefore, later } from './activity-time.ts';
 import type { NoLength } from './measure.ts';
 import { noteWait } from './note-wait.ts';
-import { persistently } from './persistently.ts';
-import { stepTo } from './step-to.ts';
+import { persistently, stepTo } from './persistently.ts';
 import type { SubmitInput } from './types.ts';
 
 const retryDelayMinMs = 1_000;

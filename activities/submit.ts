@@ -8,16 +8,17 @@ import { attemptAt, isIdle, isSubmitting, sameCandidate } from '../src/task/stat
 import { UpstreamError } from '../src/providers/provider.ts';
 import { ChannelGoneError, mustBeCopied } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import { countElapsed } from './elapsed.ts';
+import { countElapsed, isFirstAttempt } from './activity-time.ts';
 import { enterChannel } from './enter-channel.ts';
 import { openTarget } from './open-target.ts';
-import { isFirstAttempt, lookAtStart, watchJob } from './poll.ts';
+import { lookAtStart, watchJob } from './poll.ts';
 import { measured, registered, takeToken } from './prepare-submission.ts';
 import { answersAtOnce } from './render-at-once.ts';
 import { createSend } from './send-submission.ts';
-import { stepTo } from './step-to.ts';
+import { stepTo } from './persistently.ts';
 import { stopUnwanted } from './stop-job.ts';
 import { recordAcceptance, recordNoLength, retryOrLeave } from './submit-answer.ts';
+import type { Sent } from './submit-answer.ts';
 import { viewOf } from './task-view.ts';
 import { isWaitReason } from '../src/task/wait.ts';
 import { watchedJob } from '../src/task/watched-job.ts';
@@ -124,7 +125,10 @@ export function createSubmit(deps: ChannelActivityDeps) {
   }
 
   /** Gives the slot to another task, because uploads may fail for hours. */
-  async function leaveWithoutFiles({ input, task }: Submitting, { code }: UpstreamError): Promise<Task> {
+  async function leaveWithoutFiles(
+    { input, task }: Pick<Sent, 'input' | 'task'>,
+    { code }: UpstreamError,
+  ): Promise<Task> {
     await deps.gate.leave(task.id, input.candidate);
     const refusal = {
       code: 'file_not_registered',
@@ -160,11 +164,6 @@ const notStored = {
   message: 'The storage for results accepts no files at the moment.',
   wait: { cause: 'storage' },
 } as const;
-
-interface Submitting {
-  readonly input: SubmitInput;
-  readonly task: Task;
-}
 
 interface Waiting {
   readonly isNew: boolean;

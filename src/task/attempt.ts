@@ -83,11 +83,7 @@ export function mayHaveJob({ state }: Pick<Attempt, 'state'>): boolean {
 }
 
 /** Whether a submission of the task was ever lost, even if its job was found later. */
-export function wasLost({
-  attempts,
-}: {
-  readonly attempts: readonly Pick<Attempt, 'state' | 'past'>[];
-}): boolean {
+export function wasLost(attempts: readonly Pick<Attempt, 'state' | 'past'>[]): boolean {
   return attempts.some((attempt) => mayHaveJob(attempt) || attempt.past?.some(mayHaveJob) === true);
 }
 

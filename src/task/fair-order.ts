@@ -17,8 +17,8 @@ export interface Urgent {
 export function orderedTask(
   task: Pick<Task, 'id' | 'account' | 'model' | 'deadlineAt' | 'createdAt' | 'attempts'>,
 ): OrderedTask {
-  const { id, account, model, deadlineAt, createdAt } = task;
-  return { id, account, model, deadlineAt, createdAt, wasLost: wasLost(task) };
+  const { id, account, model, deadlineAt, createdAt, attempts } = task;
+  return { id, account, model, deadlineAt, createdAt, wasLost: wasLost(attempts) };
 }
 
 const timeDigits = 14;
