@@ -3,7 +3,7 @@ import { NoRoomError } from '../src/errors/not-stored.ts';
 import type { GenerationRequest } from '../src/models/request.ts';
 import { UnkeepableError } from '../src/models/stored-media.ts';
 import type { KeptImage } from '../src/models/stored-media.ts';
-import type { Task } from '../src/task/record.ts';
+import type { Task, TaskOutcome } from '../src/task/record.ts';
 import type { ResultItem } from '../src/task/task.ts';
 import type { ChannelCall } from '../src/images/call-channel.ts';
 import { totalBytes, unlinkedData } from '../src/models/image-data.ts';
@@ -64,22 +64,18 @@ export async function renderAtOnce(
   });
   const operation = { id: marker };
   const said = defined({ cost: delivery.cost });
-  if (typeof items === 'string') return { operation, outcome: { ...unkeepable, message: items, ...said } };
+  if (typeof items === 'string') return { operation, outcome: ourFailure('result_not_kept', items, said) };
   const made = { items, facts: delivery.facts, ...said };
   const job = { ...task, task: task.id, candidate: call.candidate };
   // No job exists from which to request the links again, so the caller is not charged for links that do not open.
   const { outcome, why } = await deliver(made, job, { deps, copyMaxMs, isLast: true });
-  const undelivered = { ...undeliverable, message: why ?? '', ...said };
-  return { operation, outcome: why === undefined ? outcome : undelivered };
+  return { operation, outcome: why === undefined ? outcome : ourFailure('result_not_delivered', why, said) };
 }
 
-const undeliverable = {
-  kind: 'failed',
-  code: 'result_not_delivered',
-  failure: { class: 'internal' },
-} as const;
-
-const unkeepable = { kind: 'failed', code: 'result_not_kept', failure: { class: 'internal' } } as const;
+/** The upstream has rendered and bills the images, but the gateway cannot deliver them. */
+function ourFailure(code: string, message: string, said: Pick<TaskOutcome, 'cost'>): TaskOutcome {
+  return { kind: 'failed', code, message, failure: { class: 'internal' }, ...said };
+}
 
 /**
  * Stores partial images while the channel renders. A partial image that cannot be stored is missed only by callers who
@@ -95,9 +91,6 @@ function keepPartials(task: string, { partialImages, log }: ChannelActivityDeps)
   };
 }
 
-type KeepDeps = Pick<ChannelActivityDeps, 'keepImages' | 'log' | 'now'>;
-type PatientDeps = KeepDeps & Pick<ChannelActivityDeps, 'unstoredImages'> & { readonly maxMs: number };
-
 /**
  * Stores images that only this process has and that are billed in any case. Retries for as long as the activity may
  * last, but tries only once if too many other images are waiting. Returns the stored items, or a sentence explaining
@@ -106,7 +99,7 @@ type PatientDeps = KeepDeps & Pick<ChannelActivityDeps, 'unstoredImages'> & { re
 async function patientlyKept(
   { id: task, account }: Pick<Task, 'id' | 'account'>,
   images: readonly GeneratedImage[],
-  deps: PatientDeps,
+  deps: ChannelActivityDeps & { readonly maxMs: number },
 ): Promise<readonly ResultItem[] | string> {
   let isCrowded = false;
   const keep = (mayWait: () => boolean) => {
@@ -135,7 +128,7 @@ async function patientlyKept(
 async function keptItems(
   task: string,
   images: readonly GeneratedImage[],
-  { keepImages, log }: KeepDeps,
+  { keepImages, log }: ChannelActivityDeps,
 ): Promise<readonly ResultItem[] | undefined> {
   const data = unlinkedData(images);
   const kept: KeptImage[] = [];

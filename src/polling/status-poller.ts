@@ -59,7 +59,7 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
   const { list, listMax = listMaxDefault } = options.provider;
   const questions = createQuestions(listMax, () => void drain());
   const pace = createPollPace(list !== undefined, options.now);
-  const send = createSender({ options, pace, questions });
+  const send = createSender(options, pace, questions);
   let draining = false;
 
   async function drain(): Promise<void> {
@@ -87,17 +87,11 @@ function rest(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
-interface SenderDeps {
-  readonly options: StatusPollerOptions;
-  readonly pace: PollPace;
-  readonly questions: PollQuestions;
-}
-
 /**
  * Sends one request, for a single job or as a list. Never rejects: every question succeeds, fails or returns to the
  * queue.
  */
-function createSender({ options, pace, questions }: SenderDeps) {
+function createSender(options: StatusPollerOptions, pace: PollPace, questions: PollQuestions) {
   const { provider, limiter } = options;
   /**
    * The ids of jobs whose failure was attributed to the credential. If such a job fails again while others do not, the

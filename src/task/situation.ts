@@ -118,18 +118,21 @@ export function situation(standing: Standing): Situation {
   const asked = attention ?? (waitsFor === 'no_worker' ? waitsFor : undefined);
   const job = hasJob(state) || isLost(state) ? attempt : undefined;
   const possible = possibleNow(standing, asked);
+  const endOfState = state.at === 'pausing' ? state.until : deadlineAt;
   return {
     name: state.at,
     what: whatOf(standing),
     since: sinceOf(standing, waitsFor),
-    ...defined({ waitsFor, attention, advice: adviceOf(asked, standing, possible) }),
-    ...(isUnfinished(state)
-      ? { until: standing.wait?.until ?? (state.at === 'pausing' ? state.until : deadlineAt) }
-      : {}),
-    ...(job === undefined ? {} : { where: { channel: job.channel, credential: job.credential } }),
-    ...(job?.upstreamId === undefined ? {} : { upstreamId: job.upstreamId }),
-    ...(isLost(state) && job !== undefined ? { marker: job.marker } : {}),
-    ...defined({ charge: proposedCharge(state) }),
+    ...defined({
+      waitsFor,
+      attention,
+      advice: adviceOf(asked, standing, possible),
+      until: isUnfinished(state) ? (standing.wait?.until ?? endOfState) : undefined,
+      where: job && { channel: job.channel, credential: job.credential },
+      upstreamId: job?.upstreamId,
+      marker: isLost(state) ? job?.marker : undefined,
+      charge: proposedCharge(state),
+    }),
     actions: possible.map((action) => ({
       name: action,
       command: commandLine(id, action),
