@@ -1,3 +1,5 @@
+import { namesOf } from './names-of.ts';
+
 export const sealedFields = {
   'root-key': { collection: 'secrets', field: 'sealed' },
   configuration: { collection: 'configuration', field: 'sealed' },
@@ -21,11 +23,7 @@ export const sealedFields = {
 /** Each purpose has its own key material. */
 export type SealPurpose = keyof typeof sealedFields;
 
-export const sealPurposes = Object.keys(sealedFields).filter(isPurpose);
-
-function isPurpose(name: string): name is SealPurpose {
-  return Object.hasOwn(sealedFields, name);
-}
+export const sealPurposes = namesOf(sealedFields);
 
 /** Where a sealed value is stored. The value cannot be opened anywhere else. */
 export interface SealedAt {

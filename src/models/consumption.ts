@@ -1,3 +1,4 @@
+import { namesOf } from '../base/names-of.ts';
 import { isUsed } from './facts-of-request.ts';
 import { imageFieldNames } from './model-facts.ts';
 import type { FieldName, PlainFacts } from './model-facts.ts';
@@ -34,8 +35,7 @@ const atTop: readonly FieldName[] = ['mode', 'resolution', 'ratio', 'duration'];
 
 export type OptionalField = keyof typeof fieldNames;
 
-const isField = (name: string): name is OptionalField => Object.hasOwn(fieldNames, name);
-export const optionalFields: readonly OptionalField[] = Object.keys(fieldNames).filter(isField);
+export const optionalFields = namesOf(fieldNames);
 
 export function consumptionOf(facts: PlainFacts): Consumption {
   return {

@@ -1,7 +1,7 @@
 import type { Collection, Filter } from 'mongodb';
+import { namesOf } from '../base/names-of.ts';
 import { beginning, idPartMin, partsWithin } from '../base/search-text.ts';
 import type { Task } from '../task/record.ts';
-import { taskNamings } from '../task/task.ts';
 import type { TaskNaming } from '../task/task.ts';
 import type { TaskDocument } from './task-document.ts';
 import type { TaskForm, TaskSealing } from './task-words.ts';
@@ -70,9 +70,7 @@ export function taskNames(tasks: Collection<TaskDocument>, { toTask, errorTerms 
         const documents = await tasks.find(query).limit(namedMax).toArray();
         return documents.map((document) => ({ by, task: toTask(document) }));
       };
-      const found = await Promise.all(
-        taskNamings.flatMap((by) => (by === 'error' ? [] : [foundBy(by, queries[by])])),
-      );
+      const found = await Promise.all(namesOf(queries).map((by) => foundBy(by, queries[by])));
       const named = found.flat();
       if (named.length > 0) return named;
       const byError = await foundBy('error', { _id: { $in: await idsByError(text) } });
