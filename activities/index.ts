@@ -10,7 +10,6 @@ import { createPoll } from './poll.ts';
 import { createReconcileTasks } from './reconcile.ts';
 import { createStopJob } from './stop-job.ts';
 import { createSubmit } from './submit.ts';
-import { createWakeTask } from './wake-task.ts';
 import type { CallbackActivities, ChannelActivities, TaskActivities } from './types.ts';
 
 export interface WorkerDeps {
@@ -27,7 +26,6 @@ export function createTaskActivities({ tasks, channels, callbacks }: WorkerDeps)
     stopJob: createStopJob(channels),
     finishTask: createFinishTask(tasks),
     firstCallback: createFirstCallback(callbacks),
-    wakeTask: createWakeTask(tasks),
     reconcileTasks: createReconcileTasks(tasks),
   };
 }

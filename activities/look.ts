@@ -1,10 +1,13 @@
+import { progressOf, rememberedPolls } from '../src/polling/poll-memory.ts';
 import type { Task } from '../src/task/record.ts';
 import { isIdle } from '../src/task/state.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import { viewOf } from './task-view.ts';
 import type { TaskActivities, TaskView } from './types.ts';
 
-export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'lookAtTask' | 'stepTask'> {
+type TaskSteps = Pick<TaskActivities, 'lookAtTask' | 'stepTask' | 'wakeTask'>;
+
+export function createTaskSteps(deps: TaskActivityDeps): TaskSteps {
   const { tasks, ledger, log } = deps;
   return {
     async lookAtTask(id, account) {
@@ -25,6 +28,12 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
       const { task } = await tasks.step(id, event);
       const beginsRound = task !== undefined && event.kind === 'resumed';
       return timed(beginsRound ? await withoutGoneChannels(task) : task);
+    },
+
+    async wakeTask(id, activity) {
+      const tried = await deps.workflows.tryNow(id, activity);
+      if (tried.kind !== 'heard') return tried;
+      return { kind: 'tried', ended: progressOf(rememberedPolls(tried.details)) };
     },
   };
 

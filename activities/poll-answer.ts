@@ -53,7 +53,8 @@ type Succeeded = Extract<OperationStatus, { state: 'succeeded' }>;
 export async function ask(watch: Watch, deps: ChannelActivityDeps): Promise<Task | undefined> {
   const { job, memory } = watch;
   try {
-    const status = await deps.poller(job.candidate, job.kind).status(job, watch.asking);
+    const askAgain = () => deps.poller(job.candidate, job.kind).status(job, watch.asking);
+    const status = await askAgain();
     if (status.state === 'pending') {
       watch.memory = await recordPending(status, watch, deps);
       return undefined;
@@ -61,7 +62,6 @@ export async function ask(watch: Watch, deps: ChannelActivityDeps): Promise<Task
     watch.decides = status.state === 'failed';
     const seenAt = deps.now();
     const elapsedMs = watch.elapsed();
-    const askAgain = () => deps.poller(job.candidate, job.kind).status(job, watch.asking);
     const isLast = memory.errors >= silencesMax;
     const task = await recordEnd(status, job, { deps, copyMaxMs, elapsedMs, askAgain, isLast });
     const countedMs = elapsedMs - (memory.acceptedAfterMs ?? 0);
