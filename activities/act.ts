@@ -21,14 +21,14 @@ import { agreedCharge } from './settlement.ts';
 import { knownOf, viewOf } from './task-view.ts';
 import type { ActReply, ActRequest } from './types.ts';
 
-/** The result of a successful check. The action table must allow the event for this action. */
+/** The effect of an action that passed its check. The action table must allow the event for this action. */
 interface Proposal<Name extends RunningActionName = RunningActionName> extends Said {
   readonly event: EventOf<ActionEvent<Name>>;
   /** Appended to the sentence in the record, but not to the reply. */
   readonly note?: string;
 }
 
-/** The action was refused, and nothing was changed. `refused` is a sentence for the operator. */
+/** A refusal. `refused` is a sentence for the operator. */
 interface Refused {
   readonly refused: string;
 }
@@ -131,10 +131,7 @@ function holdStays({ hold }: Task, { currency }: ActRequest): string {
   return `The hold of ${formatAmount(hold, currency)} stays as it is.`;
 }
 
-/**
- * Cannot predict the result: only the upstream knows whether the job can still be cancelled, and it decides only when
- * asked.
- */
+/** The result cannot be predicted: only the upstream knows whether the job can still be cancelled, and only when asked. */
 function cancel(): Proposal<'cancel'> {
   return {
     event: { kind: 'wanted', stop: 'cancel' },

@@ -14,7 +14,7 @@ import type { TaskView } from './types.ts';
 
 const lastCopyMaxMs = 25_000;
 
-/** Runs outside the channel's queue, and finishes even if the channel has been removed. */
+/** Stops a job. Runs outside the channel's queue, and finishes even if the channel has been removed. */
 export function createStopJob(deps: ChannelActivityDeps) {
   return async function stopJob(id: string, rev?: number): Promise<TaskView> {
     const task = await deps.tasks.look(id, rev);

@@ -45,7 +45,7 @@ const local = proxyLocalActivities<TaskActivities>({
   retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '1s' },
 });
 
-/** Used when a local activity exceeds its time limit because the database is unavailable. */
+/** Repeats what a local activity could not do within its time limit, until the database is available again. */
 const patient = proxyActivities<TaskActivities>({
   startToCloseTimeout: '30s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
@@ -135,8 +135,9 @@ export const { wakeTask } = proxyActivities<TaskActivities>({
 });
 
 /**
- * Runs on the task's own queue, which is served as long as any worker is running, even if the task's channel is no
- * longer configured. `isLast`: the task ends after this search, even if the upstream does not list the job yet.
+ * Returns the activity that searches for a lost job. It runs on the task's own queue, which is served as long as any
+ * worker is running, even if the task's channel is no longer configured. `isLast`: the task ends after this search, even
+ * if the upstream does not list the job yet.
  */
 export function searchJob(isLast: boolean): Pick<TaskActivities, 'findLostJob'> {
   return proxyActivities<TaskActivities>({
@@ -175,15 +176,15 @@ function waiting(taskQueue: string, activityId: string, summary: string): Channe
 }
 
 /**
- * Covers the submission and the entire wait that follows. The activity is retried, without history events, until the
- * upstream job has finished.
+ * Returns the activity that submits the task and then waits for its job. The activity is retried, without history
+ * events, until the upstream job has finished.
  */
 export function submitOn(channel: string): Pick<ChannelActivities, 'submit'> {
   const queue = channelQueue(prefixOf(workflowInfo().taskQueue), channel);
   return waiting(queue, activityIds.submit, `${channel}: submission and wait`);
 }
 
-/** Covers the remaining wait if the submission activity does not wait, or has stopped waiting. */
+/** Returns the activity that waits for the job if the submission activity does not wait or has stopped waiting. */
 export function pollOn(channel: string): Pick<ChannelActivities, 'poll'> {
   const queue = pollsQueue(prefixOf(workflowInfo().taskQueue), channel);
   return waiting(queue, activityIds.poll, `waiting for ${channel}`);

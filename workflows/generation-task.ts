@@ -287,7 +287,7 @@ const failedPauseMinMs = 1_000;
 const failedPauseMaxMs = 300_000;
 
 /**
- * Called when an activity has ended without returning the record. A submission in flight counts as lost, because
+ * Handles an activity that ended without returning the record. A submission in flight then counts as lost, because
  * nothing else shows what the upstream received.
  */
 async function lookAfterFailure(run: TaskRun): Promise<void> {

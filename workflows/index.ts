@@ -10,7 +10,7 @@ export async function redeliverCallback(task: string): Promise<void> {
   await callbackActivities().deliverCallback(task, workflowInfo().runId);
 }
 
-/** Started by a Schedule every few minutes. */
+/** Runs the reconciler. A Schedule starts this workflow every few minutes. */
 export async function reconcileTasks(): Promise<ReconcileReport> {
   return reconcile();
 }

@@ -14,10 +14,10 @@ export const cancelUpdate = defineUpdate<ActionResult>('cancel');
 export const refusedAction = 'ActionRefused';
 
 /**
- * Sent by polls and the reconciler when an operator should look at a task that is still running. Null withdraws the
- * concern.
+ * Polls and the reconciler send this signal when an operator should look at a task that is still running. Null withdraws
+ * the concern.
  */
 export const concernSignal = defineSignal<[concern: Concern | null]>('concern');
 
-/** Sent by the reconciler when no worker serves these channels. */
+/** The reconciler sends this signal when no worker serves these channels. */
 export const unservedSignal = defineSignal<[channels: readonly string[]]>('unserved');

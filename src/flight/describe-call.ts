@@ -38,7 +38,7 @@ export interface RawCall {
   readonly baseUrl: string;
   readonly operation?: Operation;
   readonly marker?: string;
-  /** Only for `find`: the period in which the lost request was sent, in Unix milliseconds. */
+  /** The period in which the lost request was sent, in Unix milliseconds. Set only for `find`. */
   readonly sent?: readonly [number, number];
   readonly remainingSeconds?: number;
   readonly callback?: boolean;

@@ -82,7 +82,7 @@ function redactValue(value: unknown, name: string, { veil, depth }: Place): Json
   if (depth >= depthMax) return '[deep]';
   const place = { veil, depth: depth + 1 };
   if (Array.isArray(value)) return value.slice(0, itemsMax).map((item) => redactValue(item, name, place));
-  // Covers the bytes of a response and body parts read from a file, for example.
+  // This covers, for example, a response's bytes and body parts that were read from a file.
   if (!isPlain(value)) return '[data]';
   const fields = Object.entries(value).slice(0, fieldsMax);
   return Object.fromEntries(

@@ -155,7 +155,7 @@ function pushed(attempt: CallbackAttempt) {
 
 function callbackDebts(tasks: Collection<TaskDocument>) {
   return {
-    /** Used if the callback's address is no longer known. */
+    /** Call this if the callback's address is no longer known. */
     async oweNothing(task: string): Promise<void> {
       await tasks.updateOne({ _id: task, owes: task }, { $unset: { owes: '' } });
     },

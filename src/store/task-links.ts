@@ -29,7 +29,7 @@ export function createTaskLinks(sealing: Sealing) {
       return links === undefined && outcome === undefined ? {} : { links };
     },
 
-    /** Items without links keep the links in the record. */
+    /** Returns the fields that replace the links. Items without links keep the links in the record. */
     fieldsOf: (id: string, items: readonly ResultItem[]): Readonly<Record<string, unknown>> => {
       const links = Object.entries(parts.seal(id, linksOfItems(items)));
       return Object.fromEntries(links.map(([part, value]) => [`links.${part}`, value]));
@@ -59,7 +59,7 @@ export function unlinkedItem(item: ResultItem): ResultItem {
   return rest;
 }
 
-/** Returns the links of each part as JSON. */
+/** Returns each part's links as JSON. */
 function linksOf(outcome: TaskOutcome | undefined): Readonly<Record<string, string>> {
   if (outcome === undefined) return {};
   if (outcome.kind === 'succeeded') return linksOfItems(outcome.items);

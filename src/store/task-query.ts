@@ -90,7 +90,7 @@ export function endQuery(filter: EndFilter, last: string | undefined): Filter<Ta
   };
 }
 
-/** Listed individually, so each is an interval of the index. */
+/** All kinds of ends. They are listed individually, so each is an interval of the index. */
 export const endKinds: readonly EndKind[] = ['succeeded', ...failureClasses];
 
 function isEnd(kind: EndKind, { status, failureClass }: EndFilter): boolean {

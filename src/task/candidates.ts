@@ -1,4 +1,4 @@
-/** The channels that can serve a request, in the order in which to try them, and the reasons for dropping others. */
+/** The channels that can serve a request, and the reasons for dropping others. */
 
 export interface RouteCandidate {
   readonly channel: string;

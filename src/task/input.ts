@@ -25,7 +25,7 @@ export interface TaskTerms {
   readonly keyUnlimited?: true;
 }
 
-/** Used for models without a configured time and for models missing from the configuration. */
+/** The expected time of a model that has no configured time or is missing from the configuration. */
 export const expectedSecondsDefault = 60;
 
 export function inputOf(record: Task, terms: TaskTerms): TaskInput {
