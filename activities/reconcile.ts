@@ -52,10 +52,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
   };
 
   async function reconcile(isStopped: IsOver): Promise<ReconcileReport> {
-    const { counts, fail, attempt } = createAttempts((id, about, err) => {
-      failures.note(id);
-      log.error({ ...about, err }, 'the reconciler could not repair a task');
-    });
+    const { counts, fail, attempt } = createAttempts(failures, log);
     const loop = (name: UpkeepName, run: (time: StepTime) => Promise<unknown>): Promise<boolean> =>
       attempt(name, '', () => timed(name, isStopped, run));
     const isAbandoned = (task: Task): boolean => sightings.unchangedMs(task.id, task.rev) >= abandonedAfterMs;
@@ -122,13 +119,12 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
   }
 }
 
-type OnFailed = (task: string, about: { readonly step: string; readonly task: string }, err: unknown) => void;
-
-function createAttempts(onFailed: OnFailed) {
+function createAttempts(failures: ReturnType<typeof createFailures>, log: TaskActivityDeps['log']) {
   const counts = { checked: 0, repaired: 0, failed: 0 };
   const fail = (step: string, task: string, err: unknown): void => {
     counts.failed += 1;
-    onFailed(task, { step, task }, err);
+    failures.note(task);
+    log.error({ step, task, err }, 'the reconciler could not repair a task');
   };
   /** Runs the loop over many tasks, or one step of the loop. Returns whether anything was repaired. */
   const attempt = async (step: string, task: string, run: () => Promise<unknown>): Promise<boolean> => {

@@ -1,22 +1,14 @@
 import { wasLost } from './attempt.ts';
 import type { Task } from './record.ts';
 
-export interface OrderedTask extends Urgent {
-  readonly account: string;
-  readonly model: string;
-}
-
-/** Times are in Unix milliseconds. `wasLost`: an upstream may have a job for the task whose id we do not know. */
-export interface Urgent {
-  readonly id: string;
-  readonly deadlineAt: number;
-  readonly createdAt: number;
+interface Urgent extends Pick<Task, 'id' | 'deadlineAt' | 'createdAt'> {
+  /** Whether an upstream may have a job for the task whose id we do not know. */
   readonly wasLost: boolean;
 }
 
-export function orderedTask(
-  task: Pick<Task, 'id' | 'account' | 'model' | 'deadlineAt' | 'createdAt' | 'attempts'>,
-): OrderedTask {
+export type OrderedTask = Urgent & Pick<Task, 'account' | 'model'>;
+
+export function orderedTask(task: Omit<OrderedTask, 'wasLost'> & Pick<Task, 'attempts'>): OrderedTask {
   const { id, account, model, deadlineAt, createdAt, attempts } = task;
   return { id, account, model, deadlineAt, createdAt, wasLost: wasLost(attempts) };
 }
