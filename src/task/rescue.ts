@@ -26,19 +26,3 @@ interface ReportedBilling {
 export function isUnbilled({ unbilled, cost }: ReportedBilling): boolean {
   return cost === undefined ? unbilled === true : !/[1-9]/.test(cost.amount);
 }
-
-/**
- * Returns the channels where the task can continue after its job failed with this class. Excludes channels where a job
- * of the task has failed or been rejected. If the list is empty, the task must end.
- */
-export function rescueCandidates(
-  { candidates, on, neededSeconds }: Fallback,
-  failed: {
-    readonly class: FailureClass;
-    readonly channels: readonly string[];
-    readonly remainingMs: number;
-  },
-): readonly RouteCandidate[] {
-  if (!on.includes(failed.class) || failed.remainingMs < neededSeconds * 1000) return [];
-  return candidates.filter(({ channel }) => !failed.channels.includes(channel));
-}

@@ -1,6 +1,5 @@
 import { isUpstreamFailure } from './attempt.ts';
 import type { FailureClass } from '../errors/failure.ts';
-import { rescueCandidates } from './rescue.ts';
 import type { RouteCandidate } from './candidates.ts';
 import type { Rest, Task } from './record.ts';
 import { isSubmitting, sameCandidate } from './state.ts';
@@ -95,15 +94,17 @@ export function queuedFor({ round, left, full, replaces }: Round): StateOf<'queu
 }
 
 /**
- * Returns the channels where a task can continue after its job failed or was rejected. If the list is empty, the task
- * must end.
+ * Returns the channels where a task can continue after its job failed or was rejected. Excludes channels where that has
+ * happened to any of the task's jobs. If the list is empty, the task must end.
  */
 export function replacements(task: Task, of: FailureClass, at: number): readonly RouteCandidate[] {
   const { plan, attempts, deadlineAt, resting } = task;
   if (plan.fallback === undefined) return [];
-  const channels = attempts.filter(isUpstreamFailure).map(({ channel }) => channel);
-  const candidates = rescueCandidates(plan.fallback, { class: of, channels, remainingMs: deadlineAt - at });
-  return withoutResting(candidates, resting);
+  const { candidates, on, neededSeconds } = plan.fallback;
+  if (!on.includes(of) || deadlineAt - at < neededSeconds * 1000) return [];
+  const failed = attempts.filter(isUpstreamFailure).map(({ channel }) => channel);
+  const untried = candidates.filter(({ channel }) => !failed.includes(channel));
+  return withoutResting(untried, resting);
 }
 
 type Resting = Task['resting'];

@@ -1,15 +1,32 @@
 import { describe, expect, it } from 'vitest';
 import { failureClasses } from '../../src/errors/failure.ts';
-import { isUnbilled, rescueCandidates } from '../../src/task/rescue.ts';
+import type { FailureClass } from '../../src/errors/failure.ts';
+import type { Attempt } from '../../src/task/attempt.ts';
+import { isUnbilled } from '../../src/task/rescue.ts';
 import type { Fallback } from '../../src/task/rescue.ts';
+import { replacements } from '../../src/task/rounds.ts';
+import { newTask, on, start } from '../support/task-model.ts';
 
-const at = (channel: string, credential = 'a') => ({ channel, credential });
 const fallback: Fallback = {
-  candidates: [at('one'), at('two'), at('two', 'b')],
+  candidates: [on('one'), on('two'), on('two', 'b')],
   on: ['capacity', 'internal'],
   neededSeconds: 60,
 };
-const failed = { class: 'internal', channels: [], remainingMs: 60_000 } as const;
+
+interface FailedTask {
+  readonly plan?: Fallback;
+  readonly name?: FailureClass;
+  readonly failedOn?: readonly string[];
+  readonly remainingMs?: number;
+}
+
+function rescuedTo({ plan = fallback, name = 'internal', failedOn = [], remainingMs = 60_000 }: FailedTask) {
+  const attempts = failedOn.map((channel, index): Attempt => {
+    const n = index + 1;
+    return { ...on(channel, 'c'), n, state: 'failed', marker: `m-${n}`, owner: 'o', startedAt: start };
+  });
+  return replacements({ ...newTask(['a'], plan), attempts, deadlineAt: start + remainingMs }, name, start);
+}
 
 describe('a failed job', () => {
   it.each([
@@ -23,21 +40,21 @@ describe('a failed job', () => {
   });
 
   it('goes to the channels of the fallback in their order', () => {
-    expect(rescueCandidates(fallback, failed)).toEqual(fallback.candidates);
+    expect(rescuedTo({})).toEqual(fallback.candidates);
   });
 
   it.each(failureClasses)('with the class %s goes there only if it is listed', (name) => {
     const expected = fallback.on.includes(name) ? 3 : 0;
-    expect(rescueCandidates(fallback, { ...failed, class: name })).toHaveLength(expected);
-    expect(rescueCandidates({ ...fallback, on: [name] }, { ...failed, class: name })).toHaveLength(3);
+    expect(rescuedTo({ name })).toHaveLength(expected);
+    expect(rescuedTo({ plan: { ...fallback, on: [name] }, name })).toHaveLength(3);
   });
 
   it('is not moved to a channel where one has failed already, with whatever credential', () => {
-    expect(rescueCandidates(fallback, { ...failed, channels: ['two'] })).toEqual([at('one')]);
-    expect(rescueCandidates(fallback, { ...failed, channels: ['one', 'two'] })).toEqual([]);
+    expect(rescuedTo({ failedOn: ['two'] })).toEqual([on('one')]);
+    expect(rescuedTo({ failedOn: ['one', 'two'] })).toEqual([]);
   });
 
   it('is not replaced if another one would not be ready in time', () => {
-    expect(rescueCandidates(fallback, { ...failed, remainingMs: 59_999 })).toEqual([]);
+    expect(rescuedTo({ remainingMs: 59_999 })).toEqual([]);
   });
 });
