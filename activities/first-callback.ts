@@ -34,9 +34,9 @@ export function createFirstCallback(deps: FirstCallbackDeps) {
   return async function firstCallback(task: string): Promise<FirstCallback> {
     const owed = await findOwed(task).catch(() => 'unknown' as const);
     if (owed === undefined) return { state: 'delivered' };
-    const call =
-      owed === 'unknown' ? undefined : deps.promptHosts.enter(new URL(owed.url).origin, owed.account);
-    if (owed === 'unknown' || call === undefined) return { state: 'pending' };
+    if (owed === 'unknown') return { state: 'pending' };
+    const call = deps.promptHosts.enter(new URL(owed.url).origin, owed.account);
+    if (call === undefined) return { state: 'pending' };
     const unanswered = deps.sleep(promptMs).then(() => dueIn(unansweredMs));
     return Promise.race([sendPromptly(owed, call), unanswered]);
   };

@@ -106,12 +106,11 @@ async function advance(run: TaskRun): Promise<void> {
       return stop(run, view.state.stop);
     case 'asking':
     case 'broken':
+    case 'review':
       return waitForPerson(run);
     case 'ending':
       leave(run);
       return finishTask(run);
-    case 'review':
-      return waitForPerson(run);
     case 'ended':
       return undefined;
     default:
