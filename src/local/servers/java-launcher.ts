@@ -8,7 +8,7 @@ import { exists, inTemporaryDirectory } from './program-files.ts';
 import { runCommand } from './run-command.ts';
 
 const launcherSources = fileURLToPath(new URL('../../../workshop/mongo-standin/', import.meta.url));
-const compileTimeoutMs = 60_000;
+const compileTimeoutMs = 600_000;
 
 /**
  * Returns the launcher's class path: its classes and the jars. Each version of the launcher's sources is compiled only

@@ -96,7 +96,8 @@ async function fromDownload(options: LocalOptions): Promise<Attempt<MongoProgram
   }
   return inTemporaryDirectory(options.dataDir, async (directory) => {
     const library = createRequire(import.meta.url).resolve('mongodb-memory-server-core');
-    const result = await withProgress(options.report, `Downloading MongoDB from ${downloadHost}`, () =>
+    const what = `Downloading MongoDB from ${downloadHost}`;
+    const result = await withProgress(options.report, { what, directory }, () =>
       runCommand([process.execPath, '-e', downloadScript, library, directory], options, downloadTimeoutMs),
     );
     const downloaded = /^path=(.+)$/mu.exec(result.output)?.[1];
@@ -130,7 +131,8 @@ async function fromMaven(options: LocalOptions): Promise<Attempt<MongoProgram>> 
     // Replaces Maven's default repository in HOME, which may not be writable.
     const repository = `-Dmaven.repo.local=${join(directory, 'repository')}`;
     const copy = [repository, 'dependency:copy-dependencies', `-DoutputDirectory=${staged}`];
-    const result = await withProgress(options.report, `Fetching ${mavenPackage} (6 MB) with Maven`, () =>
+    const what = `Fetching ${mavenPackage} (6 MB) with Maven`;
+    const result = await withProgress(options.report, { what, directory }, () =>
       runCommand([maven, '-B', '-q', '-f', join(directory, 'pom.xml'), ...copy], options, downloadTimeoutMs),
     );
     if (!result.ok || !(await exists(staged))) {
@@ -166,8 +168,11 @@ async function findJava(options: LocalOptions): Promise<{ path: string } | { fai
     return { failure: `Java ${javaVersionMin} or newer is not installed` };
   }
   const version = await runCommand([path, '-version'], options);
+  if (!version.ok) {
+    return { failure: `${path} does not run: ${reasonIn(version.output)}` };
+  }
   const major = Number(/version "(\d+)/u.exec(version.output)?.[1] ?? 0);
-  if (!version.ok || major < javaVersionMin) {
+  if (major < javaVersionMin) {
     return { failure: `Java ${javaVersionMin} or newer is needed, ${path} is ${major}` };
   }
   const modules = await runCommand([path, '--list-modules'], options);
