@@ -70,7 +70,6 @@ interface Attempted extends Copied {
 export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
   const { copies, storage, now, log } = deps;
   const firstRetryAt = (): number => now() + retryFirstMs;
-
   const retries = createPlaces(retriesMax);
   const turns = createTurns(({ channel = '' }: ResultCopy) => channel);
 
@@ -78,10 +77,9 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     for (const name of names) await storage.remove(`${task}/${name}`);
   }
 
-  /** Also used for copies of removed tasks so that their files are deleted once the storage allows it. */
-  async function postpone(copy: ResultCopy, err: unknown, dueAt = now() + postponedMs): Promise<void> {
-    log.error({ task: copy.task, err }, 'the copy of a result could not be kept or deleted; it is postponed');
-    await copies.write({ ...copy, dueAt });
+  async function postpone(copy: ResultCopy, error: unknown, dueAt: number): Promise<void> {
+    logPostponed(copy, error, log);
+    await copies.change(copy, { dueAt });
   }
 
   /** The record is written last. If the process dies before that, the copy is made later. */
@@ -93,7 +91,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       const after = isOver
         ? ({ state: 'gave_up', dueAt: keptUntil(deps) } as const)
         : { dueAt: firstRetryAt() };
-      await copies.write({ ...copy, ...after });
+      await copies.change(copy, after);
       return false;
     }
     // The copy stays due until the storage accepts files or the task is removed. Until then, no link is opened and no
@@ -150,14 +148,14 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
         isOver,
         async run(copy) {
           await removeFiles(copy);
-          if (mayBeLate(copy, deps))
-            await copies.write({ ...copy, state: 'removed', dueAt: now() + lateWriteMs });
-          else await copies.removeMany([copy.task]);
+          if (mayBeLate(copy, deps) || !(await copies.forget(copy)))
+            await copies.remove(copy.task, now() + lateWriteMs);
           left.delete(copy.task);
           return true;
         },
         async onFailed(copy, error) {
-          await postpone({ ...copy, state: 'removed' }, error);
+          logPostponed(copy, error, log);
+          await copies.remove(copy.task, now() + postponedMs);
           left.delete(copy.task);
         },
       });
@@ -172,11 +170,11 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
         isOver,
         async run(copy) {
           await removeFiles(copy);
-          if (copy.state === 'removed') await copies.removeMany([copy.task]);
-          else await copies.write({ ...copy, state: 'expired', names: [] });
-          return true;
+          return copy.state === 'removed'
+            ? copies.forget(copy)
+            : copies.change(copy, { state: 'expired', names: [] });
         },
-        onFailed: (copy, error) => postpone(copy, error),
+        onFailed: (copy, error) => postpone(copy, error, now() + postponedMs),
       });
     },
   };
@@ -207,6 +205,10 @@ async function attempt(
     ...defined({ error: error?.message }),
   } as const;
   return { ...copied, record };
+}
+
+function logPostponed({ task }: ResultCopy, err: unknown, log: Logger): void {
+  log.error({ task, err }, 'the copy of a result could not be kept or deleted; it is postponed');
 }
 
 /** Whether a write of these files may have been aborted so recently that it can still complete. */

@@ -16,6 +16,8 @@ export interface StoredUpload extends UploadKey {
   /** Undefined until the upload completes. */
   readonly id?: string;
   readonly tries: number;
+  /** Identifies the claim. A later claim of the same copy has another owner. */
+  readonly owner: string;
 }
 
 export interface ReadyUpload {
@@ -37,7 +39,6 @@ interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt'
   readonly _id: string;
   readonly state: 'uploading' | 'ready';
   readonly url?: SealedDocument;
-  readonly owner: string;
   /** 0 if the file has been removed. */
   readonly dueAt: number;
 }
@@ -98,20 +99,22 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       return (await findDueByChannel(uploads, {}, { at: now(), eachMax })).map(toUpload);
     },
 
-    async postpone(key: UploadKey, dueAt: number): Promise<void> {
-      await uploads.updateOne({ _id: idOf(key) }, { $set: { dueAt }, $inc: { tries: 1 } });
+    /** Does nothing if the upload was claimed again. */
+    async postpone({ owner, ...key }: StoredUpload, dueAt: number): Promise<void> {
+      await uploads.updateOne({ _id: idOf(key), owner }, { $set: { dueAt }, $inc: { tries: 1 } });
     },
 
-    async remove(key: UploadKey): Promise<void> {
-      await uploads.deleteOne({ _id: idOf(key) });
+    /** Does nothing if the upload was claimed again. */
+    async remove({ owner, ...key }: StoredUpload): Promise<void> {
+      await uploads.deleteOne({ _id: idOf(key), owner });
     },
   };
 }
 
 const placeOf = (id: string) => ({ purpose: 'upload-link', id }) as const;
 
-function toUpload({ file, channel, credential, id, tries }: UploadDocument): StoredUpload {
-  return { file, channel, credential, tries, ...defined({ id }) };
+function toUpload({ file, channel, credential, id, tries, owner }: UploadDocument): StoredUpload {
+  return { file, channel, credential, tries, owner, ...defined({ id }) };
 }
 
 function idOf({ file, channel, credential }: UploadKey): string {

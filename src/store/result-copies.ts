@@ -1,7 +1,15 @@
 import type { Db } from 'mongodb';
+import { defined } from '../base/defined.ts';
 import { findDueByChannel } from './due-by-channel.ts';
 import type { DuePage } from './due-by-channel.ts';
-import { durable, ensureIndexes, openCollection, repeatOnDuplicate } from './mongo.ts';
+import {
+  durable,
+  ensureIndexes,
+  openCollection,
+  repeatOnDuplicate,
+  unlessThere,
+  updateWith,
+} from './mongo.ts';
 
 /** The state of the copy of a task's results. Times are in Unix milliseconds. */
 export interface ResultCopy {
@@ -50,17 +58,37 @@ export function createResultCopyStore(db: Db) {
       );
     },
 
-    /** Writes the whole document, so an earlier try's error does not remain with a successful copy. */
-    async write({ task: _id, ...fields }: ResultCopy): Promise<void> {
-      await repeatOnDuplicate(() => copies.replaceOne({ _id }, fields, { upsert: true }));
+    /** Records an attempt. Keeps the names that another attempt has recorded. A removed copy stays removed. */
+    async write({ task: _id, names, error, ...fields }: ResultCopy): Promise<void> {
+      const attempt = updateWith<ResultCopyDocument>({
+        $set: { ...fields, ...defined({ error }) },
+        $addToSet: { names: { $each: [...names] } },
+        $unset: error === undefined ? { error: '' } : {},
+      });
+      const upsert = () => copies.updateOne({ _id, state: { $ne: 'removed' } }, attempt, { upsert: true });
+      await unlessThere(() => repeatOnDuplicate(upsert));
+    },
+
+    /** Marks a copy as removed. Its files are deleted at `dueAt`, including those that are written until then. */
+    async remove(task: string, dueAt: number): Promise<void> {
+      await copies.updateOne({ _id: task }, { $set: { state: 'removed', dueAt } });
+    },
+
+    /** Returns false if the copy has changed since it was read. */
+    async change(
+      read: ResultCopy,
+      fields: Partial<Pick<ResultCopy, 'state' | 'dueAt' | 'names'>>,
+    ): Promise<boolean> {
+      return (await copies.updateOne(unchanged(read), { $set: fields })).matchedCount === 1;
+    },
+
+    /** Returns false if the copy has changed since it was read. */
+    async forget(read: ResultCopy): Promise<boolean> {
+      return (await copies.deleteOne(unchanged(read))).deletedCount === 1;
     },
 
     async findMany(tasks: readonly string[]): Promise<ResultCopy[]> {
       return (await copies.find({ _id: { $in: [...tasks] } }).toArray()).map(toCopy);
-    },
-
-    async removeMany(tasks: readonly string[]): Promise<void> {
-      await copies.deleteMany({ _id: { $in: [...tasks] } });
     },
 
     async count(state: ResultCopy['state']): Promise<number> {
@@ -81,6 +109,10 @@ export function createResultCopyStore(db: Db) {
       return found.map(toCopy);
     },
   };
+}
+
+function unchanged({ task: _id, state, dueAt, names }: ResultCopy) {
+  return { _id, state, dueAt, names };
 }
 
 function toCopy({ _id: task, ...copy }: ResultCopyDocument): ResultCopy {
