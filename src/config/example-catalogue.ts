@@ -1,3 +1,4 @@
+import { taskKinds } from '../base/task-kind.ts';
 import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
@@ -18,7 +19,7 @@ const channelSchema = z.looseObject({
 });
 const modelSchema = z.looseObject({
   id: z.string(),
-  kind: z.enum(['video', 'image']),
+  kind: z.enum(taskKinds),
   owned_by: z.string().default(''),
   price: z.looseObject({
     minimum: z.string().default('0'),

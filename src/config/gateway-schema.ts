@@ -1,3 +1,4 @@
+import { taskKinds } from '../base/task-kind.ts';
 import { z } from 'zod';
 import { costUnit } from '../models/vendor-file.ts';
 import { isNetwork } from '../base/networks.ts';
@@ -177,7 +178,7 @@ const inputMax = (media: string) =>
 
 export const modelSchema = z.strictObject({
   id: identifier,
-  kind: z.enum(['video', 'image']).describe('The kind of output that the model renders'),
+  kind: z.enum(taskKinds).describe('The kind of output that the model renders'),
   owned_by: z.string().default('mediary').describe('Shown by GET /v1/models'),
   created: z
     .number()

@@ -1,3 +1,4 @@
+import { taskKinds } from '../base/task-kind.ts';
 import { z } from 'zod';
 import { failureClasses, moderatedInputs } from '../errors/failure.ts';
 import { channelPriceSchema } from '../money/price-schema.ts';
@@ -155,7 +156,7 @@ export type FixtureStep = z.infer<typeof stepSchema>;
 
 const fixtureSchema = z.strictObject({
   name: text,
-  kind: z.enum(['video', 'image']),
+  kind: z.enum(taskKinds),
   model: text,
   request: z.record(z.string(), json),
   steps: z.array(stepSchema).min(1).max(20),

@@ -1,3 +1,4 @@
+import { taskKinds } from '../base/task-kind.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 import { measureMax } from './settle-facts.ts';
 import type { SettleFacts, Usage } from './settle-facts.ts';
@@ -49,12 +50,10 @@ interface MeasureRow {
   readonly usageField?: TokenCount;
 }
 
-const both = ['video', 'image'] as const;
-
 const rows: Readonly<Record<Measure, MeasureRow>> = {
   million_tokens: {
     words: 'million tokens',
-    kinds: both,
+    kinds: taskKinds,
     rendered: ({ tokens }) => optionally(tokens(), tokenQuantity),
     // `totalTokens` includes the input, so use it only if `completionTokens` was not reported.
     reported: ({ usage }) => tokens(usage?.completionTokens) ?? tokens(usage?.totalTokens),
@@ -102,16 +101,16 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
   },
   input_image: {
     words: 'input images',
-    kinds: both,
+    kinds: taskKinds,
     reported: ({ inputImages }) =>
       Number.isInteger(inputImages) ? optionally(credibleOrNone(inputImages), wholeQuantity) : undefined,
   },
-  reference_image: { words: 'reference images', kinds: both, reported: () => undefined },
-  call: { words: 'calls', kinds: both, reported: () => wholeQuantity(1) },
+  reference_image: { words: 'reference images', kinds: taskKinds, reported: () => undefined },
+  call: { words: 'calls', kinds: taskKinds, reported: () => wholeQuantity(1) },
 };
 
 function tokensIn(usageField: TokenCount, words: string): MeasureRow {
-  return { words, kinds: both, usageField, reported: ({ usage }) => counted(usage?.[usageField]) };
+  return { words, kinds: taskKinds, usageField, reported: ({ usage }) => counted(usage?.[usageField]) };
 }
 
 export const usageFields: readonly (readonly [Measure, TokenCount])[] = measures.flatMap((measure) => {

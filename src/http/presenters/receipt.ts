@@ -1,3 +1,4 @@
+import { taskKinds } from '../../base/task-kind.ts';
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalJson } from '../../base/canonical-json.ts';
@@ -24,7 +25,7 @@ const payloadSchema = z.object({
   issuer: z.string().nullable().meta({ description: 'PUBLIC_URL of the gateway, or null if it has none.' }),
   task: z.string(),
   account: z.string(),
-  kind: z.enum(['video', 'image']),
+  kind: z.enum(taskKinds),
   model: z.string(),
   status: z.string(),
   error: z.string().nullable().meta({ description: 'The error code of a failed task.' }),
