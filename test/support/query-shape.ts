@@ -55,6 +55,8 @@ export function servingIndex(
   { filter, sort }: Pick<QueryShape, 'filter' | 'sort'>,
   indexes: readonly IndexKeys[],
 ): string | undefined {
+  // A lookup by `_id` finds at most one document for each value, so its order is irrelevant.
+  if (filter['_id'] === '=') return '_id_';
   let best: { readonly name: string; readonly used: number } | undefined;
   for (const { name, key } of [{ name: '_id_', key: { _id: 1 } }, ...indexes]) {
     const used = usedKeys({ filter, sort }, Object.entries(key));
@@ -76,8 +78,7 @@ function usedKeys(
     const [name, own] = rest[at] ?? [];
     return name === field && own !== undefined ? Math.sign(direction * own) : 0;
   });
-  // A lookup by `_id` finds at most one document, so its order is irrelevant.
-  const inOrder = filter['_id'] === '=' || turned.every((sign) => sign !== 0 && sign === turned[0]);
+  const inOrder = turned.every((sign) => sign !== 0 && sign === turned[0]);
   if (!inOrder) return 0;
   const ranged = filter[rest[0]?.[0] ?? ''] === 'range' ? 1 : 0;
   return fixed + Math.max(ranged, wanted.length);
