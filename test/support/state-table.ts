@@ -15,8 +15,8 @@ export function describeStates(): string {
 const intro = `# States
 
 This page is for developers and operators. After reading it, you know every state of a task, and how each event changes it.
-[operating.md](operating.md) explains what operators do. Only \`next\` (src/task/next.ts) changes a state. The workflow does what the
-state asks for, and passes the outcome to \`next\`.
+[operating.md](operating.md) explains what operators do. Only \`next\` (src/task/next.ts) changes a state. The workflow carries out
+the work of each state, and passes the outcome to \`next\`.
 
 \`UPDATE_DOCS=1 npx vitest run test/task/states-page.test.ts\` generates this page. The sample tasks hold
 ${formatMicros(newTask().hold)}.`;
@@ -36,7 +36,7 @@ const notes: Readonly<Record<StateName, string>> = {
   sending:
     'The request may already have been sent, so nothing else is decided until its outcome is known: the job is accepted, the request is rejected, the response is lost, or the task is queued again. A stop that is requested in the meantime is recorded.',
   pausing:
-    'No channel of the plan accepts the task at the moment. The workflow’s timer begins the next round. Each pause is longer than the last, up to five minutes. A channel that named a time is not tried before that time.',
+    'No channel in the plan accepts the task at the moment. The workflow’s timer begins the next round. Each pause is longer than the last, up to five minutes. A channel that named a time is not tried before that time.',
   searching:
     'The upstream may have received the request and may bill a job, so the task is never resubmitted automatically. The gateway searches the upstream for the marker. If it finds nothing, it ends a task with a pending stop, and asks an operator about any other task.',
   asking:
