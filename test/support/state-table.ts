@@ -19,7 +19,7 @@ This page is for developers and operators. After reading it, you know every stat
 the work of each state, and passes the outcome to \`next\`.
 
 \`UPDATE_DOCS=1 npx vitest run test/task/states-page.test.ts\` generates this page. The sample tasks hold
-${formatMicros(newTask().hold)}.`;
+${formatMicros(newTask().hold)}. An action without a note moves no money.`;
 
 const tableIntro = `## What every event does
 
@@ -60,8 +60,8 @@ function section(state: StateName): string {
   if (sample === undefined) throw new TypeError(`no task is ${state}`);
   const { what, waitsFor, actions } = situation(standingOf(sample));
   const wait = waitsFor === undefined ? '' : ` Waits for: \`${waitsFor}\`.`;
-  const acts = actions.map(
-    ({ name, money }) => `\`${name}\` (${moneyInWords(mapMoney(money, formatMicros))})`,
+  const acts = actions.map(({ name, money }) =>
+    `\`${name}\` (${moneyInWords(mapMoney(money, formatMicros))})`.replace(' (moves no money)', ''),
   );
   const shown = `Shown as: “${what}”${wait}`;
   const operators = `Operators: ${acts.length === 0 ? 'nothing' : acts.join(', ')}.`;
