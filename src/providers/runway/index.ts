@@ -22,7 +22,7 @@ export const runway: Provider = {
   about: {
     vendor: 'Runway',
     inputs:
-      'text; a first frame, and for some models a last frame; references (Seedance, Wan 3, Hailuo 3, Grok and Gemini Omni 1.1); a video to edit (`metadata.video_task: edit` if the model also accepts reference videos), or to continue (`metadata.video_task: extend`, Seedance 2.5 and Gemini Omni 1.1); images with references, which a prompt for gen4 calls `@image_1`. A resolution and a ratio are sent as a size in pixels, or in the model’s own words. A lost job must be looked up in the vendor’s portal',
+      'text; a first frame, and for some models a last frame; references (Seedance, Wan 3, Hailuo 3, Grok and Gemini Omni 1.1); a video to edit (`metadata.video_task: edit` if the model also accepts reference videos), or to continue (`metadata.video_task: extend`, Seedance 2.5 and Gemini Omni 1.1); images with references, which a gen4 prompt refers to as `@image_1`. A resolution and a ratio are sent as a size in pixels, or in the model’s own words. A lost job must be looked up in the vendor’s portal',
     costUnit: 'credits',
     unbilled: { classes: ['internal'] },
     unverified: [
