@@ -56,7 +56,7 @@ function section(name: string, provider: Provider): string {
   ];
   return [
     `## ${name}`,
-    `${about.vendor}. Inputs: ${about.inputs}. Cost in responses: ${about.costUnit ?? 'no'}.`,
+    `${about.vendor}. Inputs: ${about.inputs}. Cost in responses: ${about.costUnit ?? 'none'}.`,
     table([
       ['what', 'cancel', 'callback', 'many in one request', 'lost jobs', 'unbilled failures', 'links'],
       ...rows,
@@ -164,7 +164,7 @@ function secondsWords({ seconds = {} }: PlainFacts): string {
 function jobRow<Request>(kind: string, part: TaskProvider<Request>, { unbilled }: ProviderFacts): string[] {
   const { cancelUntil, find, linkLifeSeconds, linkHeaders } = part;
   const life =
-    linkLifeSeconds === undefined ? 'a day, or unknown' : `${Math.round(linkLifeSeconds / 60)} minutes`;
+    linkLifeSeconds === undefined ? 'a day, or unknown' : lifeWords(Math.round(linkLifeSeconds / 60));
   return [
     kind,
     cancelUntil === 'never' ? 'no' : `while ${cancelUntil}`,
@@ -176,8 +176,12 @@ function jobRow<Request>(kind: string, part: TaskProvider<Request>, { unbilled }
     part.list === undefined ? 'no' : `up to ${part.listMax ?? 100}`,
     find === undefined ? 'an operator decides' : 'found by our marker',
     unbilled === undefined ? 'not known' : unbilledWords(unbilled),
-    linkHeaders === undefined ? life : `${life}; need the key, always copied`,
+    linkHeaders === undefined ? life : `${life}; they need the key, so results are always copied`,
   ];
+}
+
+function lifeWords(minutes: number): string {
+  return minutes > 60 && minutes % 60 === 0 ? `${minutes / 60} hours` : `${minutes} minutes`;
 }
 
 function unbilledWords({ classes, models }: UnbilledFailures): string {
