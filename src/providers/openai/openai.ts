@@ -144,7 +144,7 @@ export const openai: Provider = {
       'text; images and a mask for edits. Azure OpenAI works as well: its `base_url` ends with `/openai?api-version=…`, and `upstream` is the deployment; its videos need the vendor file examples/vendors/azure-openai-video.yaml',
     unverified: [
       'which qualities gpt-image-2.6 accepts, and how many tokens each of them costs',
-      'when Azure shuts models down: the table has the dates of OpenAI',
+      'when Azure shuts models down: the table has OpenAI’s dates',
     ],
   },
   image: openaiImage,

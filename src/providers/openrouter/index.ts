@@ -257,12 +257,12 @@ export const openrouter: Provider = {
   about: {
     vendor: 'OpenRouter',
     inputs:
-      'text; a first frame, or a first and a last one; reference images and, if the model accepts them, videos and sounds. The vendor decides what each model can render. OpenRouter returns no marker and cannot list jobs, so only a person can find a lost job',
+      'text; a first frame, or a first and a last one; reference images and, if the model accepts them, videos and sounds. The vendor decides what each model can render',
     costUnit: 'USD',
     unverified: [
       'whether a failed job is billed',
       'how long the file is kept ("a short period"), and links without the key',
-      'the cost if OpenRouter uses your own key for the vendor behind it: no cost is recorded in that case',
+      'the cost if OpenRouter uses your own key for the vendor behind it: none is recorded',
     ],
   },
   video,
