@@ -8,7 +8,6 @@ import { isExecutable } from './program-files.ts';
 
 const outputCharactersMax = 100_000;
 const reasonCharactersMax = 300;
-/** Enough for commands that only print information. */
 const shortTimeoutMs = 20_000;
 const connectTimeoutMs = 4_000;
 const heartbeatMs = 5_000;
@@ -50,7 +49,6 @@ export function runCommand(
   });
 }
 
-/** Returns the last line that mentions an error or, if there is none, the last line. */
 export function reasonIn(output: string): string {
   const lines = output
     .split('\n')
@@ -62,7 +60,6 @@ export function reasonIn(output: string): string {
   return (reason + announced).slice(0, reasonCharactersMax);
 }
 
-/** Returns the path of the first name that is found. */
 export async function findOnPath(
   names: readonly string[],
   environment: NodeJS.ProcessEnv,
@@ -90,14 +87,14 @@ export async function canReach(host: string, environment: NodeJS.ProcessEnv): Pr
       socket.destroy();
       resolve(reached);
     };
-    // Needed because the socket's own timeout does not cover the DNS lookup.
+    // The socket's own timeout does not cover the DNS lookup.
     const cancel = afterRunning(connectTimeoutMs, () => finish(false));
     socket.once('connect', () => finish(true));
     socket.once('error', () => finish(false));
   });
 }
 
-/** Reports what is being done, and every five seconds how long it has taken so far. */
+/** Reports what is being done and, every five seconds, how long it has taken so far. */
 export async function withProgress<T>(report: Report, what: string, work: () => Promise<T>): Promise<T> {
   const startedAt = Date.now();
   const seconds = (): string => `${Math.round((Date.now() - startedAt) / 1000)} s`;
