@@ -7,7 +7,7 @@ import { TimeSlice } from './time-slice.ts';
  * Processes one request at a time per connection. Node's parser would turn everything that has arrived into requests or
  * body chunks at once, and a single packet can contain 2,000 requests or 10,000 chunks. The bytes after a request are
  * therefore parsed only when its response has been flushed, and a body only while it is being read. All connections
- * share one time slice per event loop turn, divided fairly between the connections that have bytes to parse.
+ * share one time slice per event loop turn, divided fairly between the callers that hold them.
  */
 export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault): void {
   const budget = { left: heldBytesMax, leftForTurns: heldBytesMax / 3, holders: new Set<ConnectionTurns>() };

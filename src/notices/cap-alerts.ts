@@ -124,7 +124,7 @@ async function owedEvent(
   return { id, account, address, tries, type: 'cap.reached', at, data, change };
 }
 
-/** Returns the projected total of a monthly cap. End users' caps have no projection. */
+/** Returns the projected spending for the whole month. End users' caps have no projection. */
 async function projected(
   account: string,
   { cap, by }: Pick<CapEvent, 'cap' | 'by'>,

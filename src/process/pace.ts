@@ -11,7 +11,7 @@ export interface Pace {
    */
   readonly useOnce: <T>(run: () => Promise<T>) => Promise<T>;
   readonly every: (period: Period, work: () => Promise<void>) => () => void;
-  /** Like `every`, for a read that must finish before an idle process is used again. */
+  /** Like `every`, for a read that the first use of an idle process waits for. */
   readonly follow: (period: Period, read: () => Promise<void>) => () => void;
 }
 
