@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { once } from '../base/once.ts';
 import { readYaml } from './read-yaml.ts';
 
-/** Channels of vendors, and models with published prices, from gateway.example.yaml. */
 export interface ExampleCatalogue {
   readonly channels: readonly CatalogueChannel[];
   readonly models: readonly CatalogueModel[];

@@ -20,7 +20,10 @@ import {
   unique,
 } from './settings-schema.ts';
 
-/** The schema of gateway.yaml. docs/configuration.md describes every key, and a test keeps the two in sync. */
+/**
+ * This module contains the schema of gateway.yaml. docs/configuration.md describes every key, and a test compares the
+ * two.
+ */
 
 /**
  * Identifies a channel, credential or model. Contains no colon or slash, because queue and slot names are built from

