@@ -76,7 +76,7 @@ export function createHeadAnchors(db: Db, key: Uint8Array) {
 
     newest: () => anchors.aggregate<AnchoredHead>(newestOfEach('signature')),
 
-    /** Compares at most 500 exported heads with the ledger and returns the faults. */
+    /** Accepts at most 500 exported heads and returns the faults. */
     check: (heads: readonly AnchoredHead[]) => checkHeads(db, heads, isSigned),
 
     async anchorAll(at: number): Promise<number> {
@@ -157,7 +157,6 @@ function toHead({ account, seq, hash, at, signature }: AnchorDocument): Anchored
 
 export interface AnchorCheck {
   next(entry: Pick<Head, 'seq' | 'hash'>): void;
-  /** Reports the anchored heads that no entry has reached. */
   end(): void;
 }
 

@@ -5,7 +5,7 @@ import { dayMs, hourMs } from '../base/times.ts';
 export interface DailyVerification {
   start(): void;
   stop(): Promise<void>;
-  /** Called by the timer. Never rejects, and does not wait for the verification to finish. */
+  /** Never rejects, and does not wait for the verification to finish. Called by the timer. */
   turn(): Promise<void>;
   idle(): Promise<void>;
 }
@@ -58,8 +58,6 @@ export function createDailyVerification(deps: DailyVerificationDeps): DailyVerif
       if (hour === undefined) return;
       if (running === undefined && !(await isDue(hour))) return;
       if (!(await deps.duty())) running?.abort();
-      // After a failure, this process pauses but keeps the duty. Otherwise one process after another would take over
-      // and repeat the failure.
       else if (running === undefined && now() >= notBefore) begin();
     } catch (error) {
       deps.onError(error);

@@ -76,17 +76,13 @@ export interface Ledger extends History {
    * still in flight is refused. Afterwards nothing is held for the task, unless the result is `held`.
    */
   void(request: VoidRequest): Promise<VoidResult>;
-  /**
-   * Refunds all or part of a task's charge, once. A repeated call returns the first call's entry, even if the amounts
-   * differ.
-   */
   refund(request: RefundRequest): Promise<RefundResult>;
   /**
    * Changes an account's balance. A repeated call with the same reference returns the first call's entry, even if the
    * amounts differ. Refused if the account's balance or debt would exceed `amountMax`.
    */
   credit(request: CreditRequest): Promise<CreditResult>;
-  /** Takes a single read: by `_id` if the head is cached, otherwise by the index. */
+  /** Needs a single read: by `_id` if the head is cached, otherwise by the index. */
   balance(account: string): Promise<Balance>;
   /** Returns the spending of those scopes that `by` names: the key, the key with the model, and the end user. */
   uses(account: string, by: Partial<Spender>): Promise<ReadonlyMap<CapScope, SpentUse>>;

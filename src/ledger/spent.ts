@@ -48,7 +48,7 @@ export function nothingSpent(scope: string): Spent {
   return { scope, day: '', today: nothing, month: nothing, total: nothing };
 }
 
-/** Returns what an entry adds to the sums. Whatever the entry takes from `available` counts as used. */
+/** Whatever an entry takes from `available` counts as used. */
 export function spentChange({
   available,
   held,
@@ -59,9 +59,6 @@ export function spentChange({
   return { used: -available, held };
 }
 
-/**
- * Adds amounts, which may be negative, to the windows that contain `day`. A window that is over starts again from zero.
- */
 export function addSpent(before: Spent, change: SpentSum, day: string): Spent {
   const { scope, total } = before;
   const last = latestDay([before.day, day]);

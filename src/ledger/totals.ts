@@ -41,7 +41,6 @@ export function ledgerTotalsOf(db: Db): Promise<LedgerTotals> {
   return readLedgerTotals(ledgerCollection(db));
 }
 
-/** Returns at most 10,000 accounts, lowest balance first. */
 export async function readLowBalances(
   db: Db,
   below: Micros,

@@ -68,7 +68,7 @@ function chargeBy(
   return amount;
 }
 
-/** Returns undefined if the calculation throws: manually edited rules may test for facts that cannot occur. */
+/** Returns undefined if the calculation throws. Manually edited rules may test for facts that cannot occur. */
 function chargeIfPossible(charged: Charged): Micros | undefined {
   try {
     return chargeAgain(charged);

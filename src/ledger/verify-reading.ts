@@ -24,7 +24,7 @@ export async function* each<Item>(
   const cursor = found.batchSize(batchSize);
   const fetch = (): Promise<boolean> => {
     const more = cursor.hasNext();
-    // Nothing awaits this promise until the previous batch has been processed, and possibly nothing ever does.
+    // The previous batch is processed before anything awaits this promise, and possibly nothing ever does.
     more.catch(() => undefined);
     return more;
   };

@@ -190,7 +190,7 @@ function accountEnds(
       return changed.matchedCount === 1;
     },
 
-    /** Returns false if the account does not exist, is open or is already being deleted. */
+    /** Returns false if the account does not exist, is open, or is already being deleted. */
     async beginDeletion(id: string, deletion: AccountDeletion): Promise<boolean> {
       const begun = await accounts.updateOne(
         { _id: id, closedAt: { $exists: true }, deletion: { $exists: false } },
@@ -209,10 +209,6 @@ function accountEnds(
       await accounts.updateOne({ _id: id, deleting: id }, { $set: { 'deletion.imagesUpTo': upTo } });
     },
 
-    /**
-     * Removes the account's name, webhook secrets, caps, price factors and history, and marks the deletion as
-     * finished.
-     */
     async finishDeletion(id: string, at: number): Promise<void> {
       await accounts.updateOne(
         { _id: id, deleting: id },

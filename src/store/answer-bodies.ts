@@ -12,7 +12,7 @@ interface BodyDocument {
   readonly expires: Date;
 }
 
-/** The bytes per document. Well below MongoDB's 16 MB limit, because Latin-1 text can double in size as UTF-8. */
+/** Bytes per document. Well below MongoDB's 16 MB limit, because Latin-1 text can double in size as UTF-8. */
 const documentBytes = 4 * 1024 * 1024;
 
 /** Keeps response bodies, so repeated requests get the same response. A body is split into documents. */
@@ -61,7 +61,7 @@ function bodyId(made: string, n: number): string {
   return `${made}/${n}`;
 }
 
-/** Yields the same bytes in document-sized pieces. Only one piece at a time is held in memory twice. */
+/** Yields the same bytes in document-sized pieces, so only one piece at a time is held in memory twice. */
 function* cut(parts: readonly Uint8Array[]): Generator<Buffer> {
   let piece: Uint8Array[] = [];
   let bytes = 0;

@@ -54,12 +54,14 @@ interface Sorted {
   readonly sort: string;
 }
 type SingleDocument = Omit<AuditEntry, 'id' | 'items'> & Sorted & { readonly items?: undefined };
-/** `bulk` is a hash of the operator and the shared facts. `task` lists the tasks of all items, for the index. */
+/**
+ * `bulk` is a hash of the operator and the shared facts. `task` lists the tasks of all items and exists for the index.
+ */
 type BulkDocument = Omit<BulkFacts, 'id'> &
   Sorted & { readonly task: readonly string[]; readonly items: readonly AuditItem[] };
 type AuditDocument = SingleDocument | BulkDocument;
 
-/** The field that exists once an entry is full, which means a thousand items. */
+/** This field exists once an entry is full, that is, once it has a thousand items. */
 const lastItem = 'items.999';
 
 export interface AuditFilter {
@@ -124,7 +126,6 @@ export function createAuditStore(db: Db) {
       await bulks.updateMany({ ...about, items: { $exists: true } }, { $unset: { 'items.$[].result': '' } });
     },
 
-    /** Returns entries newest first. `after` is the id of the previous page's last entry. */
     async list(
       { by, task, target, since }: AuditFilter,
       { limit, after }: { readonly limit: number; readonly after?: string },
@@ -149,10 +150,6 @@ export function createAuditStore(db: Db) {
 
 function bulkActs(bulks: Collection<BulkDocument>) {
   return {
-    /**
-     * Adds an action as an item. Actions with identical `facts` share an entry, which the first of them creates.
-     * Returns the entry's id, or undefined if the entry is full.
-     */
     async beginItem(facts: BulkFacts, begun: AuditItemBegun): Promise<string | undefined> {
       const { id: _id, at: first, bulk: name, ...shared } = facts;
       const bulk = createHash('sha256')
@@ -183,7 +180,7 @@ function bulkActs(bulks: Collection<BulkDocument>) {
   };
 }
 
-/** Outcomes in order of precedence: a bulk's outcome is the first of these that any of its items has. */
+/** In order of precedence: a bulk's outcome is the first of these that any of its items has. */
 const bulkOutcomes: readonly ActOutcome[] = ['begun', 'failed', 'done', 'refused'];
 
 function toEntry(document: AuditDocument): AuditEntry {

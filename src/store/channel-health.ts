@@ -25,7 +25,6 @@ export type ChannelHealthStore = ReturnType<typeof createChannelHealthStore>;
 export function createChannelHealthStore(db: Db, now: () => number) {
   const circuits = openCollection<CircuitDocument>(db, 'channel_health', durable);
   return {
-    /** Returns at most one circuit per credential or model that has had trouble. */
     async list(): Promise<Circuit[]> {
       return (await circuits.find().toArray()).map(toCircuit);
     },
@@ -53,7 +52,7 @@ export function createChannelHealthStore(db: Db, now: () => number) {
       return taken.modifiedCount === 1;
     },
 
-    /** Frees the probe for another task. Does nothing if this task is no longer the probe. */
+    /** Does nothing if this task is not the current probe. */
     async giveBackProbe(id: string, task: string): Promise<void> {
       await circuits.updateOne({ _id: id, probe: task }, { $set: { probeUntil: 0 } });
     },

@@ -4,7 +4,6 @@ import { durable, openCollection, unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** An edit of the draft, shown to editors who have read an older revision. */
 export interface DraftEdit {
   readonly revision: number;
   readonly by: string;
@@ -30,7 +29,6 @@ interface DraftDocument {
   readonly sealed?: SealedDocument;
 }
 
-/** A secret that an operator entered in a draft. Its value is never displayed. */
 export interface ConfiguredSecret {
   /** The NAME in `${sealed:NAME}`. */
   readonly name: string;

@@ -4,7 +4,6 @@ import { durable, ensureIndexes, openCollection, readByWrite, unlessThere } from
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** The configuration that all processes run, and who published it. */
 export interface ConfigurationHead {
   readonly version: number;
   /** The first 12 hex digits of the text's SHA-256. */

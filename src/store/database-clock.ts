@@ -6,7 +6,10 @@ import type { ClockJump, ClockMark, ClockMarks } from './clock-marks.ts';
 export interface DatabaseClock {
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Returns the clock jump that makes this time unsafe for dating money entries, if there is one. */
+  /**
+   * Returns the clock jump that makes the current time unsafe for dating ledger entries, or undefined if the time is
+   * safe.
+   */
   readonly jump: () => ClockJump | undefined;
   readonly stop: () => void;
 }

@@ -5,7 +5,6 @@ import { durable, ensureIndexes, openCollection, unlessThere, updateWith } from 
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** A file's copy at an upstream, uploaded with one of the upstream's credentials. */
 export interface UploadKey {
   readonly file: string;
   readonly channel: string;
@@ -23,7 +22,6 @@ export interface ReadyUpload {
   readonly url: string;
   /** No request refers to the upload after this time, in Unix milliseconds. */
   readonly usableUntil: number;
-  /** When the file is deleted at the upstream, in Unix milliseconds. */
   readonly dueAt: number;
 }
 

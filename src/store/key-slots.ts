@@ -24,7 +24,6 @@ export type KeySlotStore = ReturnType<typeof createKeySlotStore>;
 export function createKeySlotStore(db: Db, now: () => number) {
   const keys = openCollection<KeySlotsDocument>(db, 'key_slots', durable);
 
-  /** Adds the task if there is room and it is not yet listed. Returns whether this call added it. */
   async function add(key: string, slot: KeySlot, limit: number): Promise<boolean> {
     // Position `limit - 1` is empty while the list is shorter than `limit`.
     const added = await keys.updateOne(
@@ -40,8 +39,9 @@ export function createKeySlotStore(db: Db, now: () => number) {
 
   return {
     /**
-     * Returns true if the task counts now or already did, because a task may ask twice. Returns false if the key has
-     * `limit` unfinished tasks. `until` is a time by which the task must have finished, in case its process dies.
+     * Returns true if the task counts now or was already counted, because a task may ask twice. Returns false if the
+     * key has `limit` unfinished tasks. `until` is a time by which the task must have finished, in case its process
+     * dies.
      */
     async take(
       key: string,

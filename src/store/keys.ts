@@ -56,7 +56,7 @@ export interface ApiKey {
   readonly createdAt: number;
 }
 
-/** Returns what a rotated key passes on to its replacement: account, scopes and limits. */
+/** A replacement inherits the account, scopes and limits of the rotated key. */
 function termsOf(key: ApiKey) {
   const { hmac: _hmac, id: _public, prefix: _prefix, createdAt: _created, changes: _changes, ...rest } = key;
   const { lastUsedAt: _used, revokedAt: _revoked, replacedBy: _by, countedAs: _as, ...others } = rest;
@@ -118,7 +118,6 @@ export function createKeyStore(db: Db, now: () => number) {
       return found === null ? undefined : toKey(found);
     },
 
-    /** Returns false if the key does not exist. Keeps the original time if the key is already revoked. */
     async revoke(id: string, by: string, reason: string): Promise<boolean> {
       const at = now();
       await keys.updateOne(
@@ -219,7 +218,6 @@ function toKeyCaps(documents: readonly CapsDocument[]): KeyCaps {
 
 function keyLists(keys: Collection<KeyDocument>) {
   return {
-    /** Finds keys by the start of the key, the start of a word in its name, or any part of its id. */
     async search(text: string, limit: number): Promise<ApiKey[]> {
       const found = keys.find({ texts: inTexts(text) }).limit(limit);
       return (await found.toArray()).map(toKey);

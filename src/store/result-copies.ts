@@ -3,15 +3,16 @@ import { findDueByChannel } from './due-by-channel.ts';
 import type { DuePage } from './due-by-channel.ts';
 import { durable, ensureIndexes, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** The state of the copy of a task's results. Times are in Unix milliseconds. */
 export interface ResultCopy {
   readonly task: string;
-  /** The channel whose links are copied. Undefined if nothing is copied from links. */
+  /** The channel whose links are copied. Undefined if there are no links to copy. */
   readonly channel?: string;
   readonly state: 'stored' | 'retry' | 'gave_up' | 'expired' | 'removed';
   readonly names: readonly string[];
   readonly tries: number;
-  /** For `retry`, when the copy is retried. Otherwise, when the existing files are deleted. */
+  /**
+   * The time of the next attempt if the state is `retry`. Otherwise, the time at which the existing files are deleted.
+   */
   readonly dueAt: number;
   readonly error?: string;
 }

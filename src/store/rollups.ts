@@ -6,7 +6,6 @@ import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } f
 /** One hour's flows, as of `readAt`. A cache that can be recomputed from the records and the ledger. */
 export interface Rollup {
   readonly at: number;
-  /** The time just before the records were read, in Unix milliseconds. */
   readonly readAt: number;
   readonly flows: readonly Flow[];
 }

@@ -31,10 +31,6 @@ interface HolderDocument {
   readonly [field: string]: Held | string;
 }
 
-/**
- * The number of documents per page. A page contains only ids and key ids, because a sealed value may be many megabytes
- * long.
- */
 const pageDocuments = 500;
 
 function createSealedPlace(db: Db, purpose: SealPurpose): SealedPlace {
@@ -66,7 +62,7 @@ function createSealedPlace(db: Db, purpose: SealPurpose): SealedPlace {
         const at = { purpose, id: _id, ...defined({ part }) };
         return { part, value: toSealedDocument(reseal(at, toSealed(value))) };
       });
-      // A value of many megabytes would exceed MongoDB's limit if it appeared twice in one command.
+      // A value of many megabytes would exceed MongoDB's limit if a command contained it twice.
       const unchanged = isSealedDocument(held) ? { [`${field}.head`]: held.head } : { [field]: held };
       const $set = { [field]: inForm(held, rewritten) };
       const { matchedCount } = await holders.updateOne({ _id, ...unchanged }, { $set });

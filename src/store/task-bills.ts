@@ -18,10 +18,6 @@ export interface BilledSpan {
   readonly after?: string | undefined;
 }
 
-/**
- * The fields that are read of each record. They are few, because an upstream's bill may cover about a hundred thousand
- * tasks.
- */
 const projection = {
   sort: 1,
   account: 1,

@@ -103,7 +103,7 @@ async function countEnded(
   };
 }
 
-/** How many tasks are measured. More tasks would not change the result. */
+/** The number of tasks measured. More would not change the result. */
 const measuredMax = 1_000;
 
 async function measureLateness(

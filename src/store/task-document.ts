@@ -23,7 +23,7 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   readonly parts?: readonly string[];
   /** Upstream jobs that belong or belonged to the task: `<channel>/<upstream id>`. No two tasks share a job. */
   readonly jobs?: readonly string[];
-  /** The task's id, from its end until its caller has been notified. */
+  /** The task's id, set when the task finishes and removed once its caller has been notified. */
   readonly owes?: string;
   /** The task's id while its callback is abandoned. Operators list these tasks, and the index stays small. */
   readonly gaveUp?: string;
@@ -33,7 +33,6 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   readonly unclaimed?: string;
   /** Set while the task is waiting for a failed upstream. A separate field, so its index contains only these tasks. */
   readonly behind?: { readonly place: string; readonly deadlineAt: number };
-  /** The countable facts about the task's end. They have their own index. */
   readonly end?: TaskEnd;
   /** Search terms for the words in the task's failures, and a copy of `sort`. */
   readonly said?: { readonly terms: readonly string[]; readonly sort: string };
@@ -41,7 +40,6 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   readonly words?: SealedParts;
   /** Each result's links, or the links withheld from callers. Sealed by task-links.ts. */
   readonly links?: SealedParts;
-  /** Incremented by reads that are sent as writes. See `readByWrite`. */
   readonly reads?: number;
 }
 
@@ -102,8 +100,7 @@ export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) 
     concern: 'concern' in changes ? changes.concern : before.concern,
   });
   const end = changes.state?.at === 'ended' ? endOf(before, changes) : undefined;
-  // A concern is stored separately from the state. A concern that was added since the record was read is also
-  // removed.
+  // A concern is stored separately from the state. Concerns added since the record was read are removed too.
   const asks = 'concern' in changes ? { attention: follows.attention } : {};
   const { wait } = 'wait' in changes ? changes : before;
   const { deadlineAt = before.deadlineAt } = changes;
@@ -142,7 +139,6 @@ function endOf({ id, outcome }: Task, { completedAt, status, error }: Changes): 
   return { kind, sort: sortKey(completedAt, id), ...defined({ lateMs }) };
 }
 
-/** The parts of a record from which fields for lists and indexes are derived. */
 type Deriving = Pick<Task, 'id' | 'createdAt' | 'state' | 'attempts' | 'hasCallback' | 'callback'> & {
   readonly concern?: Task['concern'] | undefined;
 };

@@ -64,7 +64,6 @@ function idAt(field: string, stepMs: number): Document {
   return { at: { $subtract: [field, { $mod: [field, stepMs] }] }, channel, model: '$model' };
 }
 
-/** One name per bound, and one for tasks that are later than all bounds. */
 const lateNames = [...lateBounds, undefined].map((_, index): LateName => `late${index}`);
 
 const lateSums = Object.fromEntries(

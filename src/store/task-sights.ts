@@ -51,7 +51,6 @@ export function taskSights(
       return asked.modifiedCount === 1;
     },
 
-    /** Does nothing if another concern has replaced this one in the meantime. */
     async withdrawConcern(id: string, concern: Concern): Promise<boolean> {
       const withdrawn = await tasks.updateOne(
         { _id: id, concern, ...asksNothing },

@@ -62,7 +62,7 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
   function remember(found: TaskDocument | null): Task | undefined {
     if (found === null) return undefined;
     const task = form.toTask(found);
-    // Stop remembering the record: the delivered result may be large, and the task is about to end.
+    // Forget the record: the delivered result may be large, and the task is about to finish.
     if (task.outcome !== undefined) hints.delete(task.id);
     else if ((hints.get(task.id)?.rev ?? task.rev) <= task.rev) hints.set(task.id, task);
     return task;
@@ -90,7 +90,6 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
     throw new Error(`the record of ${id} changes faster than it can be written`);
   }
 
-  /** Returns undefined if the record has changed since it was read. */
   async function write(task: Task, changes: Changes): Promise<Stepped | undefined> {
     try {
       const written = await tasks.findOneAndUpdate(asSeen(task), form.updateOf(task, changes), afterwards);
@@ -167,7 +166,7 @@ interface Deciding {
   readonly act: PlannedAct | undefined;
 }
 
-/** An action that is already recorded was carried out, so repeating it changes nothing. */
+/** A recorded action has already been carried out, so repeating it changes nothing. */
 function decide(task: Task, event: TaskEvent, { at, act }: Deciding): Next {
   if (act === undefined) return next(task, event, at);
   const actions = task.actions ?? [];

@@ -144,7 +144,7 @@ function saidWith(errorTerms: ErrorTerms) {
     texts: readonly string[],
   ): TaskDocument['said'] {
     const terms = errorTerms(texts.filter((text) => text !== unreadable));
-    // Sort the terms, because the original order would reveal which words are longer.
+    // The terms are sorted, because their original order would reveal which words are longer.
     return terms.length === 0 ? undefined : { terms: terms.toSorted(), sort: sortKey(createdAt, id) };
   }
 

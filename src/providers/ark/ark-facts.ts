@@ -24,10 +24,7 @@ const countedCases: Cases = [
 
 const taskField = 'omni_reference_task_type';
 
-/**
- * Returns the cases for input videos. A video is a reference unless the request sets another task. Some families guess
- * the task if none is sent.
- */
+/** A video is a reference unless the request sets another task. Some families guess the task if none is sent. */
 function videoCases({ references, keepsShape }: SeedanceFamily): Cases {
   if (references.videos === 0) return [];
   const task: ParameterFacts = keepsShape

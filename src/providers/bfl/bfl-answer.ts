@@ -22,7 +22,6 @@ export function readBflCreated(json: unknown) {
 const jobSchema = z.object({
   id: optionalText,
   status: optionalText,
-  /** Some responses contain the status in this field. */
   state: optionalText,
   result: z.object({ sample: optionalText, end_time: optionalNumber }).optional().catch(undefined),
   details: z.unknown().optional(),
@@ -62,7 +61,7 @@ export function creditCost(amount: string | undefined): Cost | undefined {
 
 const messageCharactersMax = 500;
 
-/** Returns `details` as text. The upstream sends either a string or an object with the reasons. */
+/** The upstream sends either a string or an object with the reasons. */
 function textOf(details: unknown): string {
   if (typeof details === 'string') return details;
   if (typeof details !== 'object' || details === null) return noReason;

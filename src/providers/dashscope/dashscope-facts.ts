@@ -98,7 +98,7 @@ function factsOf(model: WanModel): VideoFacts {
   };
 }
 
-/** Returns the media that a model accepts. Frames and references exclude each other. */
+/** Frames and references exclude each other. */
 function mediaOf({ kind, lastFrame, references, audios }: WanModel): MediaFacts {
   const none = { frames: 0, references: 0, videos: 0, audios: 0 };
   const listed = references === undefined ? {} : { references: references.images, videos: references.videos };

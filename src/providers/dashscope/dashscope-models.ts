@@ -13,7 +13,7 @@ export interface WanModel {
   readonly references?: { readonly images: number; readonly videos: number };
   readonly audios: number;
   readonly generatesAudio: boolean;
-  /** Whether images and videos are sent in one list, as from version 2.7. */
+  /** From version 2.7 on, images and videos are sent in one list. */
   readonly mediaList: boolean;
   readonly lastFrame: boolean;
 }

@@ -83,7 +83,7 @@ export async function cancelDashscopeTask(
   throw refusal;
 }
 
-/** The list contains the account's newest tasks, which may not include a task that is being polled. */
+/** The list covers only the account's newest tasks, so a task that is being polled may be missing. */
 const listPageSize = 100;
 export const dashscopeListMax = 50;
 

@@ -120,7 +120,6 @@ export function readGatewayStatus(json: unknown, traceId: string): OperationStat
   }
 }
 
-/** Reads the failure. A gateway with our API reports the failure class itself. */
 function readFailure(json: unknown, refusal: Refusal): Failure {
   const reported = failureClasses.find((name) => name === textAt(json, ['error.class']));
   if (reported === undefined) return jobFailure(gatewayFailures, refusal);
@@ -170,7 +169,7 @@ export function readGatewayFacts(json: unknown): SettleFacts {
   });
 }
 
-/** Reads progress given as an integer, a fraction from 0 to 1, or "50%". */
+/** Progress may be an integer, a fraction from 0 to 1, or "50%". */
 function readProgress(json: unknown): number | undefined {
   const text = textAt(json, progressPlaces);
   const match = /^(\d+(?:\.\d+)?)%?$/.exec(text ?? '');

@@ -16,7 +16,7 @@ export interface GatewayEndpoints {
 }
 
 /**
- * Returns the addresses for a channel. If `base_url` ends in `/v1`, videos are created at `/video/generations`. Any
+ * Returns the endpoints of a channel. If `base_url` ends in `/v1`, videos are created at `/video/generations`. Any
  * other `base_url` already contains the video path: `…/v1/videos` means the OpenAI dialect, and
  * `…/v1/videos/generations` is another spelling of the task dialect.
  */

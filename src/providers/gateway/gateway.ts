@@ -156,10 +156,7 @@ async function status(operation: Operation, context: ProviderContext): Promise<O
   return { state: 'succeeded', items: [link], facts: readGatewayFacts(answer.json), traceId: operation.id };
 }
 
-/**
- * Returns the key-free link to which some gateways redirect from here. Other gateways serve the bytes themselves, and
- * callers get no link.
- */
+/** Some gateways redirect to a key-free link here. Others serve the bytes themselves, so callers get no link. */
 async function contentLink(
   url: string,
   context: ProviderContext,

@@ -67,8 +67,8 @@ export function readGoogleModel(upstream: string): GoogleModel {
 }
 
 /**
- * Returns the model. On Vertex, the name must include a result folder, the only way to get the rendered file.
- * Elsewhere, it must not.
+ * On Vertex, the name must include a result folder, which is the only way to get the rendered file. Elsewhere, the name
+ * must not include one.
  */
 export function requireGoogleModel(context: ProviderContext): GoogleModel {
   const model = readGoogleModel(context.model);
@@ -79,10 +79,6 @@ export function requireGoogleModel(context: ProviderContext): GoogleModel {
   throw new UpstreamError('unavailable', message, { code: 'wrong_upstream_name' });
 }
 
-/**
- * Returns headers with the key for result links and Cloud Storage files. Only the vendor's own hosts may receive the
- * key.
- */
 export function googleLinkHeaders(url: string, context: ProviderContext): Record<string, string> {
   const { origin } = new URL(url);
   const isOwn = origin === new URL(context.baseUrl).origin;

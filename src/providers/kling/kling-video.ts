@@ -128,7 +128,6 @@ async function list(
   );
 }
 
-/** Queries a legacy job under the path of its submission. */
 export async function legacyStatus(
   call: KlingCall,
   operation: Operation,
@@ -175,7 +174,6 @@ export async function findListed(
   { path, marker }: { readonly path: string; readonly marker: string },
   context: ProviderContext,
 ): Promise<readonly Submitted[]> {
-  // Keyed by id, because a job can move between pages and so appear twice.
   const found = new Map<string, Submitted>();
   for (let page = 1; page <= findPagesMax; page += 1) {
     const query = new URLSearchParams({ pageNum: String(page), pageSize: String(findPageSize) });

@@ -152,9 +152,7 @@ export const openai: Provider = {
   bill: openaiBill,
 };
 
-/**
- * Whether the request is an edit. A request with an image is one on either route, because generation accepts no images.
- */
+/** A request with an image is an edit on either route, because generation accepts no images. */
 function isEdit(request: ImageRequest): boolean {
   return request.images.length > 0;
 }

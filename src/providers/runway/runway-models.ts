@@ -128,7 +128,7 @@ const omni: RunwayModel = {
   shapes: wide720,
 };
 
-/** Based on the SDK. Models that the SDK lacks have their own `origin`. */
+/** Taken from the SDK. Models that the SDK lacks have their own `origin`. */
 export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel, origin?: FactsOrigin])[] = [
   [/^gen4\.5$/, { ...gen4, wordless: [], shapes: wide720, imageShapes: gen4Shapes }],
   [/^gen4_turbo$/, { ...gen4, needs: 'image' }],

@@ -58,7 +58,7 @@ export async function runwayStatus(
 ): Promise<OperationStatus> {
   const { answer, task } = await ask(operation, context);
   switch (task.status ?? '') {
-    // `THROTTLED` means that the task was accepted but waits, because our account has too many parallel jobs.
+    // `THROTTLED` means that the task was accepted but is waiting, because our account has too many parallel jobs.
     case 'PENDING':
     case 'THROTTLED':
       return { state: 'pending', phase: 'submitted' };
@@ -96,7 +96,7 @@ function pathOf(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`;
 }
 
-/** Whether Runway itself reports the task as unknown. A proxy's error page says nothing about the task. */
+/** A proxy's error page says nothing about the task. */
 function isUnknown(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.status === 404 && error.outcome === 'rejected';
 }
@@ -122,12 +122,12 @@ function succeeded(
   });
 }
 
-/** Whether the vendor refunds the credits. It does for its own failures, but not for refused input. */
+/** The vendor refunds credits for its own failures, but not for refused input. */
 function isReturned({ failureCode = '' }: RunwayTask): boolean {
   return !/^(?:SAFETY|ASSET|INPUT_PREPROCESSING\.SAFETY)\b/.test(failureCode);
 }
 
-/** Reads the cost. Zero is valid: the vendor reports it for anything that it does not charge for. */
+/** Zero is a valid cost. The vendor reports it for anything that it does not charge for. */
 function costOf({ cost }: RunwayTask): Cost | undefined {
   const amount = optionalAmount.parse(cost?.credits);
   return amount === undefined ? undefined : { amount, unit: 'credits' };

@@ -61,7 +61,7 @@ export function knownWords(
     : { code: instead, message: `${code}: ${message}` };
 }
 
-/** Returns the failure of a job. Without a matching row, the failure counts as internal to the vendor. */
+/** A failure without a matching row counts as internal to the vendor. */
 export function jobFailure(table: FailureTable, refusal: Refusal): Failure {
   const row = findFailureRow(table, refusal);
   return row === undefined ? { class: 'internal' } : failureOfRow(row, refusal);

@@ -5,7 +5,7 @@ import { firstBytes } from '../../base/first-bytes.ts';
 export class LargeText {
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
-  /** Whether the string had no escapes. Its bytes in quotes are valid JSON in that case. */
+  /** Whether the string had no escapes. If so, its bytes in quotes are valid JSON. */
   readonly verbatim: boolean;
 
   constructor(chunks: readonly Uint8Array[], verbatim: boolean) {

@@ -125,7 +125,7 @@ export function seedanceFamily(model: string | undefined): SeedanceFamily {
   return seedanceFamilies.find(([name]) => name.test(model ?? ''))?.[1] ?? unknownFamily;
 }
 
-/** Whether a model is, or may be, a Seedance model. A private endpoint may serve one. */
+/** A private endpoint may serve a Seedance model. */
 export function isSeedance(model: string): boolean {
   return seedanceFamily(model) !== unknownFamily || /^ep-/i.test(model);
 }

@@ -91,7 +91,7 @@ export function addressBelow(baseUrl: string, path: string): URL | undefined {
 }
 
 /**
- * Returns the error for a request that the vendor file cannot express. Nothing was sent, and other requests are
+ * Returns the error for a request that the vendor file cannot express. Nothing has been sent, and other requests are
  * unaffected.
  */
 function notSayable(why: string): UpstreamError {

@@ -15,7 +15,6 @@ export interface SeenMedium {
   readonly url: string;
   readonly is_data: boolean;
   readonly media_type?: string;
-  /** Set only for data. */
   readonly base64?: string;
   /** The mark for a form part with the item's bytes. Set only for data. */
   readonly file?: string;

@@ -133,7 +133,6 @@ export async function viduStatus({ id }: Operation, context: ProviderContext): P
   }
 }
 
-/** Returns a pending status. Unknown states count as running. */
 function pending(state: string, progress?: number): OperationStatus {
   const isWaiting = state === 'created' || state === 'queueing';
   return defined({

@@ -82,7 +82,6 @@ function deep(): unknown {
 
 type Expected = Readonly<Record<string, unknown>>;
 
-/** Returns responses whose text matches no row of the file, so only the status decides. */
 function clear({ answers }: Specimen): readonly (readonly [string, DoubleAnswer, Expected])[] {
   const refusal = withTexts(answers, () => 'other');
   const [first = page] = refusal;

@@ -65,7 +65,7 @@ function responseOf({ status, headers, json, text }: RecordedExchange['answer'])
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
   const body = text ?? (json === undefined ? '' : JSON.stringify(json));
-  // Gives each reader its own copy.
+  // Each reader gets its own copy.
   return { status, headers: lowered, text: body, json: json === undefined ? undefined : JSON.parse(body) };
 }
 
