@@ -52,7 +52,7 @@ export const adminName = 'admin';
  */
 export type OperatorAccess = OperatorRole | 'admin';
 
-/** Whether a route only reads. The audit log does not record such routes. */
+/** The audit log does not record routes that only read. */
 export function isReading(access: OperatorAccess | readonly OperatorAccess[]): boolean {
   return access === 'read' || access === 'amounts';
 }

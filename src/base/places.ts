@@ -44,7 +44,6 @@ export interface Places {
   /** Runs the job once a slot is free. Returns undefined, without running it, if the signal aborts first. */
   run<Result>(holder: string, job: () => Promise<Result>): Promise<Result>;
   run<Result>(holder: string, job: () => Promise<Result>, signal: AbortSignal): Promise<Result | undefined>;
-  /** Returns why `take` would refuse this size, if it would. Neither takes nor evicts anything. */
   refusal(holder: string, size: number): Refusal | undefined;
   readonly held: number;
   heldBy(holder: string): number;
@@ -57,11 +56,11 @@ export type Refusal = 'share' | 'full';
 
 export interface Place {
   readonly size: number;
-  /** Returns why growing was refused, which leaves the size unchanged. Shrinking always succeeds. */
+  /** Returns why growing was refused, or undefined. A refusal leaves the size unchanged. Shrinking always succeeds. */
   resize(size: number): Refusal | undefined;
   /** Sets how readily the slot is evicted when none is free. Initially `busy`. */
   mark(use: Use): void;
-  /** Frees the slot. Safe to call twice or after an eviction. */
+  /** Safe to call twice or after an eviction. */
   leave(): void;
 }
 

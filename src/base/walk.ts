@@ -58,7 +58,7 @@ export type IsOver = () => boolean;
 /** How much of an upkeep step's time has passed. */
 export interface StepTime {
   readonly isOver: IsOver;
-  /** For the first of two loops, so it leaves time for the second. */
+  /** Used by the first of two loops to leave time for the second. */
   readonly isHalfOver: IsOver;
 }
 

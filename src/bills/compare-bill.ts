@@ -23,7 +23,6 @@ export interface ComparedBill {
   readonly notes: readonly string[];
 }
 
-/** Compares a bill with our records of its jobs, and passes each row to `onRow`. Throws BillError. */
 export async function compareBill({ bill, format, onRow, ...asked }: BillAsked): Promise<ComparedBill> {
   const totals = createTotals();
   const reconciling = {

@@ -27,7 +27,6 @@ export function billAt(path: string): BillFile {
   return { name: path, bytes: () => createReadStream(path) };
 }
 
-/** Yields the lines of a CSV bill one at a time. Throws BillError with the line number. */
 export async function* readBill(bill: BillFile, format: BillFormat): AsyncGenerator<BillLine> {
   const file = bill.name;
   let read: ReturnType<typeof lineReader> | undefined;

@@ -239,7 +239,6 @@ function unclaimedOf(one: OwnAttempt): Unclaimed {
   };
 }
 
-/** Collects the range of amounts that this bill charges for each model, output and unit. */
 function createKnownAmounts() {
   const ranges = new Map<string, AmountRange>();
   const keyOf = ({ model, output }: Parameters<KnownAmounts>[0], unit: string) =>

@@ -56,14 +56,10 @@ export interface Circuits {
    * account, other accounts pass. Call it only through `throughCircuits`, which releases every probe.
    */
   enter(request: CircuitRequest, probeMs: number, taken: TakenProbes): Promise<CircuitDecision>;
-  /** Records a request's outcome. Never throws, because a failed record must not fail the request. */
+  /** Never throws, because a failure to record the outcome must not fail the request. */
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
   /** Releases the probes that no outcome has ended. Never throws: if a probe cannot be released, it expires. */
   leave(taken: TakenProbes): Promise<void>;
-  /**
-   * Applies an operator's decision to a credential, or to one model behind it. Returns the previous state, or undefined
-   * if the operator wants to close a circuit that is not open.
-   */
   override(
     target: Pick<CircuitTarget, 'channel' | 'credential'> & { readonly model?: string },
     order: CircuitOrder,
@@ -87,7 +83,6 @@ export interface Circuits {
 export interface CircuitsDeps {
   readonly store: ChannelHealthStore;
   readonly now: () => number;
-  /** Called when this process opens or closes a circuit, but not for a failed probe. */
   readonly onChange: (id: string, record: CircuitRecord) => void;
   readonly onError: (error: unknown) => void;
 }

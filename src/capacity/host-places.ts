@@ -31,9 +31,8 @@ export interface HostPlacesOptions {
 }
 
 interface Usage {
-  /** The moving average of how long a request takes, in milliseconds. */
   usedMs: number;
-  /** When the last refused caller should return. The next refused caller should return later. */
+  /** When the last refused caller should return. The next one should return later. */
   lastReturnAt: number;
 }
 
@@ -127,7 +126,7 @@ interface Granted {
   readonly place: Place;
 }
 
-/** Refuses a caller. The return times of refused callers are spread, roughly at the rate at which requests end. */
+/** Spreads the return times of refused callers, roughly at the rate at which requests end. */
 function sendAway(usage: Usage, places: number, { now, random }: HostPlacesOptions): HostPlace {
   const at = now();
   const wantedMs = Math.max(usage.lastReturnAt - at, returnMinMs) + usage.usedMs / places;

@@ -64,7 +64,6 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
     return computed.get(id);
   }
 
-  /** Returns the newest samples. An empty `output` stands for all outputs. */
   function samplesOf({ channel, model, output }: RenderKind): readonly RenderSample[] {
     return [...known.all()]
       .filter((each) => each.channel === channel && each.model === model)

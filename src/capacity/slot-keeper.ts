@@ -11,7 +11,7 @@ export interface SlotRequest {
   readonly candidate: RouteCandidate;
   readonly model: string;
   readonly others: readonly RouteCandidate[];
-  /** Whether the task has waited before. Otherwise, it cannot be in any queue yet. */
+  /** Whether the task has waited before. If not, it cannot be in any queue yet. */
   readonly hasWaited: boolean;
   readonly deadlineAt: number;
   readonly createdAt: number;
@@ -61,7 +61,7 @@ export interface SlotKeeper {
   release(task: string, candidate?: RouteCandidate): Promise<void>;
   holders(): Promise<readonly string[]>;
   queues(): readonly RouteCandidate[];
-  /** Admits waiting tasks if there is room because a task died or a limit was raised. */
+  /** Admits waiting tasks. Called because a task may have died or a limit may have been raised. */
   serve(candidate: RouteCandidate): Promise<void>;
 }
 

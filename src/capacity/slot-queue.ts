@@ -35,7 +35,6 @@ export interface SlotQueueDeps {
   readonly random: () => number;
 }
 
-/** How long a granted slot is reserved. A task that misses its wake-up is queued again when it next asks. */
 const grantLeaseMs = 120_000;
 /** A task that asks again within this time is not woken, because waking would interrupt the check. */
 const looksSoonMs = 4_000;
@@ -99,10 +98,7 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
   };
 }
 
-/**
- * Picks an account's next task, alternating between the account's models. Each process remembers on its own which
- * models it has served.
- */
+/** Alternates between the account's models. Each process keeps its own record of the models it has served. */
 function createModelTurns({ store }: Pick<SlotQueueDeps, 'store'>) {
   const served = createRecent<number>(modelsMax);
   let count = 0;

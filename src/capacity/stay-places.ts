@@ -14,11 +14,8 @@ export interface Stayer {
  */
 export interface StayPlaces {
   enter(stayer: Stayer, task: string): StayPlace | undefined;
-  /** Whether there is no room for this account. If so, work that can wait elsewhere should do so. */
+  /** If there is no room for this account, work that can wait elsewhere should do so. */
   isFull(stayer: Stayer): boolean;
-  /**
-   * Returns in how many milliseconds an attempt that found no room should return. These returns are spread over time.
-   */
   returnInMs(queue: string): number;
   isEmpty(): boolean;
   /** If the task is waiting here, ends its wait, so that its next attempt starts immediately. */

@@ -18,7 +18,7 @@ export interface SubmitTurn extends OrderedTask {
   readonly isBack: boolean;
 }
 
-/** The task should return after `ms`. `ahead` is the number of this process's tasks before it. */
+/** `ahead` is the number of this process's tasks that come before this one. */
 export interface SubmitDelay {
   readonly ms: number;
   readonly ahead: number;

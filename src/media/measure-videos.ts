@@ -60,7 +60,6 @@ export function createMeasureVideos(deps: MeasureVideosDeps): MeasureVideos {
   };
 }
 
-/** HTTP statuses after which a later attempt may succeed. */
 const temporaryStatuses = new Set([408, 425, 429]);
 
 function isRefusal(error: unknown): boolean {

@@ -19,7 +19,6 @@ export interface Retirements extends FactsOrigin {
   readonly models: readonly (readonly [name: RegExp, on: Day])[];
 }
 
-/** A vendor's facts by model name. The first matching pattern wins, and `others` covers all remaining models. */
 export interface FactsTable {
   readonly origin: FactsOrigin;
   readonly retired?: Retirements;

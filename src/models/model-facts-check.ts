@@ -114,7 +114,6 @@ export function addressesInWords(schemes: readonly string[] | undefined, charact
   return `The upstream accepts ${forms}${most} here.`;
 }
 
-/** Whether the vendor fetches the media from this address. Data URLs are exempt from the character limit. */
 export function isFetched(
   address: string,
   schemes: readonly string[] | undefined,

@@ -18,7 +18,6 @@ export interface RenderSample {
   readonly at: number;
 }
 
-/** A weighted distribution. `points` are sorted by time and never empty, and their weights add up to 1. */
 export interface RenderTimes {
   readonly points: readonly { readonly ms: number; readonly weight: number }[];
   readonly samples: number;

@@ -47,7 +47,6 @@ export interface VideoRequest extends VideoMedia {
   readonly seed?: number;
   readonly safetyIdentifier?: string;
   readonly tools?: JsonValue;
-  /** Metadata that the gateway passes on unchanged and does not use. */
   readonly extra: JsonObject;
 }
 
@@ -61,7 +60,7 @@ interface Strict {
   readonly strict?: true;
 }
 
-/** A video request as received. Its images have no roles yet, because the roles depend on the model. */
+/** A video request as received. Its images have no roles yet, because roles depend on the model. */
 export interface AskedVideo extends Strict, Omit<VideoRequest, 'firstFrame' | 'lastFrame' | 'references'> {
   readonly images: readonly AskedImage[];
   /**
@@ -100,7 +99,6 @@ export interface ImageRequest {
 export type GenerationRequest = VideoRequest | ImageRequest;
 
 export interface AskedImages extends ImageRequest, Strict {
-  /** The names of fields sent in `metadata`, for errors and warnings (`seed`: `metadata.seed`). */
   readonly named?: Readonly<Record<string, string>>;
 }
 

@@ -3,7 +3,6 @@ import type { MediaFacts } from './media-facts.ts';
 export interface UserFile {
   readonly id: string;
   readonly account: string;
-  /** Public id of the key that stored the file. */
   readonly key: string;
   /** The storage name below the id: `0.<extension>`. */
   readonly name: string;

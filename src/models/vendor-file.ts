@@ -11,7 +11,6 @@ import { imageFactsSchema, videoFactsSchema } from './model-facts.ts';
 const text = z.string().min(1).max(500);
 const count = z.number().int().nonnegative();
 const expression = z.string().min(1).max(8_192);
-/** For example `USD`, `credits` or `video units`. */
 export const costUnit = z
   .string()
   .regex(/^[A-Za-z][A-Za-z _-]{0,31}$/, 'must be the name of a unit, such as credits');
@@ -206,7 +205,6 @@ export const vendorFileSchema = z
     failures: z.array(failureRow).max(100).default([]),
     /** A free request that needs a valid key. If missing, keys are checked by querying a nonexistent job. */
     key_check: z.strictObject({ path }).optional(),
-    /** Queries the remaining balance of a key's account, which `answer` extracts. Also used to check keys. */
     balance: z.strictObject({ path, answer: expression, unit: costUnit }).optional(),
     videos: videosSchema.optional(),
     images: z.union([imageJobsSchema, imagesAtOnceSchema]).optional(),

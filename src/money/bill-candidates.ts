@@ -49,11 +49,11 @@ const candidatesMax = 3;
 /** The most attempts considered per line. The most recent ones are chosen. */
 export const consideredMax = 1_000;
 /**
- * How long after the billed time an attempt may have started. Tolerates clock skew in bills that state when a job
- * began.
+ * How long after the billed time an attempt may have started, for bills that state when a job began. Allows for clock
+ * skew.
  */
 const earlyMs = 10 * 60_000;
-/** How long before the billed time an attempt may have started. Tolerates bills that state when a job finished. */
+/** How long before the billed time an attempt may have started, for bills that state when a job finished. */
 const lateMs = 24 * 3_600_000;
 
 /**

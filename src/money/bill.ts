@@ -53,10 +53,6 @@ export interface Compared {
 
 const rulesPlaces = 6;
 
-/**
- * Compares the billed amount with the amount that the upstream reported, or else with our cost rules. Ignores expected
- * amounts in other units.
- */
 export function compareAmounts(
   { amount, unit }: Pick<Billed, 'amount' | 'unit'>,
   expected: readonly Expected[],

@@ -11,7 +11,7 @@ export interface SpentBy {
   readonly endUser?: string;
 }
 
-/** The use of each cap scope as of a ledger entry. Scopes that the entry does not count towards are absent. */
+/** The usage of each cap scope as of a ledger entry. Scopes that the entry does not count towards are absent. */
 export interface Spending {
   readonly by: SpentBy;
   readonly uses: ReadonlyMap<CapScope, SpentUse>;

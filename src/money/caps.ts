@@ -19,11 +19,9 @@ export interface KeyCaps {
 export interface EndUserCaps {
   readonly default?: Caps;
   readonly named: ReadonlyMap<string, Caps>;
-  /** Whether names that differ only in case count as one end user. */
   readonly ignoreCase?: boolean;
 }
 
-/** Returns the name under which an end user's spending is counted. */
 export function endUserName(
   user: string,
   { ignoreCase = false }: Pick<EndUserCaps, 'ignoreCase'> = {},

@@ -61,7 +61,6 @@ function digitsAt({ digits, places }: Decimal, wanted: number): bigint {
   return digits * 10n ** BigInt(wanted - places);
 }
 
-/** Drops trailing zeros, so equal numbers produce equal text. */
 function shortest({ digits, places }: Decimal): Decimal {
   let [short, left] = [digits, places];
   while (left > 0 && short % 10n === 0n) [short, left] = [short / 10n, left - 1];

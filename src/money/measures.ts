@@ -23,7 +23,6 @@ export const measures = [
 ] as const;
 export type Measure = (typeof measures)[number];
 
-/** A request's expected output, known before rendering. */
 export interface Extent {
   readonly seconds?: number;
   readonly framesPerSecond?: number;
@@ -43,7 +42,6 @@ interface MeasureRow {
    * measure's price lines has no price.
    */
   readonly rendered?: (extent: Extent) => Quantity | undefined;
-  /** Returns the quantity that the upstream reported, or undefined if there is no credible one. */
   readonly reported: (facts: SettleFacts) => Quantity | undefined;
   /** The usage field that reports the measure, if `reported` reads nothing else. */
   readonly usageField?: TokenCount;
@@ -97,7 +95,7 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
     kinds: ['image'],
     rendered: ({ images, pixels }) =>
       images === undefined || pixels === undefined ? undefined : pixelQuantity(pixels, images),
-    // The quantity is computed from the size of each image.
+    // Computed from the size of each image instead.
     reported: () => undefined,
   },
   input_image: {
@@ -123,7 +121,6 @@ function tokens(count: number | undefined): Quantity | undefined {
   return optionally(credible(count), (value) => tokenQuantity(BigInt(Math.ceil(value))));
 }
 
-/** Unlike `tokens`, accepts zero. */
 function counted(count: number | undefined): Quantity | undefined {
   return optionally(credibleOrNone(count), (value) => tokenQuantity(BigInt(Math.ceil(value))));
 }

@@ -24,7 +24,6 @@ export function parseFactor(text: string): string | undefined {
   return formatDecimal(decimal);
 }
 
-/** Returns undefined if the list price applies. */
 export function factorFor({ all, models }: PriceFactors, model: string): string | undefined {
   const factor = models.get(model) ?? all;
   return factor === '1' ? undefined : factor;

@@ -57,7 +57,6 @@ export interface PriceLine {
 export interface Price {
   readonly minimum: string;
   readonly lines: readonly PriceLine[];
-  /** The account's factor, as a decimal string. Configured prices have none. */
   readonly factor?: string;
   /**
    * A charge above this multiple of the hold needs an operator's decision. A decimal string that defaults to 3. With
@@ -105,7 +104,6 @@ export interface Bound {
   readonly source: 'request' | 'measured' | 'assumed';
 }
 
-/** Undefined fields have no limit. */
 export interface MostOutput {
   readonly seconds?: number;
   readonly images?: number;
@@ -170,9 +168,6 @@ export function factsAt({ facts, unsent = {} }: PriceBasis, channel: string): Pr
     : Object.fromEntries(Object.entries(facts).filter(([name]) => !names.includes(name)));
 }
 
-/**
- * Caches the measures of a price's lines, which never change. Every create request needs the measures multiple times.
- */
 const measuresByLines = new WeakMap<Price['lines'], readonly Measure[]>();
 
 export function measuresOf({ lines }: Pick<Price, 'lines'>): readonly Measure[] {
@@ -201,7 +196,6 @@ export function measuresLength(price: Pick<Price, 'lines'>): boolean {
   return measuresOf(price).some(isOfLength);
 }
 
-/** Whether the charge depends on a pixel size that the request leaves to the upstream. */
 export function leavesPixelsOpen(basis: PriceBasis, channel: string): boolean {
   const { lines } = priceAt(basis, channel);
   const isBySize = lines.some(({ measure, when }) => measure === 'megapixel' || when?.size !== undefined);
@@ -320,7 +314,6 @@ export function asksAnybody({ reviewAbove }: Price): boolean {
   return reviewAbove !== noReview;
 }
 
-/** Whether the charge exceeds the hold by so much that an operator must approve it. */
 export function needsReview(
   { reviewAbove = reviewAboveDefault }: Pick<Price, 'reviewAbove'>,
   { held, amount }: { readonly held: Micros; readonly amount: Micros },

@@ -15,7 +15,6 @@ export type Step =
   | { readonly kind: 'sum'; readonly amount: Micros }
   | { readonly kind: 'minimum'; readonly minimum: Micros; readonly amount: Micros }
   | { readonly kind: 'factor'; readonly factor: string; readonly amount: Micros }
-  /** Multiplies by the model's surcharge on holds and rounds half up. */
   | { readonly kind: 'multiplier'; readonly multiplier: string; readonly amount: Micros }
   /** Charges the hold, because no known fact has a price. */
   | { readonly kind: 'held'; readonly amount: Micros }
@@ -25,7 +24,6 @@ export type Step =
   | { readonly kind: 'share'; readonly quantity: Quantity; readonly amount: Micros }
   | { readonly kind: 'limit'; readonly limit: Micros; readonly amount: Micros };
 
-/** A step as the ledger stores it: money as decimal text, quantities as `numerator/denominator`. */
 export type WrittenStep =
   | { readonly kind: 'sum' | 'held' | 'least'; readonly amount: string }
   | { readonly kind: 'minimum'; readonly minimum: string; readonly amount: string }
@@ -68,7 +66,6 @@ export interface WrittenLine {
   readonly of?: PriceFacts;
   /** The number of images whose megapixels are counted. Undefined if there is only one. */
   readonly images?: number;
-  /** Exact, because only the sum is rounded. */
   readonly amount: string;
 }
 

@@ -39,7 +39,6 @@ export interface CopyFileDeps {
   readonly maxBytes: number;
 }
 
-/** Applies even if the caller's own limit is longer. */
 const fileTimeoutMs = 10 * 60_000;
 
 export interface FileCopy {
@@ -50,7 +49,6 @@ export interface FileCopy {
   /** The file's name without an extension, which the file's first bytes determine. */
   readonly stem: string;
   readonly signal: AbortSignal;
-  /** Called before any byte is stored so that every file has a record. */
   readonly onName: (name: string) => Promise<void>;
 }
 

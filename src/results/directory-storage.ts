@@ -11,7 +11,6 @@ import { walk } from '../base/walk.ts';
 import type { IsOver, Walked } from '../base/walk.ts';
 import type { ResultStorage, StoredFile, SweepFailed } from './storage.ts';
 
-/** Contains all unfinished files so that those of a dead process can be found. No task has this id. */
 const partsFolder = '.parts';
 /** Older parts are abandoned, because no write in progress pauses for this long. */
 const partKeptMs = 3_600_000;
@@ -62,7 +61,6 @@ export function createDirectoryStorage(
     async remove(key) {
       const path = pathOf(key);
       await rm(path, { force: true });
-      // Removes the directory along with the task's last file.
       await rmdir(dirname(path)).catch(() => undefined);
     },
 

@@ -12,7 +12,6 @@ const readEveryMs = 2_000;
 interface KnownRefusalsDeps {
   /** Never rejects. */
   readonly note: (failure: NotStoredError | NotReadError) => Promise<void>;
-  /** When any process last recorded that there was no room, in Unix milliseconds by that process's clock. */
   readonly lastFull: () => Promise<number | undefined>;
   readonly now: () => number;
 }

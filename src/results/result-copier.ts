@@ -78,7 +78,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     for (const name of names) await storage.remove(`${task}/${name}`);
   }
 
-  /** Also used for copies of removed tasks so that their files are deleted once the storage allows it. */
+  /** Also called for copies of removed tasks, so their files are deleted once the storage allows it. */
   async function postpone(copy: ResultCopy, err: unknown, dueAt = now() + postponedMs): Promise<void> {
     log.error({ task: copy.task, err }, 'the copy of a result could not be kept or deleted; it is postponed');
     await copies.write({ ...copy, dueAt });
@@ -209,7 +209,7 @@ async function attempt(
   return { ...copied, record };
 }
 
-/** Whether a write of these files may have been aborted so recently that it can still complete. */
+/** A write of these files may have been aborted so recently that it can still complete. */
 function mayBeLate(
   { state, names, dueAt }: ResultCopy,
   deps: Pick<ResultCopierDeps, 'now' | 'retentionSeconds'>,

@@ -42,7 +42,6 @@ export type SweepFailed = (path: string, error: unknown) => void;
 
 export interface StoredFile {
   readonly bytes: number;
-  /** A strong etag, including the quotes. */
   readonly etag: string;
 }
 
@@ -53,7 +52,6 @@ export interface ByteRange {
 
 export interface DirectAsk {
   readonly method: 'GET' | 'HEAD';
-  /** How long the address is valid, in whole seconds, at least 1. */
   readonly seconds: number;
   readonly mediaType: string;
 }

@@ -111,7 +111,7 @@ async function firstBytes(
 type Pieces = AsyncIterable<Uint8Array>;
 
 /**
- * Aborts the write if the storage accepts nothing for this long. The storage may then keep the chunks that it has
+ * Aborts the write if the storage accepts nothing for this long. The storage may keep the chunks that it has already
  * accepted, but nothing else of the file.
  */
 async function givenUpAfter(

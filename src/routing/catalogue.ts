@@ -62,7 +62,6 @@ export interface Catalogue {
 }
 
 export interface RoutePlan extends PlannedPrice {
-  /** The request after fitting it to the model: with the default duration, and without unsupported fields. */
   readonly request: GenerationRequest;
   readonly model: ModelConfig;
   readonly candidates: readonly RouteCandidate[];
@@ -75,9 +74,6 @@ export interface RoutePlan extends PlannedPrice {
   readonly warnings: readonly string[];
   /** Whether the price on any channel depends on the length of the request's videos, which has not been measured. */
   readonly pricesInput: boolean;
-  /**
-   * Channels that price the request by the length of its videos although their upstream does not report that length.
-   */
   readonly inputNeededBy: readonly string[];
 }
 
@@ -239,7 +235,7 @@ function considerAll({ request, buyer, nameOf }: Choice, context: PlanContext) {
   return { dropped, issues, limits, inService, waitedFor, considered };
 }
 
-/** Fields that matter even if no upstream receives them, because they select the end user whose caps apply. */
+/** These fields matter even if no upstream receives them, because they select the end user whose caps apply. */
 const endUserNames = new Set(['metadata.safety_identifier', 'user']);
 
 /**

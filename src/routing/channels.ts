@@ -113,7 +113,7 @@ export function linkHeadersOf(
   return (url) => linkHeaders(url, channel.context(credential, model, new AbortController().signal));
 }
 
-/** Whether results must be delivered as our own copies, because callers cannot use the vendor's links. */
+/** Callers cannot use some vendors' links, so their results must be delivered as our own copies. */
 export function mustBeCopied(
   channels: Channels,
   { channel: id, kind }: Pick<LinkOwner, 'channel' | 'kind'>,

@@ -12,9 +12,7 @@ import type { GivenCount } from './given-counts.ts';
 import type { Quote, QuotedCharge, ReckonedRequest } from './quote.ts';
 
 export interface PlannedPrice {
-  /** The worst case over all candidates, including the fallback's, and over everything that the request leaves open. */
   readonly hold: Micros;
-  /** How the hold was calculated. The ledger stores this with the basis. */
   readonly reckoning: Reckoning;
   /** What the task costs if the first candidate renders the request as specified, completed by the model's defaults. */
   readonly expected: QuotedCharge;
@@ -22,7 +20,6 @@ export interface PlannedPrice {
   readonly range: { readonly least: Micros; readonly most: Micros };
   /** The length to charge if the upstream reports none. Undefined if the request does not determine a length. */
   readonly seconds?: number;
-  /** By channel id. The most expensive quote determines the hold. */
   readonly quotes: ReadonlyMap<string, Quote>;
   readonly basis: PriceBasis;
 }

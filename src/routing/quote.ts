@@ -29,11 +29,8 @@ import type { Output } from './open-outputs.ts';
 
 export interface Quote {
   readonly price: ChannelPrice;
-  /** The highest possible charge for the request. This amount is held. */
   readonly worst: QuotedCharge;
-  /** The lowest possible charge, without counts that are merely assumed. */
   readonly least: QuotedCharge;
-  /** The charge with the model's first listed resolution and ratio and its default duration. */
   readonly usual: QuotedCharge;
   /** The length to charge if the upstream reports none. Undefined if the request does not determine a length. */
   readonly seconds?: number;
@@ -195,7 +192,6 @@ function pixelsOf(
   return all.length === 0 ? undefined : Math.max(...all);
 }
 
-/** Returns the pixel count to charge if the upstream does not report the size. */
 function pixelBound(request: GenerationRequest, context: QuoteContext): GivenCounts['megapixel'] {
   if (request.kind !== 'image' || !isPricedBy(context.price, 'megapixel')) return undefined;
   const pixels = pixelsOf(request.size, context);

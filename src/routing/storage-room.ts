@@ -4,7 +4,6 @@ import type { RoutePlan } from './catalogue.ts';
 import { mustBeCopied } from './channels.ts';
 import type { Channels } from './channels.ts';
 
-/** Resolves with undefined as long as the result storage accepts files. */
 export type StorageRefusal = () => Promise<NotStoredError | undefined>;
 
 /**

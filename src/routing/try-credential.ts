@@ -8,7 +8,6 @@ export interface CredentialAnswer {
   readonly words: string;
 }
 
-/** An id that no vendor uses for a job. */
 const absentId = '00000000-0000-4000-8000-000000000000';
 /** HTTP statuses that indicate a problem with the key or its account rather than with the address. */
 const refusals: readonly (number | undefined)[] = [400, 401, 402, 403];

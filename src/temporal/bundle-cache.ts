@@ -13,7 +13,6 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
  */
 const extension = extname(fileURLToPath(import.meta.url));
 
-/** Returns a module's absolute path. `name` is the path from the root without the extension. */
 export function modulePath(name: string): string {
   return join(root, `${name}${extension}`);
 }

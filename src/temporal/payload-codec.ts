@@ -9,7 +9,6 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 const encoding = 'binary/deflate-aes256gcm';
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
-/** Temporal's maximum payload size. */
 const payloadBytesMax = 2 * 1024 * 1024;
 const tagBytes = 16;
 /**

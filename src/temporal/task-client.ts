@@ -46,7 +46,7 @@ export interface TaskClientOptions {
    * check.
    */
   readonly findAct?: (task: string, updateId: string) => Promise<{ readonly detail: string } | undefined>;
-  /** Ends the task's attempt if it is waiting inside a worker. Never rejects. */
+  /** Stops the task's attempt if it is waiting inside a worker. Never rejects. */
   readonly endStay?: (task: string) => Promise<void>;
 }
 
@@ -136,7 +136,7 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
       const result = await ask(updateDeadlineMs, () => call().catch(recorded), {
         ended: 'action_not_possible',
       });
-      // End an attempt that is waiting inside a worker. Otherwise, it would learn only at its next heartbeat that the
+      // Stop an attempt that is waiting inside a worker. Otherwise, it would learn only at its next heartbeat that the
       // workflow has abandoned it.
       if ('did' in result && action !== 'retry_now') await endStay?.(task);
       return result;
@@ -185,12 +185,10 @@ async function update(
   }
 }
 
-/** Returns the search attribute for the plan's first channel. The workflow corrects it if the job goes elsewhere. */
 function channelOf({ candidates: [first] }: TaskInput) {
   return first === undefined ? [] : [{ key: searchAttributes.channel, value: first.channel }];
 }
 
-/** Task queue types in Temporal's API. */
 const workflowQueue = 1;
 const activityQueue = 2;
 
@@ -218,7 +216,7 @@ async function findUnpolled(client: Client, queuePrefix: string): Promise<readon
 /** The age at which a poller no longer counts. A worker's poll returns within a minute. */
 const pollerMaxAgeMs = 90_000;
 
-/** gRPC statuses for a workflow that has ended and is no longer stored, or that ended during the call. */
+/** gRPC statuses for a workflow that has finished and is no longer stored, or that finished during the call. */
 const grpcEnded: ReadonlySet<number> = new Set([5, 9]);
 /** gRPC statuses of calls that may have taken effect, or may take effect when repeated. */
 const grpcUnknownOutcomes = new Set([1, 2, 4, 8, 10, 13, 14, 15]);
