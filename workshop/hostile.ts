@@ -151,7 +151,7 @@ async function carryOut(world: World, attack: Attack, alone: VictimReport): Prom
   return outcome;
 }
 
-/** Waits until the service is calm, so one attack's effects are not blamed on the next. */
+/** Waits until the service is calm, so the effects of one attack are not blamed on the next. */
 async function untilCalm(url: string): Promise<void> {
   for (const endsAt = Date.now() + aliveWithinMs; Date.now() < endsAt; await delay(calmMs)) {
     const startedAt = performance.now();

@@ -38,11 +38,6 @@ async function runAll(): Promise<number> {
   }
 }
 
-/**
- * Writes Schemathesis's configuration. Requests that no schema can exclude (models, balances, an upstream's limits) may
- * get a documented 4xx. /readyz intentionally returns 503 while a server is slow. One dialect returns 422 where the
- * others return 400.
- */
 function configuration({ key, adminToken }: Target): string {
   return `
 headers = { Authorization = "Bearer ${key}" }
@@ -107,7 +102,6 @@ async function generate(program: string, target: Target): Promise<number> {
   }
 }
 
-/** Resolves with the exit status, or with 1 if Schemathesis ran too few cases. */
 function run(program: string, directory: string, args: readonly string[]): Promise<number> {
   const child = spawn(program, args, { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
   let generated = 0;

@@ -274,8 +274,7 @@ describe.each(jobVendors)('$name', (vendor) => {
   });
 
   /**
-   * Cancels a job. If the adapter refuses, it must not have sent a DELETE, which would delete the result of a finished
-   * job.
+   * If the adapter refuses to cancel, it must not have sent a DELETE, which would delete the result of a finished job.
    */
   async function cancelled(operation: Operation): Promise<'cancelled' | 'refused' | undefined> {
     const methods: string[] = [];
@@ -334,7 +333,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       const found = await ask();
       expect(found === undefined).toBe(!part.lists);
       expect(found?.has('unknown') ?? false).toBe(false);
-      // A job would be missing if the list did not report how it ended.
+      // If the list did not report how a job ended, that job would be missing.
       for (const [index, operation] of operations.entries()) {
         const listed = found?.get(operation.id);
         const alone = await vendor.status(operation, context());
@@ -387,8 +386,8 @@ describe.each(jobVendors)('$name', (vendor) => {
 });
 
 /**
- * Whether docs promise that a failure of this class is free. A row's name is its provider's, in some cases followed by
- * a model family.
+ * Whether docs promise that a failure of this class is free. A row is named after its provider, in some cases followed
+ * by a model family.
  */
 function isPromised({ name, model }: JobVendor, failure: FailureClass): boolean {
   const unbilled = providers[name.split(/[ ,]/)[0] ?? '']?.about.unbilled;

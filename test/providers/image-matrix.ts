@@ -32,7 +32,6 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   size: 'auto 1K 2K 16:9 adaptive 512x512 1024x1024 1536x1024 2048x2048 1600x1600'.split(' '),
   quality: ['low', 'high', 'medium', 'standard', 'hd'],
 };
-/** Values to try for any other field. A model may accept some of them. */
 const values: readonly JsonValue[] = [
   'some text',
   0.5,
@@ -146,7 +145,7 @@ export function saidOfImage(row: ImageRow, { request }: ImageProbe, column: stri
   return unconsumedOfImage(request, capability.facts).includes(column) ? 'warned' : 'sent';
 }
 
-/** Whether the core passes the request on in this form. It may instead split the request, or fetch addresses first. */
+/** Whether the core sends the request in this form. It may instead split the request or fetch addresses first. */
 export function isHandedOn(row: ImageRow, request: ImageRequest): boolean {
   const { image } = row.provider;
   const capability = capabilityOf(row, request);

@@ -56,7 +56,6 @@ export function providerContext(over: Partial<ProviderContext> = {}): ProviderCo
   };
 }
 
-/** Returns a unique marker, as in production: a vendor may refuse a second job with the same marker. */
 export function realMarker(): string {
   return markerOf({ task: newTaskId(randomBytes), n: 1 });
 }
@@ -78,7 +77,6 @@ export function videoRequest(over: Partial<VideoRequest> = {}): VideoRequest {
   };
 }
 
-/** Rewrites a request as if the caller had named each image's role. */
 export function asAsked({ firstFrame, lastFrame, references, ...rest }: VideoRequest): AskedVideo {
   const urls = { first_frame: firstFrame, last_frame: lastFrame };
   const frames = (['first_frame', 'last_frame'] as const).flatMap((role) => {

@@ -139,7 +139,6 @@ const mapping = fieldMappingSchema.parse({
   result: 'output',
 });
 
-/** Returns a name that matches the pattern. Supports only the simplest lookaheads and classes. */
 export function exampleOf({ source }: RegExp): string {
   const name = `${source}${/\$$|@gs:$/.test(source) ? '' : '-x'}`
     .replaceAll(/\(\?!.*?\)/g, '')

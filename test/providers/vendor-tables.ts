@@ -20,11 +20,9 @@ interface Usual {
   readonly context?: Partial<SubmitContext>;
 }
 
-/** The expected value comes last. The model may precede it. */
 type Row<Asked, Expected> =
   | readonly [what: string, asked: Partial<Asked>, expected: Expected]
   | readonly [what: string, asked: Partial<Asked>, model: string, expected: Expected];
-/** The expected body comes last. The model, or the model and the end of the path, may precede it. */
 type BodyRow<Asked> =
   | Row<Asked, object>
   | readonly [what: string, asked: Partial<Asked>, model: string, path: string, body: object];
@@ -158,7 +156,6 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         expect(await statusOf(answers)).toMatchObject(status);
       });
     },
-    /** Tests poll responses without a status, after which the job may be gone. */
     readsNoState(rows: readonly NoStateRow[]) {
       const cases = rows.map((row) => {
         const [what, answers] = row;
@@ -171,7 +168,6 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         expect([error.gone, error.code]).toEqual(expected);
       });
     },
-    /** Tests refused creates: the outcome, and the class or code. */
     isRefused(
       rows: readonly (readonly [what: string, answer: CannedAnswer, outcome: string, reason: string])[],
     ) {
@@ -220,7 +216,6 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         expect(await jobs?.verifyCallback?.(callback(body, headers), context)).toBe(isGenuine);
       });
     },
-    /** Tests whether callbacks report that the job has finished. */
     hears(rows: readonly (readonly [body: unknown, isEnded: boolean])[]) {
       it.each(rows)('hears %j: ended is %s', (body, ended) => {
         expect(jobs?.parseCallback?.(callback(body))).toEqual({ ended });

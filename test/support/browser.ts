@@ -8,9 +8,7 @@ import { snap } from './shots.ts';
 
 export interface WatchedPage {
   readonly page: Page;
-  /** Violations of the content security policy, console errors and uncaught errors, in order. */
   readonly faults: readonly string[];
-  /** Requests to the gateway's API so far, such as `GET /admin/v1/tasks?…`. */
   readonly calls: readonly string[];
 }
 
@@ -147,7 +145,6 @@ export async function pressSearchKey(page: Page): Promise<void> {
   await page.locator('#find').fill('');
 }
 
-/** Returns the suggestions of an input. */
 export async function offered(input: Locator): Promise<readonly string[]> {
   return input.evaluate((node: any) => Array.from(node.list?.options ?? [], ({ value }: any) => value));
 }

@@ -1,8 +1,7 @@
 import { openSync, readSync, renameSync, writeFileSync } from 'node:fs';
 
-/** One measurement, as written to PROBE_FILE. Byte counts are resident memory unless noted. */
 export interface Probe {
-  /** How many measurements have begun so far, and how often the file has been written during the current one. */
+  /** The number of measurements begun so far, and how often the file has been written during the current one. */
   readonly begun: number;
   readonly written: number;
   readonly longestStallMs: number;
@@ -15,8 +14,8 @@ export interface Probe {
 
 /**
  * This module is loaded before a program (`--import`, with `--expose-gc`). It writes event-loop stalls and memory use
- * to PROBE_FILE many times a second. A stall is the time between two timer ticks, or the CPU time the event-loop thread
- * used meanwhile if that is less: on a busy machine, a thread may just be waiting for a core.
+ * to PROBE_FILE many times a second. A stall is the time between two timer ticks or, if less, the CPU time that the
+ * event-loop thread used meanwhile: on a busy machine, a thread may just be waiting for a core.
  */
 const everyMs = 5;
 const writtenEveryMs = 50;

@@ -83,7 +83,6 @@ function usedKeys(
   return fixed + Math.max(ranged, wanted.length);
 }
 
-/** Formats a row of docs/queries.md, without the index column. */
 export function describeShape({ collection, operation, filter, sort, file }: QueryShape): string {
   const conditions = Object.entries(filter)
     .toSorted(([a], [b]) => a.localeCompare(b))
@@ -93,7 +92,6 @@ export function describeShape({ collection, operation, filter, sort, file }: Que
   return `| ${cells.join(' | ')} |`;
 }
 
-/** The inverse of `describeShape`. An extra index column is ignored. */
 export function parseShape(row: string): QueryShape {
   const [collection = '', operation = '', conditions = '', order = '', file = ''] = row
     .split('|')

@@ -39,7 +39,6 @@ export function readSdkTypes(file: string, namespace: string): SdkTypes {
   return types;
 }
 
-/** Returns the members of a union. `Array<…>` counts as one member. */
 export function membersOf(type: string): readonly string[] {
   return type.match(/(?:Array<[^>]*>|\([^)]*\)|'[^']*'|[^|\s])+/g) ?? [];
 }

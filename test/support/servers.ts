@@ -32,7 +32,6 @@ export type TestTemporal = Controls & {
 
 export type TestMongo = Controls & { readonly uri: string; readonly kind: MongoServer['kind'] };
 
-/** Starts a separate Temporal dev server with time skipping, and with the web UI if `hasPages` is set. */
 export async function startTemporal({
   dir,
   port,
@@ -56,7 +55,6 @@ export async function startTemporal({
   );
 }
 
-/** Starts a separate MongoDB, of whichever kind is available on this machine. */
 export async function startMongo({ dir, port }: Start): Promise<TestMongo> {
   markServerUse();
   const mongodBinary = process.env['MONGOD_BINARY'];

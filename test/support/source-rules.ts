@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
-/** Source texts by their path relative to the repository root, such as `src/compose/core.ts`. */
 export type Sources = Readonly<Record<string, string>>;
 
 export function readSources(root: string, folders: readonly string[]): Sources {
@@ -13,7 +12,7 @@ export function readSources(root: string, folders: readonly string[]): Sources {
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 }
 
-/** Returns `path:line text` for every line that matches `pattern` outside the allowed files and folders. */
+/** Returns `path:line text` for every matching line outside the allowed files and folders. */
 export function linesWith(sources: Sources, pattern: RegExp, allowed: readonly string[]): readonly string[] {
   return Object.entries(sources)
     .filter(([path]) => !allowed.some((prefix) => path.startsWith(prefix)))
@@ -50,10 +49,6 @@ function folderOf(path: string): string {
   return first === 'src' ? second : first;
 }
 
-/**
- * Returns import cycles between folders, including type imports, as `a → b → a`. Each starts at its alphabetically
- * first folder.
- */
 export function folderCircles(imports: readonly Import[]): readonly string[] {
   const targets = new Map<string, Set<string>>();
   for (const { from, to } of imports) {

@@ -55,7 +55,6 @@ const compilerOptions = {
 
 type Run = (program: string, args: readonly string[], environment?: NodeJS.ProcessEnv) => void;
 
-/** Runs `work` in a temporary folder that contains the document and the TypeScript client's files. */
 async function inFolder({ url }: Deployment, work: (run: Run, folder: string) => void): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'mediary-generated-clients-'));
   const files = {

@@ -36,7 +36,7 @@ const guessAttacks: readonly Attack[] = [
 
 const slowReaders = 800;
 
-/** Uses every connection without a key, requests a large public file on each, and reads nothing. */
+/** Opens every connection without a key, requests a large public file on each, and reads nothing. */
 const slowReadersAttack: Attack = {
   name: `slow readers of a public file, ${slowReaders} connections`,
   hasBodies: false,

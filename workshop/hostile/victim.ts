@@ -69,7 +69,7 @@ async function openReceiver(): Promise<Receiver> {
 function begin(given: Begin, callbacks: Receiver) {
   const ended = new AbortController();
   const body = JSON.stringify({ ...small, metadata: { callback_url: callbacks.url } });
-  /** When tasks whose callback has not arrived yet were created, by task id. */
+  /** Creation times by task id, for tasks whose callback has not arrived yet. */
   const owed = new Map<string, number>();
   callbacks.hear = (task) => {
     const since = owed.get(task);
@@ -131,7 +131,6 @@ function createdId(text: string): string | undefined {
 
 interface Answer {
   readonly what: string;
-  /** 0 if there was no response. */
   readonly status: number;
   readonly ms: number;
   readonly text: string;

@@ -1,4 +1,3 @@
-/** Returns milliseconds since 1970. */
 export type Now = () => number;
 
 interface Entry {
@@ -13,7 +12,6 @@ const lookEveryMsMax = 1000;
 export class Clock {
   readonly #base: Now;
   #aheadMs = 0;
-  /** Sorted by due time, latest first. */
   #entries: Entry[] = [];
   #timer: NodeJS.Timeout | undefined;
   #timerDue = Number.POSITIVE_INFINITY;
@@ -61,7 +59,6 @@ export class Clock {
   }
 }
 
-/** Returns the insertion index. Of two entries with the same due time, the newer runs later. */
 function placeOf(entries: readonly Entry[], due: number): number {
   let [from, to] = [0, entries.length];
   while (from < to) {

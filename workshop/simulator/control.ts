@@ -12,7 +12,6 @@ export interface TaskSummary {
   readonly model: string;
   readonly prompt: string;
   readonly phase: Phase;
-  /** In Unix seconds. */
   readonly created_at: number;
 }
 
@@ -22,12 +21,10 @@ export interface Control {
   faults(): readonly FaultRule[];
   clearFaults(): void;
   stats(): Counts & { readonly tasks: number };
-  /** Counts create requests whose prompt contains `part`: those that arrived, and those that were accepted. */
   submissions(part: string): PromptCounts;
   tasks(part?: string): readonly TaskSummary[];
   setRenderSeconds(seconds: number): void;
   advance(seconds: number): void;
-  /** Discards tasks, faults and counts. */
   reset(): void;
 }
 

@@ -9,14 +9,13 @@ import type { Mistake, Reply, WireError, WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
 /**
- * The dialect's error for each problem. Leave out `moderated` if the vendor accepts any text and inspects it when the
- * job runs. The fault `moderation` then fails the task, like `moderation-in-task=input`.
+ * The dialect's error for each problem. `moderated` is undefined if the vendor accepts any text and inspects it when
+ * the job runs. The fault `moderation` then fails the task, like `moderation-in-task=input`.
  */
 export type Problems = Readonly<Record<Exclude<Problem, 'moderated'>, WireError>> & {
   readonly moderated?: WireError;
 };
 
-/** A request that a route accepted. `id` is the decoded value of the route's `:id`, or '' if the route has none. */
 export interface Call {
   readonly request: WireRequest;
   readonly id: string;
@@ -42,16 +41,11 @@ export interface Format<Detail extends Rendered> {
   readonly knownForMs?: number;
   /** How long an unfinished job may exist before it expires, in milliseconds. Defaults to 2 days. */
   readonly expiresAfterMs?: number;
-  /**
-   * The body sent to the task's callback address at each status change. Undefined if the vendor does not report the
-   * change.
-   */
   readonly callbackBody?: (job: Job<Detail>) => unknown;
   /** Only set if the vendor signs callbacks with the account's or the task's secret. */
   readonly callbackHeaders?: (body: string, job: Job<Detail>) => Readonly<Record<string, string>>;
 }
 
-/** A create request as it arrived. Faults are read from these texts before the request is validated. */
 export interface Asked {
   readonly model: string;
   readonly prompt: string;
@@ -106,7 +100,6 @@ export class Desk<Detail extends Rendered> {
     return check(schema, parseJson(body), this.#format.mistake);
   }
 
-  /** Runs `act` unless a fault refuses the create. Faults come from the model, the prompt, the header or a rule. */
   create(
     request: WireRequest,
     asked: Asked,
@@ -148,7 +141,6 @@ export class Desk<Detail extends Rendered> {
     return this.#seen(task);
   }
 
-  /** Renders pictures that the response returns immediately. Their content may still be refused. */
   async paint(submission: Submission, order: Order<Detail>, refused?: WireError): Promise<Job<Detail>> {
     const { faults } = submission;
     const seconds = this.world.paintSeconds(faults);
@@ -195,7 +187,6 @@ export class Desk<Detail extends Rendered> {
       .filter((job) => !this.#isLost(job));
   }
 
-  /** Whether the account, or one of its models, already has this many jobs in flight. */
   isFull(most: number, model?: string): boolean {
     const inFlight = this.newestFirst().filter(
       (job) => !job.isOver && (model === undefined || job.model === model),
@@ -217,7 +208,6 @@ export class Desk<Detail extends Rendered> {
     this.#store.remove(id);
   }
 
-  /** Responds to a request about a single job. `missing` replaces the dialect's 404. */
   about(
     stage: 'poll' | 'delete' | 'media',
     subject: Subject<Detail>,
@@ -234,7 +224,7 @@ export class Desk<Detail extends Rendered> {
     return (call) => this.about('poll', call, (job) => json(200, present(job)));
   }
 
-  /** Responds to a request about multiple jobs. `named` are those whose ids the caller sent. */
+  /** Responds to a request about multiple jobs. `named` contains those whose ids the caller sent. */
   list(
     { request }: Call,
     named: readonly Job<Detail>[],
@@ -243,7 +233,6 @@ export class Desk<Detail extends Rendered> {
     return this.#later({ stage: 'list', request }, named, answer);
   }
 
-  /** Handles any request after the create, and applies the faults of its stage and its jobs. */
   #later(
     exchange: { readonly stage: keyof typeof countedAs; readonly request: WireRequest },
     jobs: readonly Job<Detail>[],

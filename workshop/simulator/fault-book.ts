@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { faultsInText, FaultSet, noFaults, parseFault, splitModel, type Fault, type Stage } from './fault.ts';
 
-/** A fault ordered through the control endpoint. An empty `match` matches every request. */
 export interface FaultRule {
   readonly match: {
     readonly dialect?: string | undefined;

@@ -6,17 +6,15 @@ export interface Rendered {
   readonly width: number;
   readonly height: number;
   readonly seconds: number;
-  /** How many images. Undefined for a video. */
   readonly images?: number | undefined;
 }
 
-/** A task in its current state, with everything that responses contain. Responses leave out undefined values. */
+/** A task in its current state, with everything that responses contain. Responses omit undefined values. */
 export class Job<Detail extends Rendered = Rendered> {
   readonly task: Task<Detail>;
   readonly world: World;
   readonly now: number;
   readonly phase: Phase;
-  /** When the phase began, in milliseconds since 1970. */
   readonly since: number;
   readonly faults: FaultSet;
 
@@ -55,12 +53,10 @@ export class Job<Detail extends Rendered = Rendered> {
     return this.faults.has('missing-usage') ? undefined : fact;
   }
 
-  /** Returns `amount`, or more with the fault `usage-above`. */
   billed(amount: number): number {
     return amount * this.faults.usageFactor();
   }
 
-  /** The completed share of the render, 0 to 1. */
   progress(): number {
     if (this.phase === 'queued') return 0;
     if (this.phase !== 'running' && this.phase !== 'unknown') return 1;
@@ -91,7 +87,6 @@ export class Job<Detail extends Rendered = Rendered> {
     return world.parts.media.render(world.image(detail, look, faults)).toString('base64');
   }
 
-  /** Returns each picture's `url` or `b64_json`, in OpenAI's terms, or neither with the fault `missing-url`. */
   pictures(form: string | undefined, options: Parameters<Job['links']>[0] = {}): Record<string, string>[] {
     const { images = 0 } = this.detail;
     const links = form === 'b64_json' ? [] : this.links(options);

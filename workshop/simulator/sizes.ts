@@ -3,7 +3,6 @@ export interface Size {
   readonly height: number;
 }
 
-/** Reads the two numbers of `1280x720`, `1280*720` or `16:9`. Undefined for other texts. */
 export function pairIn(text: string): Size | undefined {
   const match = /^([\d.]+)[x*:]([\d.]+)$/.exec(text);
   return match === null ? undefined : { width: Number(match[1]), height: Number(match[2]) };
@@ -18,7 +17,6 @@ const lines: Readonly<Record<string, number>> = {
   uhd: 2160,
 };
 
-/** Returns the short side of `720p`, `1080P` or `4k`, in pixels. */
 export function linesOf(resolution: string): number {
   const named = lines[resolution.toLowerCase()] ?? Number.parseInt(resolution, 10);
   return Number.isNaN(named) ? 720 : named;

@@ -3,7 +3,6 @@ import { writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 
-/** One line of the file: a new task, its cancellation, or its removal. */
 const lineSchema = z.union([
   z.object({ dialect: z.string(), task: z.looseObject({ id: z.string() }) }),
   z.object({ dialect: z.string(), id: z.string(), cancelledAt: z.number() }),
@@ -11,7 +10,6 @@ const lineSchema = z.union([
 ]);
 export type StateLine = z.infer<typeof lineSchema>;
 
-/** After this many appended bytes, the file is rewritten with only the remaining tasks. */
 const rewriteAfterBytes = 64 * 1024 * 1024;
 
 /**

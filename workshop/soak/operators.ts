@@ -3,7 +3,7 @@ import type { OperatorActionName } from '../../src/task/acts.ts';
 import { queuePrefix, type Stand } from './stand.ts';
 import { ask } from '../stand/http.ts';
 
-/** Operators' actions on tasks. An action whose response was lost may still have been performed. */
+/** Operators' actions on tasks. An action may have been performed even if its response was lost. */
 export interface Operators {
   readonly done: readonly { readonly task: string; readonly action: OperatorActionName | 'reset' }[];
   act(task: string, action: OperatorActionName): Promise<boolean>;

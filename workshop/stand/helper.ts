@@ -8,7 +8,6 @@ export interface Helper {
   end(): void;
 }
 
-/** Starts a helper. `program` is a TypeScript file that calls `serve`. */
 export function startHelper(program: URL): Helper {
   const child = fork(program, { execArgv: ['--import', 'tsx'] });
   const exited = once(child, 'exit').then(() => {
@@ -25,7 +24,6 @@ export function startHelper(program: URL): Helper {
   };
 }
 
-/** Runs in the helper's process and replies to each order. The helper exits with its parent process. */
 export function serve<Order>(schema: z.ZodType<Order>, carryOut: (order: Order) => Promise<object>): void {
   process.on('disconnect', () => process.exit());
   process.on('message', (message) => {

@@ -20,13 +20,9 @@ beforeEach(() => {
 });
 afterAll(() => harness.close());
 
-/** A vendor's client with the operations the test needs, in the client's own terms. */
 interface Walk {
   readonly name: string;
   readonly words: readonly [queued: string, running: string, ended: string];
-  /**
-   * The state of a cancelled job, or the status of the error that reports it. Undefined if jobs cannot be cancelled.
-   */
   readonly cancelled?: string | number;
   /** The statuses for a wrong key and for an unknown job. Defaults to 401 and 404. */
   readonly refusals?: readonly [wrongKey: number, unknownJob: number];

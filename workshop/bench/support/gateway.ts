@@ -8,7 +8,6 @@ import { resultsDir } from './report.ts';
 export interface BenchGateway extends StandGateway {
   readonly keys: readonly string[];
   readonly db: Db;
-  /** Returns a create request whose prompt determines how long the simulator renders. */
   videoBody(kind: RenderKind): string;
   close(): Promise<void>;
 }

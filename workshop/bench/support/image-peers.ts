@@ -53,7 +53,6 @@ export async function startPortkey(stand: Stand, upstream: string): Promise<Imag
   };
 }
 
-/** Starts LiteLLM with one worker and a master key, but without a database, so it records no spending. */
 export async function startLitellm(stand: Stand, upstream: string, model: string): Promise<ImagePeer> {
   const directory = join(peersDir, 'litellm');
   const bin = join(directory, 'bin');

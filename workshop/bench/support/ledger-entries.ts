@@ -55,10 +55,6 @@ const endUsers = 200;
 const taskEveryMs = 5_000;
 const begin = Date.parse('2026-10-01T00:00:00Z');
 
-/**
- * Creates held and settled tasks with their records. The ledger itself plans the entries. Resolves with the number of
- * entries.
- */
 export async function fillLedger(
   db: Db,
   {

@@ -2,11 +2,13 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** A process's usage, from /proc on Linux. On other systems, from `ps`, which reports CPU time in whole seconds. */
+/**
+ * A process's resource usage, read from /proc on Linux. Other systems use `ps`, which reports CPU time in whole
+ * seconds.
+ */
 export interface Usage {
   readonly cpuMs: number;
   readonly bytes: number;
-  /** The peak so far. Linux only. */
   readonly peakBytes?: number;
 }
 

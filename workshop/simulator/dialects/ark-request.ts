@@ -177,10 +177,6 @@ export function settleArk(
   };
 }
 
-/**
- * Returns the total length of the input videos. Nothing is fetched: only links to the simulator's own videos reveal a
- * length.
- */
 function inputSeconds({ content }: ArkBody): number {
   const urls = content.flatMap((each) => (each.type === 'video_url' ? [each.video_url.url] : []));
   return urls.reduce((sum, url) => {

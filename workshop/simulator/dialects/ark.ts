@@ -172,7 +172,6 @@ const imageSchema = z.object({
   watermark: z.boolean().default(true),
 }); // prettier-ignore
 
-/** Volcengine Ark's synchronous images, one per call. */
 export const seedream = dialect({
   ...both,
   name: 'seedream',

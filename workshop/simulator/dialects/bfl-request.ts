@@ -18,23 +18,20 @@ export const notValid = ({ path, reason, isAbsent }: Pick<Mistake, 'path' | 'rea
 export const noSuchModel = refuseBfl(404, '', 'Not Found');
 
 export interface BflDetail extends Rendered {
-  /** Whether the model is FLUX 3, which has its own status word for a running job, and longer-lived links. */
+  /** Whether the model is FLUX 3, which has its own status word for a running job and longer-lived links. */
   readonly third: boolean;
   readonly format: 'png' | 'jpeg';
   readonly seed?: number;
   readonly cost: number;
-  /** True if the price depends on the result, so the create cannot report it yet. */
   readonly pricedLater: boolean;
   readonly inputMegapixels: number;
   readonly webhook?: { readonly secret: string | undefined } | undefined;
 }
 
-/** Prices in hundredths of a credit: per image, per additional megapixel, and per second by resolution. */
 const imageCost = 300;
 const megapixelCost = 150;
 const secondCosts: Readonly<Record<string, number>> = { hd: 1700, fhd: 2900, qhd: 5000, uhd: 9000 };
 const draftCost = 600;
-/** The surcharge per continued second, in hundredths of a credit. */
 const continuedCost = 2400;
 
 /** An address, or base64 without a data-URL prefix. */

@@ -7,7 +7,6 @@ import { confirmedCallback, noMiniMaxRoute } from './minimax.ts';
 
 const fileLinkSeconds = 3600;
 
-/** The status in every response body. The HTTP status is always 200. */
 const baseOf = ({ code, message }: Pick<Refusal, 'code' | 'message'>) => ({
   status_code: code,
   status_msg: message,
@@ -94,7 +93,6 @@ function present(job: HailuoJob): object {
 
 const callbackWord = phaseWords('Processing Processing Success Failed Failed Failed Processing');
 
-/** The status is in lower case or, with docs-shape, spelled as in queries and in the vendor's sample. */
 function presentCallback(job: HailuoJob): object {
   const { id: task_id, detail, phase, faults } = job;
   const said = callbackWord(phase);
@@ -103,7 +101,6 @@ function presentCallback(job: HailuoJob): object {
   return { task_id, status, file_id, base_resp: stateOf(job) };
 }
 
-/** Returns a file's link. A file exists once its task has succeeded, and each retrieval returns a fresh link. */
 function retrieve(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   const wanted = request.query.get('file_id') ?? '';
   const made = desk.newestFirst().filter(({ phase }) => phase === 'succeeded');
@@ -112,7 +109,7 @@ function retrieve(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
     { request, job: made.find(({ detail }) => detail.fileId === wanted) },
     (job) => {
       const [download_url] = job.links({ lifetimeSeconds: fileLinkSeconds, from: job.now });
-      // A number here, but a string in the query.
+      // The value is a number here, but a string in the query.
       const about = {
         file_id: Number(job.detail.fileId),
         bytes: 0,

@@ -14,7 +14,6 @@ interface Slot {
   readonly owner: string;
   readonly policy: string;
   readonly createdAt: number;
-  /** The size in bytes. Undefined until the file has arrived. */
   size?: number;
 }
 

@@ -5,13 +5,10 @@ import { refusals, sizeOf, taken } from '../engine.ts';
 import type { Call, Desk, Handler, Job, Mistake, Rendered, Reply } from '../engine.ts';
 import { areKnownUploads, uploadKeyOf, uploadRoutesOf } from './runway-files.ts';
 
-/** Runway's videos and images, all of them jobs, without lists, callbacks or markers. */
-
 const version = '2024-11-06';
 /** The vendor does not document how long it keeps records. Here they outlive every test. */
 const keptMs = 30 * 86_400_000;
 const linkSeconds = 86_400;
-/** The most jobs of one model that run at once. Others wait as THROTTLED, which is not an error. */
 const slots = 20;
 /** Simplified prices, per second of video and per image. */
 const creditsPerSecond = 20;
@@ -145,13 +142,11 @@ function submit(desk: Desk<Detail>, { request }: Call, path: string): Promise<Re
   });
 }
 
-/** Returns the size from pixels, or from a resolution in place of the ratio. */
 function sizeIn({ ratio = '1280:720', resolution = ratio.replace('auto_', '') }: Body) {
   const pair = pairIn(ratio);
   return pair !== undefined && pair.width > 64 ? pair : sizeOf(linesOf(resolution), ratio);
 }
 
-/** Counts the jobs that run before this one. The oldest job runs first. */
 function runningBefore(desk: Desk<Detail>, { id, model, task }: Job<Detail>): number {
   const others = desk.newestFirst().filter((other) => other.model === model && other.id !== id);
   return others.filter((other) => other.task.createdAt <= task.createdAt && other.phase === 'running').length;

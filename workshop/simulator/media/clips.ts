@@ -47,7 +47,6 @@ export function clipOf({ width, height, seconds }: ClipShape): Buffer {
   return clip;
 }
 
-/** Returns an MP4 box of `length` bytes that players skip. Empty if `length` is too small for a box. */
 export function paddingBox(length: number): Buffer {
   if (length < 8) return Buffer.alloc(0);
   const box = Buffer.alloc(length);

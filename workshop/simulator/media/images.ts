@@ -1,6 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A picture of a single colour: a small file in a real format, with exactly its pixel size. */
 export interface Picture {
   readonly width: number;
   readonly height: number;
@@ -92,7 +91,6 @@ function dc(value: number): string {
   return `${(15 + category).toString(2)}${bits.toString(2).padStart(category, '0')}0`;
 }
 
-/** Builds a marker segment. The length field counts its own two bytes. */
 export function segment(marker: number, body: Iterable<number> & { readonly length: number }): Buffer {
   const length = body.length + 2;
   return Buffer.from([0xff, marker, length >> 8, length & 255, ...body]);
