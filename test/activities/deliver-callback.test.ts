@@ -300,7 +300,6 @@ it.each([
     },
   };
   const outcomes = new Map<string, unknown>();
-  // As the server does, repeats an attempt that lost its database connection.
   const run = async (task: string) => {
     let outcome: unknown = await world.deliver(deps, task).catch(asIs);
     for (let tries = 1; tries < 6 && isOutage(outcome); tries += 1) {
@@ -309,7 +308,6 @@ it.each([
     }
     outcomes.set(task, outcome);
   };
-  // As the worker does, takes the oldest first, a limited number at a time.
   const slots = Array.from({ length: 100 }, async () => {
     for (let task = due.shift(); task !== undefined; task = due.shift()) await run(task);
   });

@@ -68,7 +68,6 @@ describe('the concurrency limit of a credential', () => {
   it('applies across two workers, and interleaves a small account with the burst of a large one', async () => {
     const [large, small] = [await gateway.account(), await gateway.account()];
     const upstream = watchUpstream(gateway.simulator);
-    // The first two tasks render until all others are waiting.
     gateway.simulator.setRenderSeconds(600);
     const burst = await createMany(large, 24, 'burst');
     await tickets(burst.length - limit);

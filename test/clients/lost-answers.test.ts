@@ -170,7 +170,6 @@ describe('the AI SDK with an Idempotency-Key', () => {
   });
 });
 
-/** Repeats a failed create once the gateway has recorded that its response was lost. */
 async function persistently<Made>(create: () => PromiseLike<Made>): Promise<Made> {
   const lostTries = () => gateway.core.mongo.db.collection('idempotency').countDocuments({ lost: true });
   const before = await lostTries();
@@ -275,7 +274,6 @@ it('a client that counts gets the video whose answer a proxy had read to its end
   await expect.poll(() => gateway.simulator.submissions(prompt)).toEqual(once);
 });
 
-/** A model whose images come with the response. */
 const picture = 'gpt-image';
 /** A model whose images are links, the only form that the task-based interfaces deliver here. */
 const job = 'wan-image';

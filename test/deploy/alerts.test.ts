@@ -64,7 +64,6 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Collects the metrics of this process and of the whole system, as if `laterMs` had passed. */
 async function scrape(laterMs = 0): Promise<readonly Series[]> {
   const { core } = gateway;
   const ledger = ledgerCollection(core.mongo.db);
@@ -200,7 +199,6 @@ describe('a gateway', () => {
         faults.map(({ model, mark }) => JSON.stringify({ model, prompt: `[sim:${mark}]` })),
       );
       for (const fault of struck) {
-        // Two tasks each: a single failure opens no circuit, and a single task does not wait for a slot.
         await Promise.all([1, 2].map(() => account.made(JSON.parse(fault))));
       }
       await account.made({ model: 'calm', metadata: { callback_url: receiver.url } });

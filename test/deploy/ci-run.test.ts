@@ -14,7 +14,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRepositoryFile } from './compose-file.ts';
 
 const text = readRepositoryFile('.ci/run');
-/** The part of .ci/run that counts tests. Its input are reports of vitest's JSON reporter. */
 const counting = /<<'COUNT'.*\n([^]*?)\nCOUNT\n/.exec(text)?.[1] ?? '';
 let directory = '';
 
@@ -24,7 +23,6 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 type Outcome = {
-  /** The report's text for each Node version. Undefined if none was written. */
   readonly newest?: string;
   readonly oldest?: string;
   readonly failedSteps?: readonly string[];

@@ -30,7 +30,7 @@ beforeAll(async () => {
     () => gateway.simulatorUrl,
   );
   const base = `http://127.0.0.1:${upstream.port}/slow`;
-  // So long that no request times out on a busy machine. A lost job could not be cancelled.
+  // Long enough for no request to time out on a busy machine. A lost job could not be cancelled.
   const patientYaml = testYaml.replace(
     'submit_ms: 10000, poll_ms: 10000',
     'submit_ms: 60000, poll_ms: 60000',

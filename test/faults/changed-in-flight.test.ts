@@ -88,7 +88,6 @@ const reaches = (id: string, name: string) =>
 const kindsOf = async (id: string) =>
   (await gateway.core.ledger.entriesOfTask(id)).map(({ kind, amount }) => [kind, amount]);
 
-/** Sends an operator action without waiting for the missing worker, which would take longer than any test. */
 async function act(id: string, action: string): Promise<void> {
   const { status, text } = await actOn(gateway.admin, id, { action, reason: 'a test' });
   expect([status, text]).toEqual([200, expect.any(String)]);

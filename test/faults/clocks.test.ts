@@ -147,7 +147,6 @@ describe.each([
     await expectOnceAndPaid([...here, ...there], labels);
   });
 
-  /** Returns the durations of a task's timers in seconds, without its deadline timer. */
   async function timersOf(task: string): Promise<number[]> {
     const { events } = await gateway.core.client.workflow.getHandle(task).fetchHistory();
     const started = (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) => timer ?? []);

@@ -56,10 +56,9 @@ async function startPair(): Promise<Pair> {
   };
 }
 
-/** Matches log lines of an API that responded with 503 because MongoDB or Temporal was slow on a busy machine. */
 const slowServer = /mongodb did not respond within|temporal: .*deadline/i;
 
-/** Whether an API logged that MongoDB or Temporal was slow. Callers then repeat the request. */
+/** Returns whether an API logged that MongoDB or Temporal was slow. Callers then repeat the request. */
 async function isSlowServer(url: string, { status, headers }: Answer): Promise<boolean> {
   if (status !== 503) return false;
   const id = String(headers['x-request-id']);

@@ -13,9 +13,7 @@ import type { Server } from '../support/http-world.ts';
 const world = useHttpWorld('http_authorisation');
 
 interface Opened {
-  /** Only defined for keys. */
   readonly scopes?: readonly NeededScope[];
-  /** Only defined for operators' tokens. */
   readonly roles?: readonly OperatorAccess[];
   /** The only routes a key may use if its own limits exclude all others. */
   readonly only?: readonly string[];
@@ -124,7 +122,6 @@ beforeAll(async () => {
   world.clock.aheadMs = 61_000;
 });
 
-/** Returns the expected refusal. Undefined if the route itself decides. */
 function expected(route: Route, { scopes, roles, only }: Opened): 401 | 403 | undefined {
   if (route.authentication === 'none') return undefined;
   if (route.authentication === 'key') {

@@ -46,7 +46,6 @@ const variants: readonly Variant[] = [
   { name: 'pipelined, without a key', framing: 'length', isPipelined: true, hasKey: false },
 ];
 
-/** Resolves with the statuses. There are none if the connection closed without a response. */
 function send(each: HostileRequest, variant: Shape): Promise<readonly number[]> {
   const { framing, isPipelined = false, hasKey } = variant;
   const headers = hasKey ? { authorization: `Bearer ${key}`, ...each.headers } : each.headers;

@@ -7,11 +7,8 @@ import type { HostileApi } from '../support/hostile-api.ts';
 import { openWire, pipelinedCopies, shoot, wireOf } from '../support/hostile-wire.ts';
 import type { WireConnection, WireRequest } from '../support/hostile-wire.ts';
 
-/** A stranger misuses request framing. Other callers must not notice. */
-
 const kibibyte = 1024;
 const growthBytesMax = 100 * 1024 * kibibyte;
-/** Leaves room for a machine that sometimes pauses. */
 const answeredWithinMs = 60_000;
 /** A third of the time a caller has to send the headers of a request. */
 const ownDelayNsMax = 5e9;

@@ -10,15 +10,12 @@ import type { Server } from '../support/http-world.ts';
 import { caller } from '../support/client.ts';
 import type { Answer, TestAccount } from '../support/client.ts';
 
-/** A caller that reads lists on many connections must leave MongoDB connections to others. */
-
 const world = useHttpWorld('http_read_in_turn');
 const { shareMax } = listsReadMax;
 let node: Server;
 let account: TestAccount;
 let other: TestAccount;
 let task: string;
-/** Functions that release the list reads that hang. */
 const hanging: (() => void)[] = [];
 let hangs = (_account: string | undefined): boolean => false;
 let reads = 0;
@@ -45,7 +42,6 @@ const lists = '/v1/videos/generations?limit=1';
 const ofKey = () => caller(node.url, account.key);
 const ofOperator = () => caller(node.url, adminToken);
 
-/** Makes matching list reads hang until the test ends or calls the returned function. */
 function hang(which: typeof hangs): () => void {
   hangs = which;
   const release = (): void => {

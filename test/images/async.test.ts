@@ -13,8 +13,6 @@ import { refuseFirstCopy } from '../support/refuse-first-copy.ts';
 import { imageYaml, pixel, sendImages, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
-/** Covers images of synchronous upstreams requested as tasks: a worker waits for the response instead of the caller. */
-
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;

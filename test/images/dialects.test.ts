@@ -224,7 +224,6 @@ describe('a stream of another interface', () => {
 });
 
 describe('a conversation', () => {
-  /** Asks for an edit of an image too large to be kept in memory. */
   const image = `data:image/png;base64,${png(64, 64, 40_000).toString('base64')}`;
   const ask = (messages: unknown, more: object = {}) =>
     account.call('POST', '/api/v1/chat/completions', { body: { model: 'gpt-image', messages, ...more } });

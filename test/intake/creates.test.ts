@@ -37,13 +37,11 @@ afterEach(() => {
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Create {
-  /** The path of the operation. `clip` stands for the model. */
   readonly path: string;
   readonly body: (fields: Fields, model?: string) => Fields;
   /** Set for remixes, which work only on a stored video. */
   readonly takesNoMedia?: true;
   readonly isForImages?: true;
-  /** Whether the operation can return a task instead of images. */
   readonly hasTasks?: true;
 }
 
@@ -185,7 +183,7 @@ function rendersAsAsked({ takesNoMedia, isForImages }: Create): boolean {
 interface Rule {
   readonly name: string;
   readonly isFor?: (create: Create) => boolean;
-  /** Only set if the rule can be tested just on operations that do not return a task. */
+  /** Set only if the rule can be tested just on operations that do not return a task. */
   readonly answers?: true;
   readonly run: (create: Create) => Promise<void>;
 }

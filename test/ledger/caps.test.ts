@@ -23,7 +23,6 @@ const account = 'acct';
 const hourMs = 3_600_000;
 const noon = Date.UTC(2026, 10, 29, 12);
 
-/** A ledger in memory. Each step sets the clock of its writer. */
 function openBook() {
   const entries: EntryDocument[] = [];
   function run(operations: readonly Operation[], at: number): readonly Outcome[] {

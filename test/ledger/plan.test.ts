@@ -19,8 +19,6 @@ import type { Outcome } from '../../src/ledger/plan.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { nothingSpent } from '../../src/ledger/spent.ts';
 
-/** Covers which entries each operation appends, without a database and with thousands of histories per second. */
-
 const account = 'acct';
 const hash = createEntryHash(testLedgerKey);
 const overdraftLimit = 50n;

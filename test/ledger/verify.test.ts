@@ -271,7 +271,6 @@ describe('hash_chain_intact', () => {
 });
 
 describe('one_hold_and_one_close', () => {
-  /** The entries below are appended to account `a` with correct hashes and balances. */
   it('a second hold of an open task', async () => {
     await append({
       kind: 'hold',

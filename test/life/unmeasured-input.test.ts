@@ -183,7 +183,6 @@ it('cost nothing if nobody can read them, and the receipt says that their length
   });
 });
 
-/** The charge at 720p and 16:9, at 4.30 per million tokens. */
 const byTokens = (seconds: number): string =>
   (Math.round(Math.floor((921_600 * (24 * seconds + 1)) / 1024) * 4.3) / 1e6).toFixed(6);
 

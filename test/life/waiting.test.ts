@@ -8,7 +8,6 @@ import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 import { testYamlWith } from '../support/test-yaml.ts';
 
-/** Adds a model that usually takes 40 s, so a timer covers the first part of the wait. */
 const yaml = testYamlWith('slow', 40);
 
 let gateway: TestGateway;
@@ -27,7 +26,7 @@ afterAll(async () => {
 const describeTask = (id: string) => gateway.core.client.workflow.getHandle(id).describe();
 const transitionsOf = async (id: string) =>
   Number((await describeTask(id)).raw.workflowExecutionInfo?.stateTransitionCount ?? 0);
-/** Returns the pending activity that waits for the job. The submission does that as well as submitting. */
+/** Returns the pending activity that waits for the job. That may be the submission itself. */
 const waitOf = async (id: string) => {
   const pending = (await describeTask(id)).raw.pendingActivities ?? [];
   return pending.find(({ activityId }) => activityId === 'submit');

@@ -52,7 +52,6 @@ const pendingOf = async (id: string) => {
 const act = (id: string, action: string) => actOn(gateway.admin, id, { action, reason: 'the test asks' });
 const started = 2;
 
-/** Creates a task whose attempt has polled once and now waits in the worker for the next poll. */
 async function stayingTask(prompt: string): Promise<string> {
   const { status, body } = await account.create({ model: 'alone', prompt: `${prompt} [sim:render=900]` });
   expect(status).toBe(200);

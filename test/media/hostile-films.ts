@@ -36,7 +36,6 @@ const moov = inside('moov') - 8;
 const setUint32 = (type: string, offset: number, value: number): Buffer =>
   changed((film) => film.writeUInt32BE(value, inside(type, film) + offset));
 
-/** A 190 KB fragment whose boxes claim hundreds of millions of frames without a size. */
 const run = box('trun', Buffer.from('00000000000186a0', 'hex'));
 const track = Buffer.concat([
   box('tfhd', Buffer.from('0000000000000001', 'hex')),

@@ -52,7 +52,6 @@ let account: TestAccount;
 let media: Server;
 let mediaUrl = '';
 
-/** Kinds of cases covered so far, by channel and by what the bill counts. */
 const covered = new Set<string>();
 
 /**

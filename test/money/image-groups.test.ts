@@ -37,7 +37,6 @@ const image = fc.record({
 });
 
 it('two sizes have two prices, whichever comes first', () => {
-  // 0.04, plus 0.08 with three additional megapixels.
   expect(chargeOf([small, large]).amount).toBe(165_000n);
   expect(chargeOf([large, small]).amount).toBe(165_000n);
   expect(chargeOf([small, large]).lines).toMatchObject([

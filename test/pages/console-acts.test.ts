@@ -12,8 +12,6 @@ import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { succeededWith } from '../support/task-records.ts';
 
-/** Accidental input must not trigger an action. Tries each action of the console, for one task and for several. */
-
 const world = useHttpWorld('console_acts');
 
 let browser: TestBrowser;

@@ -12,8 +12,6 @@ import type { TestBrowser } from '../support/browser.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { succeededWith } from '../support/task-records.ts';
 
-/** Every problem on the page Now can be resolved from the keyboard, with a limited number of key presses. */
-
 const world = useHttpWorld('console_walk');
 let browser: TestBrowser;
 

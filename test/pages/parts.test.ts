@@ -5,8 +5,6 @@ import { readPageFiles } from '../../src/http/pages/page-files.ts';
 import { browserPath, expectReadable, noBrowser, startBrowser } from '../support/browser.ts';
 import type { TestBrowser } from '../support/browser.ts';
 
-/** Shows every part that the pages share, on a page that only this test serves: test/pages/parts-page.js. */
-
 const repository = new URL('../../', import.meta.url);
 const shared = 'src/pages/shared/';
 const scripts = readdirSync(new URL(shared, repository)).filter((name) => name.endsWith('.js'));

@@ -77,7 +77,7 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
     await again.page.getByRole('button', { name: 'Sign in instead' }).click();
     await again.page.getByLabel('Operator’s token').waitFor();
 
-    // People who may not grant rights over money are not offered them.
+    // People who may not grant rights over money are not offered those rights.
     await anna.page.getByRole('link', { name: 'People' }).click();
     await anna.page.getByRole('button', { name: 'Invite', exact: true }).click();
     await anna.page.getByLabel(/^tasks – /).waitFor();
@@ -269,7 +269,6 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
       for (let at = 0; at < count; at += 1) {
         await inputs.nth(at).focus();
         for (let times = 0; times < 3; times += 1) await page.keyboard.press('Enter');
-        // A select may be showing its list.
         if (await inputs.nth(at).evaluate((element) => element.tagName === 'SELECT')) {
           await page.keyboard.press('Tab');
         }

@@ -16,9 +16,8 @@ function learned(...milliseconds: number[]): RenderTimes {
   return times;
 }
 
-/** The times learned from 40 renders of 100 to 139 s. */
 const usual = learned(...Array.from({ length: 40 }, (_, n) => 100_000 + n * 1_000));
-/** The facts of a poll. A random value of 0.5 means no jitter. */
+/** A random value of 0.5 means no jitter. */
 const facts = (change: Partial<PollFacts>): PollFacts => ({
   times: usual,
   elapsedMs: 0,

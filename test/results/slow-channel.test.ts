@@ -20,7 +20,6 @@ let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => void (database = await openDatabase()));
 afterAll(() => database.drop());
 
-/** Ends a step once this many items have begun. */
 function limit(countMax: number) {
   const begun: string[] = [];
   return { begun, isOver: () => begun.length >= countMax };

@@ -20,8 +20,6 @@ import { useSimulator } from '../providers/use-simulator.ts';
 import { jobVendors } from '../providers/vendors.ts';
 import type { JobVendor } from '../providers/vendors.ts';
 
-/** No task may succeed with a link that was refused, whatever the vendor, and whether or not results are stored. */
-
 const simulator = useSimulator({ renderSeconds: 80 });
 const log = createLogger({ level: 'silent', format: 'json' });
 const maxBytes = 10_000_000;

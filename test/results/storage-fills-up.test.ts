@@ -16,14 +16,11 @@ import type { TestGateway } from '../support/gateway.ts';
 import { serve, startS3 } from './support.ts';
 import type { TestServer } from './support.ts';
 
-/** The storage fills up or fails while results are being written, and accepts them again later. */
-
 let s3: Awaited<ReturnType<typeof startS3>>;
 let valve: TestServer;
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
-/** How many more files the bucket refuses. */
 let refusals = 0;
 let refused = 0;
 const states = ['full', 'failing', 'unreachable'] as const;

@@ -57,7 +57,6 @@ function storageTests(open: () => Promise<{ storage: ResultStorage; close(): Pro
   });
 
   it('does not show an incomplete file', async () => {
-    // The test's S3 server does not support AbortMultipartUpload, so the error may be about that.
     await expect(
       storage.write('task_c/0.png', breaking(png(12 * mebibyte)), { mediaType: 'image/png' }),
     ).rejects.toThrow();

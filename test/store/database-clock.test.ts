@@ -34,7 +34,6 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const start = Date.parse('2026-11-28T12:00:00Z');
 
-/** Opens a monotonic clock and a wall clock for each process. `pass` lets time pass on all of them. */
 function openClocks() {
   const world = { passed: 0, databaseApart: 0, ownApart: 0, slept: 0 };
   const marks = memoryMarks();

@@ -18,8 +18,6 @@ import {
 } from '../support/task-records.ts';
 import { testSealing } from '../support/sealing.ts';
 
-/** A step is one guarded write: decided from a record, and written only if that record has not changed since. */
-
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let tasks: TaskStore;
 let count = 0;
@@ -166,7 +164,6 @@ describe('an outdated copy', () => {
 });
 
 describe('a write whose outcome is unknown', () => {
-  /** Returns a store whose next write succeeds, but loses its response. */
   function losingAnswers(): { readonly store: TaskStore; loseNext: boolean } {
     const losing = { store: tasks, loseNext: false };
     const db = new Proxy(database.db, {

@@ -8,8 +8,6 @@ import { createResultCopyStore } from '../../src/store/result-copies.ts';
 import { createSlotStore } from '../../src/store/slots.ts';
 import { openDatabase } from '../capacity/support.ts';
 
-/** Two upserts of one `_id` may both try to insert. One of them then gets a duplicate key error. */
-
 let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => {
   database = await openDatabase();

@@ -10,7 +10,6 @@ import { consumeBody } from '../../../src/http/bodies/consume-body.ts';
 import { openSpool } from '../../../src/http/images/spool.ts';
 import { openImageWorkspaces } from '../../../src/images/workspace.ts';
 
-/** Returns a request whose whole body has arrived before anything reads it, as short uploads do. */
 function arrived(...pieces: readonly string[]): IncomingMessage {
   const request = new IncomingMessage(new Socket());
   request.headers = { 'content-length': String(pieces.join('').length) };

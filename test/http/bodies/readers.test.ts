@@ -134,7 +134,6 @@ describe('long data URLs in JSON', () => {
           expect(files.map((file) => file.bytes)).toEqual([bytes, bytes + 1, bytes + 2]);
         },
       ),
-      // One-byte pieces, for each kind of escape.
       { numRuns: 25, examples: escapes.map((escape) => [longDataUrlBytesMin, [1], escape]) },
     );
   });

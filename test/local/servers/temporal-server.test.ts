@@ -96,7 +96,6 @@ it('the user interface answers through the proxy, with the buttons off that bypa
       body: '{}',
     });
   expect([(await post('terminate')).status, (await handle.describe()).status.name]).toEqual([403, 'RUNNING']);
-  // A server that has just started may respond that it is busy.
   await expect.poll(async () => (await post('signal/hello')).status).toBe(200);
   const { events } = await handle.fetchHistory();
   expect(events?.map((event) => event.workflowExecutionSignaledEventAttributes?.signalName)).toContain(
