@@ -36,8 +36,8 @@ export const ownAttemptSchema = z.object({
 export type OwnAttempt = z.output<typeof ownAttemptSchema>;
 
 /**
- * One job in one unit, or one day and model if the bill lists no jobs. Amounts are exact decimals. `at` is the bill's
- * time, in Unix seconds.
+ * A row covers one job in one unit, or one day and model if the bill lists no jobs. Amounts are exact decimals. `at` is
+ * the bill's time, in Unix seconds.
  */
 export interface ReportRow {
   readonly result: BillResult;

@@ -58,7 +58,7 @@ export interface Circuits {
   enter(request: CircuitRequest, probeMs: number, taken: TakenProbes): Promise<CircuitDecision>;
   /** Never throws, because a failure to record the outcome must not fail the request. */
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
-  /** Releases the probes that no outcome has ended. Never throws: if a probe cannot be released, it expires. */
+  /** Releases the probes for which no outcome was reported. Never throws: a probe that cannot be released expires. */
   leave(taken: TakenProbes): Promise<void>;
   override(
     target: Pick<CircuitTarget, 'channel' | 'credential'> & { readonly model?: string },

@@ -40,8 +40,8 @@ export type SlotAnswer =
 export interface SlotKeeper {
   isLimited(candidate: RouteCandidate): boolean;
   /**
-   * Whether one of the candidates accepts requests, as far as this process knows, and has a slot for the task. The slot
-   * is already granted to the task, or is free with no other task waiting for it.
+   * Returns whether some candidate seems to accept requests and has a slot for the task. The slot is already granted to
+   * the task, or is free with no other task waiting for it.
    */
   anyHasRoom(
     wanted: Pick<SlotRequest, 'task' | 'model'>,

@@ -18,7 +18,7 @@ export interface StayPlaces {
   isFull(stayer: Stayer): boolean;
   returnInMs(queue: string): number;
   isEmpty(): boolean;
-  /** If the task is waiting here, ends its wait, so that its next attempt starts immediately. */
+  /** Ends the task's wait if it is waiting here, so its next attempt starts immediately. */
   wake(task: string): void;
   close(): void;
 }

@@ -23,7 +23,7 @@ export interface AnchoredHead {
 export type SeenHead = Omit<AnchoredHead, 'signature'>;
 
 export interface AnchorDocument extends AnchoredHead {
-  /** Sorts by account and seq. An unchanged head keeps its id, so it is anchored only once. */
+  /** The id sorts by account and seq. An unchanged head keeps its id, so it is anchored only once. */
   readonly _id: string;
 }
 

@@ -39,7 +39,7 @@ interface WindowUse {
   /** Charges minus refunds, plus open holds, in micro-units. */
   readonly used: Micros;
   readonly held: Micros;
-  /** Unix milliseconds. Absent if the window never resets. */
+  /** Unix milliseconds. Undefined if the window never resets. */
   readonly resetsAt?: number;
 }
 

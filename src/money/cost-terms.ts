@@ -4,7 +4,7 @@ import type { Price, PriceBasis } from './price.ts';
 /** What an upstream bills for a model's jobs on a channel. Frozen with the attempt, so later edits do not affect it. */
 export interface CostTerms {
   /**
-   * What the operator pays, in the same form as a model's price. Absent if only the cost that the upstream reports
+   * What the operator pays, in the same form as a model's price. Undefined if only the cost that the upstream reports
    * counts.
    */
   readonly price?: Price;

@@ -6,7 +6,7 @@ import { parseMicros } from './money.ts';
  * cent.
  */
 export interface PriceFactors {
-  /** Absent if the account pays list prices. */
+  /** Undefined if the account pays list prices. */
   readonly all?: string;
   /** Factors for individual models, which replace `all`. */
   readonly models: ReadonlyMap<string, string>;

@@ -5,7 +5,7 @@ import { isOfImage, isOfLength, isRendered, measures } from './measures.ts';
 import type { Measure } from './measures.ts';
 import type { CountSource, Quantity, Step } from './reckoning.ts';
 
-/** What a line's `when` can test. A test of an undefined text or duration fails. */
+/** The facts that a line's `when` can test. A test of an undefined text or duration fails. */
 export interface PriceFacts {
   readonly resolution?: string;
   readonly ratio?: string;
@@ -66,14 +66,14 @@ export interface Price {
 }
 
 /**
- * What a task's price depends on. Frozen when the hold is made, so later price changes do not affect it. Stored as JSON
- * in the hold's ledger entry and in the workflow's input.
+ * Everything that a task's price depends on. Frozen when the hold is made, so later price changes do not affect it.
+ * Stored as JSON in the hold's ledger entry and in the workflow's input.
  */
 export interface PriceBasis {
   readonly price: Price;
   /** By channel id. A channel's price replaces the model's. */
   readonly channels?: Readonly<Record<string, Price>>;
-  /** The account's factor, by which all these prices are multiplied. Absent if it is 1. */
+  /** The account's factor, by which all these prices are multiplied. Undefined if it is 1. */
   readonly factor?: string;
   /** The facts that at least one channel receives. */
   readonly facts: PriceFacts;
@@ -81,7 +81,7 @@ export interface PriceBasis {
   readonly unsent?: Readonly<Record<string, readonly string[]>>;
   /** By channel id: the size that determines an image's price if no price line matches the image's own size. */
   readonly sizes?: Readonly<Record<string, string>>;
-  /** The measured length of the request's videos. Absent if it is unknown or does not affect the price. */
+  /** The measured length of the request's videos. Undefined if it is unknown or does not affect the price. */
   readonly input_seconds?: number;
   readonly most?: MostOutput;
   /** The most input, and the most megapixels per image, that the request and its model allow. */

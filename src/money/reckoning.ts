@@ -10,7 +10,7 @@ export interface Quantity {
   readonly denominator: bigint;
 }
 
-/** One step from the lines to the final amount. Each step starts from the previous amount. */
+/** A step from the lines to the final amount. Each step starts from the previous amount. */
 export type Step =
   | { readonly kind: 'sum'; readonly amount: Micros }
   | { readonly kind: 'minimum'; readonly minimum: Micros; readonly amount: Micros }

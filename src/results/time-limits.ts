@@ -74,7 +74,7 @@ async function abortedAfter<Result>(
   }
 }
 
-/** Opens a file and waits for its first bytes so that a response begins only if the file can be read. */
+/** Opens a file and waits for its first bytes, so a response begins only if the file can be read. */
 async function firstBytes(
   { start, end }: ByteRange,
   { answerMs, silentMs }: StorageLimits,

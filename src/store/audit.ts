@@ -61,7 +61,7 @@ type BulkDocument = Omit<BulkFacts, 'id'> &
   Sorted & { readonly task: readonly string[]; readonly items: readonly AuditItem[] };
 type AuditDocument = SingleDocument | BulkDocument;
 
-/** This field exists once an entry is full, that is, once it has a thousand items. */
+/** This field exists once an entry is full, with a thousand items. */
 const lastItem = 'items.999';
 
 export interface AuditFilter {
@@ -180,7 +180,7 @@ function bulkActs(bulks: Collection<BulkDocument>) {
   };
 }
 
-/** In order of precedence: a bulk's outcome is the first of these that any of its items has. */
+/** Ordered by precedence: a bulk's outcome is the first of these that any of its items has. */
 const bulkOutcomes: readonly ActOutcome[] = ['begun', 'failed', 'done', 'refused'];
 
 function toEntry(document: AuditDocument): AuditEntry {

@@ -35,14 +35,14 @@ const waitMs = 20_000;
  */
 export type Concerns = typeof durable | typeof primaryOnly;
 
-/** For everything that a decision, money or a response depends on. */
+/** Used for everything that decisions, money or responses depend on. */
 export const durable = {
   writeConcern: { w: 'majority', wtimeoutMS: waitMs },
   readConcern: { level: 'majority' },
   readPreference: 'primary',
 } as const;
 
-/** For data that an election may lose at the cost of repeated work or a gap. */
+/** Used for data that an election may lose at the cost of repeated work or a gap. */
 export const primaryOnly = {
   writeConcern: { w: 1 },
   readConcern: { level: 'local' },
@@ -107,7 +107,7 @@ export function databaseName(uri: string): string {
 
 /**
  * Arguments for `findOneAndUpdate` that read one document as the majority has it. A read may be stale after an
- * election, but a write cannot be. Null means with certainty that the document does not exist.
+ * election, but a write cannot be. A null result is certain: the document does not exist.
  */
 export const readByWrite = [{ $inc: { reads: 1 } }, { returnDocument: 'after' }] as const;
 

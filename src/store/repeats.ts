@@ -15,7 +15,7 @@ export interface RepeatRecord {
    * body>/<made>`.
    */
   readonly id: string;
-  /** The id of what the first request creates: a task, or a ledger entry's image request. */
+  /** The id of what the first request creates: a task, or the image request named in a ledger entry. */
   readonly made: string;
   readonly fingerprint: string;
   readonly state: 'running' | 'stored' | 'done';
@@ -46,7 +46,7 @@ interface StoredAnswer extends AnswerHead {
  */
 interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'answer' | 'of'> {
   readonly _id: string;
-  /** Set for a try whose response, as far as we know, did not reach the client. */
+  /** Set for a try whose response apparently did not reach the client. */
   readonly lost?: true;
   readonly claimed?: true;
   readonly state?: RepeatRecord['state'];

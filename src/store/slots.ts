@@ -67,7 +67,7 @@ interface RoundDocument {
 export interface SlotRefusal {
   readonly queue: string;
   readonly account: string;
-  /** When the account was first refused without having been served since. */
+  /** The account's first refusal since it was last served. */
   readonly since: number;
   readonly at: number;
 }

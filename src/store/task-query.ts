@@ -39,7 +39,7 @@ export function listQuery(
     'error.class': failureClass,
     attention,
   };
-  // Each listed status is an interval of an index that returns tasks in order, as is each attention reason.
+  // Each listed status, and each attention reason, is an interval of an index that returns tasks in order.
   const isIndexed = Object.values(chosen).some((value) => value !== undefined);
   const range = defined({
     $lt: earliest(oldestFirst ? undefined : last, startOf(createdBefore)),

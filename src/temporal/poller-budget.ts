@@ -1,6 +1,6 @@
 /**
- * Temporal's server allows 1,200 open polls per namespace (`frontend.namespaceCount`), across all processes. It refuses
- * any more, so some queues would be served late.
+ * Temporal's server allows 1,200 open polls per namespace (`frontend.namespaceCount`), across all processes. The server
+ * refuses any more, so some queues would be served late.
  */
 export const namespacePollsDefault = 1200;
 

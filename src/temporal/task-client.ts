@@ -42,8 +42,8 @@ export interface TaskClientOptions {
   /** Creates an update id that proves that the API authenticated this operator. */
   readonly newActId: (act: { task: string; action: string; by: string }) => string;
   /**
-   * Looks up in the task's record what the update with this id did. See `recordedAct`. Absent if there is no record to
-   * check.
+   * Looks up in the task's record what the update with this id did. See `recordedAct`. Undefined if there is no record
+   * to check.
    */
   readonly findAct?: (task: string, updateId: string) => Promise<{ readonly detail: string } | undefined>;
   /** Stops the task's attempt if it is waiting inside a worker. Never rejects. */
@@ -127,7 +127,7 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
         );
       const recorded = async (error: unknown): Promise<ActionResult> => {
         // If the action's step was discarded or its response lost, the action is still in the record, and may have
-        // ended the task.
+        // finished the task.
         const isOpen = isEnded(error) || (isFailed(error) && refusalOf(error) === undefined);
         const done = isOpen ? await findAct?.(task, updateId) : undefined;
         if (done === undefined) throw error;

@@ -217,7 +217,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.getByRole('button', { name: 'Act on 1 selected' }).waitFor();
     await page.keyboard.press('x');
     await page.getByRole('button', { name: 'Act on selected' }).waitFor();
-    // The focus moves from a row to a button, so that Enter presses the button.
+    // The focus moves from a row to a button, so Enter presses the button.
     await page.keyboard.press('/');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');

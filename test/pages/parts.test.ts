@@ -50,7 +50,7 @@ describe.skipIf(browserPath === undefined)(`the parts of the pages${noBrowser}`,
       const { pathname } = new URL(route.request().url());
       return route.fulfill({ body: contentOf(pathname), contentType: contentType(pathname) });
     });
-    // Here, a part that is loading is a sample, and stays.
+    // On this page, the loading part is a sample that never finishes.
     await page.removeLocatorHandler(page.getByText('Loading…', { exact: true }).first());
     await page.goto('http://parts.test/');
     await page.locator('main').waitFor();

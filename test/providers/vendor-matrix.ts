@@ -45,7 +45,7 @@ export const inputs: readonly Partial<VideoRequest>[] = [0, 1].flatMap((form) =>
 });
 
 /**
- * Without `video_task`, the purpose of a video, which test/providers/common-parameters.test.ts covers for each model.
+ * Excludes `video_task`, the purpose of a video, which test/providers/common-parameters.test.ts covers for each model.
  */
 type Parameter = Exclude<(typeof commonParameters)[number], 'video_task'>;
 export const parameters: Readonly<Record<Parameter, readonly JsonValue[]>> = {

@@ -10,8 +10,8 @@ import { testSealing } from '../support/sealing.ts';
 import { firstCandidate, firstRecord, secondCandidate, taskDriver } from '../support/task-records.ts';
 
 /**
- * What upstreams say about a task's failure may contain its prompt. It is sealed in MongoDB, and only visible to those
- * who may read the task.
+ * Upstreams' failure messages may quote the task's prompt. They are sealed in MongoDB, and visible only to those who
+ * may read the task.
  */
 
 let database: Awaited<ReturnType<typeof openDatabase>>;

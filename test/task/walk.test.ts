@@ -36,7 +36,7 @@ const made = { kind: 'succeeded', items: [], facts: {} } as const;
 const channels = ['a', 'b', 'c'] as const;
 const owners = ['run-1', 'run-2'] as const;
 
-/** One step of a walk. If `aimed`, the event fits the task's current state, otherwise it is arbitrary. */
+/** A step of a walk. If `aimed`, the event fits the task's current state. Otherwise it is arbitrary. */
 interface Move {
   readonly kind: TaskEvent['kind'];
   readonly aimed: boolean;
@@ -342,7 +342,7 @@ function expectWayOut(task: Task, now: number): void {
   for (const failed of afterFail(task, now)) {
     expect(failed.state).toMatchObject({ at: 'ending', ending: { kind: 'failed' } });
   }
-  // If the end could not be written and an operator is asked again, the same action must still finish the task.
+  // If the task's end could not be written and an operator is asked again, the same action must still finish the task.
   const unwritten = { ...events.reviewed('unreleased') };
   for (const failed of afterFail(task, now)) {
     const asked = refusal(failed, unwritten, now) === undefined ? stepped(failed, unwritten, now) : failed;

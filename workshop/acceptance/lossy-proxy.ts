@@ -63,8 +63,8 @@ function forward(request: IncomingMessage, url: string): Onward {
     onward.on('error', reject);
   });
   request.pipe(onward);
-  // If an unread response has already arrived, closing the connection would reset it anyway. Whether it has depends on
-  // timing, so always reset.
+  // Whether closing the connection would reset it depends on timing: it would if an unread response had already
+  // arrived. Always reset.
   return { answer, cut: () => void (onward.socket?.resetAndDestroy() ?? onward.destroy()) };
 }
 

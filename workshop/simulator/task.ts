@@ -4,7 +4,7 @@ export interface Task<Detail> {
   readonly id: string;
   readonly model: string;
   readonly prompt: string;
-  /** In milliseconds since 1970, like every time here. */
+  /** Milliseconds since 1970, like every time here. */
   readonly createdAt: number;
   readonly queueMs: number;
   readonly renderMs: number;

@@ -1,10 +1,7 @@
 import type { LengthFacts } from '../../models/model-facts.ts';
 
 export interface WanModel {
-  /**
-   * The input that the model needs. An `any` model accepts every input and chooses the mode by the media in the
-   * request.
-   */
+  /** An `any` model accepts every input and chooses the mode by the media in the request. */
   readonly kind: 't2v' | 'i2v' | 'kf2v' | 'r2v' | 'any';
   readonly shape: 'size' | 'resolution' | 'resolution_and_ratio';
   readonly resolutions: readonly string[];
@@ -81,10 +78,7 @@ function rowsOf(name: string, kinds: readonly Kind[], generation: Generation): R
   ]);
 }
 
-/**
- * Returns how a request specifies the output's shape. An input image determines it, and only models before 2.7 accept
- * pixel sizes.
- */
+/** An input image determines the output's shape. Only models before 2.7 accept pixel sizes. */
 function shapeOf(kind: Kind, { mediaList }: Generation): WanModel['shape'] {
   if (kind === 'i2v' || kind === 'kf2v') return 'resolution';
   return mediaList ? 'resolution_and_ratio' : 'size';

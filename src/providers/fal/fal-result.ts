@@ -54,9 +54,7 @@ export function falSuccess(
   });
 }
 
-/**
- * Returns the failure for a model's own refusal (`answer`). If a runner worked on the request first, it may be billed.
- */
+/** A refusal may be billed if a runner worked on the request first. */
 export function falFailure(
   answer: Pick<HttpResponse, 'json' | 'headers' | 'status'>,
   refusal: Refusal,

@@ -52,7 +52,7 @@ const gatewayVideo: VideoProvider = {
   status,
   cancelUntil: 'queued',
   cancel,
-  // Of the models behind gateways, only Seedance is priced by tokens, with the same formula everywhere.
+  // Seedance is the only model behind gateways that is priced by tokens, with the same formula everywhere.
   estimateTokens: estimateSeedanceTokens,
   renders,
 };
@@ -98,10 +98,7 @@ export const gateway: Provider = {
   image: gatewayImage,
 };
 
-/**
- * Returns the possible output of Seedance models. Vendors behind a gateway differ: if `frames` replaces the duration,
- * the response may report either length.
- */
+/** Vendors behind a gateway differ: if `frames` replaces the duration, the response may report either length. */
 function renders(request: VideoRequest, model: string): PossibleOutput {
   if (!isSeedance(model)) return {};
   const output = seedanceOutput(request, model);

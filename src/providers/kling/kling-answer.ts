@@ -124,9 +124,7 @@ export function klingStatus(job: KlingJob): OperationStatus | undefined {
   }
 }
 
-/**
- * Rounds a file's length to the length sold. Kling sells whole seconds, but its files are a few frames longer (`5.1`).
- */
+/** Kling sells whole seconds, but its files are a few frames longer (`5.1`). */
 function soldSeconds(seconds: number): number {
   return seconds < 0 ? seconds : Math.max(1, Math.round(seconds));
 }

@@ -48,7 +48,6 @@ function contentBody(request: VideoRequest): JsonObject {
     resolution: resolution?.toUpperCase() ?? resolutionUnsaid,
     duration: typeof duration === 'number' ? duration : secondsUnsaid,
     ...defined({
-      // Frames determine the ratio. For text, the request must specify one.
       ratio: frames.length > 0 ? undefined : (ratio ?? (media.length === 0 ? ratioUnsaid : undefined)),
       aigc_watermark: watermark,
     }),

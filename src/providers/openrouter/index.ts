@@ -175,7 +175,6 @@ const links = readableItems(z.string().min(1)).nullish().catch(undefined);
 const jobSchema = z.object({
   status: optionalText,
   generation_id: optionalText,
-  /** The key-free links in newer responses. */
   urls: links,
   unsigned_urls: links,
   usage: z

@@ -10,7 +10,7 @@ export interface Refusal {
   readonly retryAfterMs?: number;
 }
 
-/** One row per group of vendor codes. Every pattern and status in a row must match. */
+/** A row covers a group of vendor codes. Every pattern and status in the row must match. */
 export interface FailureRow {
   readonly code?: RegExp;
   /** Matched against the vendor's message, for codes with multiple meanings. */

@@ -1,6 +1,6 @@
 /**
- * A data URL (or bare base64) in a JSON body whose bytes stay in a file. The file is read and encoded while the request
- * is sent, because building one string from 60 MiB would block the event loop for half a second.
+ * A data URL (or bare base64) for a JSON body. Its bytes stay in a file, which is read and encoded while the request is
+ * sent. Building one string from 60 MiB would block the event loop for half a second.
  */
 export class FileDataUrl {
   readonly mediaType: string;

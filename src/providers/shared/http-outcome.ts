@@ -151,7 +151,7 @@ const numberMax = 8.64e12;
 export const optionalText = z.string().min(1).optional().catch(undefined);
 const number = z.number().nonnegative().max(numberMax);
 export const optionalNumber = number.optional().catch(undefined);
-/** For numbers that some upstreams send as strings. */
+/** Accepts numbers that some upstreams send as strings. */
 export const optionalNumeric = z
   .union([
     number,

@@ -189,7 +189,7 @@ function writtenText(
   ];
 }
 
-/** Returns '' for objects. They are media, which have no text form. */
+/** Objects are media and have no text form, so they become ''. */
 function textOf(value: OutgoingJson): string {
   return typeof value === 'object' ? '' : String(value);
 }

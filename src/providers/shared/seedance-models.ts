@@ -1,5 +1,4 @@
 export interface SeedanceFamily {
-  /** Which table of pixel sizes applies. The first generation has its own. */
   readonly pixels: 'first_generation' | 'later' | 'unknown';
   readonly durations: { readonly min: number; readonly max: number; readonly auto: boolean };
   readonly resolutions: readonly string[];
@@ -10,8 +9,8 @@ export interface SeedanceFamily {
   /** Whether audio may be sent without an image or video. */
   readonly audioAlone: boolean;
   /**
-   * Whether the output keeps its input's shape if frames are given or a video is edited or extended. `adaptive` is the
-   * only accepted ratio in that case.
+   * Whether the output keeps its input's shape if frames are given or a video is edited or extended. If so, `adaptive`
+   * is the only accepted ratio.
    */
   readonly keepsShape: boolean;
   /** Resolutions at which reference images are refused. */

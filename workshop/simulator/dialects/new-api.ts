@@ -131,9 +131,7 @@ function content(job: Job<Detail>): Reply {
   return empty(302, { location: job.links()[0] ?? '' });
 }
 
-/**
- * Status words of the task dialect (upper case), of OpenAI, of the upstream, and of the documentation, in this order.
- */
+/** Status words in this order: the task dialect (upper case), OpenAI, the upstream, the documentation. */
 const taskWord = phaseWords('QUEUED IN_PROGRESS SUCCESS FAILURE FAILURE FAILURE POST_PROCESSING');
 const videoWord = phaseWords('queued in_progress completed failed failed failed post_processing');
 const rawWord = phaseWords('queued running succeeded failed failed failed running');

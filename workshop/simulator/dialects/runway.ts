@@ -75,7 +75,7 @@ export const runway = dialect<Detail>({
     paths.some((known) => path === `/v1/${known}`)
       ? refuse(405, '', 'Method not allowed.')
       : refuse(404, '', `Cannot ${method} ${path}`),
-  // Without `moderated`, because content is inspected when the job runs. A 429 always means the daily quota.
+  // `moderated` is missing because content is inspected when the job runs. A 429 always means the daily quota.
   problems: {
     unauthorized: refuse(401, '', 'The API key is invalid or disabled.'),
     forbidden: refuse(403, '', 'You do not have access to this resource.'),
