@@ -27,7 +27,6 @@ const directory = new URL('../changes/', import.meta.url);
 const unreleased = '## [Unreleased]';
 const changelog = new URL('../CHANGELOG.md', import.meta.url);
 
-/** Returns the changes since the last release, sorted by name. Throws if a file's name or text breaks the rules. */
 export function readChanges(): readonly Change[] {
   const files = readdirSync(directory).filter((file) => file !== 'README.md');
   return files.toSorted().map((file) => {

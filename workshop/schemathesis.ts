@@ -18,7 +18,6 @@ import { spareChannel, startOwnGateway, type Target } from './stand/own-gateway.
 
 const version = '4.32.5';
 const casesDefault = 3_000;
-/** Roughly how many cases per operation the document itself requires. */
 const coverageCases = 70;
 
 const { values } = parseArgs({

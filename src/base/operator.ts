@@ -37,7 +37,6 @@ function isPreset(word: RoleWord): word is keyof typeof rolePresets {
   return Object.hasOwn(rolePresets, word);
 }
 
-/** `admin` is the holder of ADMIN_TOKEN, who may do everything. */
 export interface OperatorIdentity {
   readonly name: string;
   readonly roles: 'admin' | readonly OperatorRole[];

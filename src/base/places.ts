@@ -39,9 +39,7 @@ export interface Places {
   readonly name: SharedPlaces;
   /** Takes a slot immediately, or returns why it was refused. Callers that can wait use `wait`. */
   take(holder: string, options?: TakeOptions): Place | Refusal;
-  /** Waits for a slot. Returns undefined if the signal aborts first. */
   wait(holder: string, signal?: AbortSignal): Promise<Place | undefined>;
-  /** Runs the job once a slot is free. Returns undefined, without running it, if the signal aborts first. */
   run<Result>(holder: string, job: () => Promise<Result>): Promise<Result>;
   run<Result>(holder: string, job: () => Promise<Result>, signal: AbortSignal): Promise<Result | undefined>;
   refusal(holder: string, size: number): Refusal | undefined;
@@ -73,7 +71,6 @@ const uses = ['unused', 'idle', 'busy'] as const;
 export type Use = (typeof uses)[number] | 'kept';
 
 export interface TakeOptions {
-  /** Defaults to 1. Slots that count bytes start at 0 and grow. */
   readonly size?: number;
   readonly evict?: () => void;
 }

@@ -42,7 +42,6 @@ function escapedUnit(unit: string): string {
 
 const tokenPattern = /^[\w.:/~@+=,-]+$/;
 
-/** Whether the text is an id or another machine-readable word: letters, digits and `_ . : / ~ @ + = , -`. */
 export function isToken(text: string, max: number): boolean {
   return text.length <= max && tokenPattern.test(text);
 }

@@ -54,7 +54,6 @@ export function isPollsQueue(queue: string): boolean {
   return queue.endsWith(pollsEnd);
 }
 
-/** Returns the prefix of a workflow's own queue, from which the workflow derives the names of the other queues. */
 export function prefixOf(tasksQueueName: string): string {
   return tasksQueueName.replace(/tasks$/, '');
 }

@@ -1,7 +1,6 @@
 /** Facts about a MongoDB server, checked when a process starts and by `gateway doctor`. */
 
 export interface ServerFacts {
-  /** Undefined if the database user may not read the version. */
   readonly version?: string;
   readonly topology: 'replica set' | 'sharded cluster' | 'stand-alone server';
   readonly setName?: string;
@@ -14,7 +13,6 @@ interface Ability {
   readonly isThere: (facts: ServerFacts) => boolean;
   /** What the server cannot do, and how to fix that. Phrased to follow "it". */
   readonly missing: string;
-  /** The first release with this ability, if that depends on the version alone. */
   readonly since?: readonly [major: number, minor: number];
 }
 
@@ -75,7 +73,6 @@ export function describeServer({ version, topology, setName }: ServerFacts): str
   return `MongoDB ${version ?? 'of an unknown version'}, ${name}`;
 }
 
-/** Thrown if the server lacks something that the gateway needs. The message says what is missing and how to fix it. */
 export class ServerAbilityError extends Error {
   override readonly name = 'ServerAbilityError';
 }

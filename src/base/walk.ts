@@ -34,17 +34,14 @@ export const upkeepLoops = [
 type UpkeepLoop = (typeof upkeepLoops)[number];
 
 export interface Walk<Item> {
-  /** Identifies the loop to a test that makes one item fail in each. */
   readonly loop: UpkeepLoop;
   /** Returns whether anything was done, which `walk` counts. */
   readonly run: (item: Item) => Promise<boolean>;
   /** Logs the failure and postpones the item, so the next walk starts with other items. */
   readonly onFailed: (item: Item, error: unknown) => unknown;
-  /** Whether to stop here and leave the remaining items to the next walk. */
   readonly isOver?: IsOver;
   /** Makes the next walk begin with the items that this one did not reach. Only for finite lists. */
   readonly turns?: Turns<Item>;
-  /** Whether to run all items concurrently, because `run` limits its own concurrency. */
   readonly isTogether?: boolean;
   /**
    * Decides when each item runs: an item runs when this function calls `job`. All items run concurrently. `isOver` is

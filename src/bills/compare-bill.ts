@@ -11,7 +11,6 @@ import type { Total } from './totals.ts';
 export interface BillAsked extends Omit<Reconciling, 'lines'> {
   readonly bill: BillFile;
   readonly format: BillFormat;
-  /** Maps the bill's model names to those of the vendor's API. */
   readonly models: ReadonlyMap<string, string>;
 }
 

@@ -17,7 +17,6 @@ export interface DiskSorter<Item> {
 
 interface Sorting<Item> {
   readonly directory: string;
-  /** The prefix of this sorter's file names, which no other sorter in `directory` may use. */
   readonly name: string;
   readonly schema: z.ZodType<Item>;
   readonly keyOf: (item: Item) => string;

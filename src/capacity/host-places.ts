@@ -7,7 +7,6 @@ import { timeLimit } from '../process/running-time.ts';
  * others, and an account with hanging requests cannot block other accounts, even at the same origin.
  */
 export interface HostPlaces {
-  /** Waits briefly until a request may be sent. If no place becomes free, the caller should return after `afterMs`. */
   take(origin: string, account: string): Promise<HostPlace>;
   /** Returns undefined unless a request may be sent immediately. Reserves nothing for later. */
   takeFree(origin: string, account: string): GrantedPlace | undefined;
@@ -23,7 +22,6 @@ export type HostPlace = GrantedPlace | { readonly isGranted: false; readonly aft
 export interface HostPlacesOptions {
   /** A quarter of the limit is reserved for accounts that have no request at the origin yet. */
   readonly requestsPerHostMax: number;
-  /** The limit per account across all origins, including waiting requests. */
   readonly requestsPerAccountMax: number;
   readonly waitMs: number;
   readonly now: () => number;

@@ -9,7 +9,6 @@ import type { SlotRefusal, SlotStore } from '../store/slots.ts';
  */
 export interface RefusedAccounts {
   list(queue: string): Promise<readonly SlotRefusal[]>;
-  /** Reads the slots only if another account has been refused recently. */
   judge(call: SlotCall, refused: readonly SlotRefusal[]): Promise<SlotVerdict>;
   /** An `allowed` call was refused if another process has taken the last slot. */
   note(call: SlotCall, refused: readonly SlotRefusal[], outcome: SlotVerdict | 'taken'): Promise<void>;

@@ -15,7 +15,6 @@ export interface SlotRequest {
   readonly hasWaited: boolean;
   readonly deadlineAt: number;
   readonly createdAt: number;
-  /** Whether one of the task's submissions was lost. Such tasks go last. */
   readonly wasLost: boolean;
 }
 

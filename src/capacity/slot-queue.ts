@@ -10,7 +10,6 @@ export interface SlotQueue {
    * how many tasks are ahead of it in its first credential's queue, at most `aheadMax`.
    */
   enter(waiting: Waiting, looksInMs: number): Promise<number>;
-  /** Admits waiting tasks while there is room. Returns whether `caller`, which is never woken, was among them. */
   serve(queue: string, caller?: string): Promise<boolean>;
   planLook(queue: string): Promise<number>;
 }

@@ -9,7 +9,6 @@ import { isPlain } from '../base/plain-text.ts';
  */
 export interface AddressRules {
   checkUrl(url: string): string | undefined;
-  /** Whether a URL with this host may lead to this IP address (IPv4, or IPv6 without brackets). */
   permits(address: string, hostname: string): boolean;
   loopbackOf(hostname: string): readonly string[];
 }

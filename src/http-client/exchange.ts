@@ -65,7 +65,6 @@ export interface ExchangeOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** If the body is a stream, `headers` must contain its length. */
   readonly body?: string | Readable;
   readonly signal: AbortSignal;
   /** The longest pause in the response body, in milliseconds. 0 means no limit. Defaults to the agent's limit. */
@@ -100,7 +99,6 @@ export async function exchange(agent: Agent, options: ExchangeOptions): Promise<
   }
 }
 
-/** Discards the response and throws if it is encoded, or if its declared length exceeds `maxBytes`. */
 export function requireReadable(answer: Answer, maxBytes: number): void {
   const { status, headers } = answer;
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';

@@ -67,7 +67,6 @@ export function createHeadAnchors(db: Db, key: Uint8Array) {
       return (await anchors.find({ account }).sort({ seq: 1 }).toArray()).map(toHead);
     },
 
-    /** Returns heads sorted by account and seq. `after` has the form `<account>/<seq>`. */
     async list(page: { readonly after?: string; readonly limit: number }): Promise<AnchoredHead[]> {
       const from = page.after === undefined ? '' : anchorIdOf(page.after);
       const found = anchors.find({ _id: { $gt: from } }).sort({ _id: 1 });

@@ -9,7 +9,6 @@ const nothing: Balance = { available: 0n, held: 0n, seq: 0n };
 
 export interface Moment {
   readonly account: string;
-  /** The seq of the account's last entry, or of any entry after `time`. */
   readonly last: bigint;
   readonly time: number;
 }

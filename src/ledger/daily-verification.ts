@@ -12,7 +12,6 @@ export interface DailyVerification {
 
 export interface DailyVerificationDeps {
   readonly duty: () => Promise<boolean>;
-  /** Returns the last verification, including those that an operator requested. */
   readonly last: () => Promise<{ readonly startedAt: number } | undefined>;
   readonly verify: (signal: AbortSignal) => Promise<unknown>;
   /** The UTC hour of the daily verification. Undefined if the ledger is verified only on demand. */

@@ -54,7 +54,6 @@ export interface LedgerEntry {
   readonly hash: string;
 }
 
-/** A stored entry. Every integer except `at` is an int64 in MongoDB. */
 export interface EntryDocument extends Omit<LedgerEntry, 'id' | 'endUser'> {
   /** `<account>/<seq>`, so two writers cannot both insert an entry with the same number. */
   readonly _id: string;

@@ -27,7 +27,6 @@ export interface OutsideHeads {
   readonly newest?: string;
 }
 
-/** How many days a verification reads. For older files, use `ledger verify --heads`. */
 export const daysCompared = 31;
 /** No further days are read after this many failures. */
 const failuresMax = 3;

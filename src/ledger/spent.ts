@@ -8,7 +8,6 @@ import { utcDay } from '../base/times.ts';
  */
 export interface Spent {
   readonly scope: string;
-  /** The last UTC day (`2026-11-23`) on which a hold was made in this scope. */
   readonly day: string;
   readonly today: SpentSum;
   readonly month: SpentSum;

@@ -11,10 +11,8 @@ export interface CostsAsked {
 
 export interface ModelCosts {
   readonly model: string;
-  /** Includes synchronous images. */
   readonly tasks: number;
   readonly cost: Micros;
-  /** The number of attempts whose cost is unknown. */
   readonly unknown: number;
 }
 

@@ -11,7 +11,6 @@ import type { EntryDocument } from './entry.ts';
 const textsMax = 1_000;
 
 interface Frozen {
-  /** Undefined if the entry contains no readable prices. */
   readonly basis: PriceBasis | undefined;
   readonly charges: Recent<{ readonly amount: Micros | undefined }>;
 }

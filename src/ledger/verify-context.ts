@@ -37,7 +37,6 @@ export interface VerifyProgress {
  */
 export type Holder = 'workflow' | 'lease' | 'creation';
 
-/** The fields that the comparison with the records needs, without an entry's texts. */
 export type EntryFacts = Pick<
   EntryDocument,
   'key' | 'kind' | 'account' | 'seq' | 'amount' | 'excess' | 'upstream'

@@ -50,7 +50,6 @@ interface OpenHold {
   readonly at: number;
 }
 
-/** How long a hold may exist without a task record. */
 const heldAloneMaxMs: Readonly<Record<Holder, number>> = {
   creation: hourMs,
   workflow: hourMs,

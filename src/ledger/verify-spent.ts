@@ -10,10 +10,6 @@ import type { Spent, SpentSum } from './spent.ts';
  */
 const scopesMax = 50_000;
 
-/**
- * Returns a check that follows the sums recorded in an account's entries. Each call returns what is wrong with the
- * entry, if anything.
- */
 export function createSpentCheck() {
   const sums = new Map<string, Spent>();
   const spenders = new Map<string, Spender>();

@@ -8,7 +8,6 @@ import { limitedSource } from './media-source.ts';
 import type { MediaSource } from './media-source.ts';
 import type { FromThread, ToThread } from './probe-messages.ts';
 
-/** Reads facts from media bytes in threads. A thread is terminated if a file exceeds its limits. */
 export interface MediaProbe {
   /**
    * Returns undefined if the file cannot be read at all, or not before `signal` aborts. Never rejects. `account` is the
@@ -23,7 +22,6 @@ const threadsMax = { name: 'media threads', placesMax: 4, shareMax: 2, reserve: 
 const workingMsMax = 5_000;
 const workingLookMs = 100;
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 };
-/** An idle thread uses about ten megabytes, so it is terminated after this time. */
 const idleMs = 60_000;
 
 interface ProbeThread extends Thread {

@@ -30,7 +30,6 @@ export interface UploadsDeps {
   readonly links: Pick<MediaLinks, 'read'>;
   readonly openStored: (file: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   readonly channels: Channels;
-  /** How many bytes of this machine's disk the copies may use at a time. */
   readonly copiesBytesMax: number;
   readonly log: Logger;
   readonly now: () => number;

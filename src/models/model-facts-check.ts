@@ -5,7 +5,6 @@ import type { LengthFacts, MediaFacts, MediaPart, ParameterFacts, PlainFacts } f
 import type { JsonObject, JsonValue, VideoRequest } from './request.ts';
 
 export interface FactsIssue {
-  /** As spelt by the caller. Can point inside a field: `first_frame`, `references[1]`. */
   readonly param: string;
   readonly message: string;
 }

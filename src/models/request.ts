@@ -19,7 +19,6 @@ export const imageRoles = ['first_frame', 'last_frame', 'reference'] as const;
 export type ImageRole = (typeof imageRoles)[number];
 
 export interface VideoMedia {
-  /** `lastFrame` requires `firstFrame`. */
   readonly firstFrame?: string;
   readonly lastFrame?: string;
   readonly references: readonly string[];
@@ -56,7 +55,6 @@ export interface AskedImage {
 }
 
 interface Strict {
-  /** If set, fields that are normally ignored are refused. */
   readonly strict?: true;
 }
 

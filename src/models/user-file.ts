@@ -14,7 +14,6 @@ export interface UserFile {
   readonly expiresAt: number;
 }
 
-/** The form in which requests refer to the account's own files. */
 const reference = /^asset:\/\/(file_[0-9A-Za-z]{24})$/i;
 
 export function fileIdOf(url: string): string | undefined {

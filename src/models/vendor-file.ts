@@ -18,7 +18,6 @@ const path = z
   .string()
   .max(500)
   .regex(/^\/[\w\-./~:@!$'()*+,;=?&%{}]*$/, 'must begin with / and be a path such as /jobs/{id}');
-/** Matches model names and codes. `*` stands for any text. */
 const pattern = text.refine((one) => one.split('*').length <= 3, 'may have at most two *');
 const patterns = z.union([pattern.transform((one) => [one]), z.array(pattern).min(1)]);
 
@@ -244,7 +243,6 @@ export type VendorVideos = z.infer<typeof videosSchema>;
 export type VendorImageJobs = z.infer<typeof imageJobsSchema>;
 export type VendorImages = z.infer<typeof imagesAtOnceSchema>;
 
-/** Returns the regular expression for a pattern. `*` matches any text, and every other character matches itself. */
 export function patternMatcher(given: string): RegExp {
   const parts = given.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
   return new RegExp(`^${parts.join('.*')}$`.replace(/\.\*\$$/, ''));

@@ -12,7 +12,6 @@ export interface VideoShape {
 
 type Pair = Pick<VideoShape, 'resolution' | 'ratio'>;
 
-/** Resolutions and ratios in a model's configuration entry. An empty list allows all. */
 export interface ListedShapes {
   readonly resolutions: readonly string[];
   readonly ratios: readonly string[];

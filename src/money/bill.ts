@@ -16,7 +16,6 @@ import {
 export interface Billed {
   /** Empty for lines without a job. */
   readonly job: string;
-  /** A currency or the vendor's own unit. */
   readonly unit: string;
   readonly amount: string;
   readonly lines: number;

@@ -1,13 +1,11 @@
 import type { Micros } from './money.ts';
 
-/** UTC days and calendar months. `total` never ends. */
 export const capWindows = ['day', 'month', 'total'] as const;
 export type CapWindow = (typeof capWindows)[number];
 
 /** What a cap applies to: a key, a key's use of one model, or an end user of the account. */
 export type CapScope = 'key' | 'model' | 'end_user';
 
-/** In micro-units, never negative. A window without a limit has no cap. */
 export type Caps = { readonly [Window in CapWindow]?: Micros };
 
 export interface KeyCaps {
@@ -15,7 +13,6 @@ export interface KeyCaps {
   readonly models: ReadonlyMap<string, Caps>;
 }
 
-/** `default` applies to end users without caps of their own. */
 export interface EndUserCaps {
   readonly default?: Caps;
   readonly named: ReadonlyMap<string, Caps>;
@@ -67,7 +64,6 @@ export function capsOfEndUser(caps: EndUserCaps | undefined, user: string | unde
   return capsOf('end_user', caps?.named.get(endUserName(user, caps)) ?? caps?.default);
 }
 
-/** Omits caps whose scope has no recorded use. */
 export function capStates(caps: readonly Cap[], uses: ReadonlyMap<CapScope, SpentUse>): CapState[] {
   return caps.flatMap((cap) => {
     const use = uses.get(cap.scope)?.[cap.window];

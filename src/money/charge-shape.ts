@@ -6,10 +6,6 @@ import type { PriceBasis } from './price.ts';
 export const shapeChargesMin = 3;
 export const shapeChargesMax = 32;
 
-/**
- * Returns the same text for requests that should cost the same: those with equal models, prices, factors, resolutions,
- * durations, qualities, sizes and numbers of images and inputs.
- */
 export function chargeShape(
   model: string,
   { price, channels, factor, facts, most, bounds }: PriceBasis,

@@ -12,8 +12,6 @@ import { readQuantity } from './reckoning.ts';
 import { isPriced, leastOf, needsFormula, settle, settleAsLeast, withStep } from './settle.ts';
 import type { SettleInput, Settlement } from './settle.ts';
 
-/** The input for computing the charge of a succeeded task or synchronous image. */
-
 export interface ChargeInput extends Omit<SettleInput, 'estimatedTokens'> {
   readonly tokensOf?: ((facts: SettleFacts) => bigint | undefined) | undefined;
 }

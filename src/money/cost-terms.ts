@@ -8,7 +8,6 @@ export interface CostTerms {
    * counts.
    */
   readonly price?: Price;
-  /** The value of each of the upstream's cost units in the gateway's currency, as a decimal string. */
   readonly worths: Readonly<Record<string, string>>;
   /** Whether failed jobs are billed like successful ones. If absent, the vendor's documented policy applies. */
   readonly failed?: 'billed' | 'free';

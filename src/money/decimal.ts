@@ -46,7 +46,6 @@ export function roundedTo(places: number, { digits, places: had }: Decimal): Dec
   return shortest({ digits: digits < 0n ? -magnitude : magnitude, places });
 }
 
-/** Divides by 10^`places` exactly. With 9 places, 1 becomes 0.000000001. */
 export function shifted(places: number, one: Decimal): Decimal {
   return shortest({ digits: one.digits, places: one.places + places });
 }

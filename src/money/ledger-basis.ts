@@ -34,7 +34,6 @@ const frozen = z.object({
   version: z.string(),
 });
 
-/** Does not validate the conditions of price lines again, because we wrote them ourselves. */
 const storedBasis = z.custom<PriceBasis>((value) => frozen.safeParse(value).success);
 
 export function writeHeldBasis(basis: PriceBasis, hold: Reckoning): string {

@@ -37,10 +37,6 @@ type TokenCount = Exclude<keyof Usage, 'completionTokens' | 'totalTokens'>;
 interface MeasureRow {
   readonly words: string;
   readonly kinds: readonly TaskKind[];
-  /**
-   * Returns the expected quantity. Defined only for measures of rendered output. A request that matches none of such a
-   * measure's price lines has no price.
-   */
   readonly rendered?: (extent: Extent) => Quantity | undefined;
   readonly reported: (facts: SettleFacts) => Quantity | undefined;
   /** The usage field that reports the measure, if `reported` reads nothing else. */

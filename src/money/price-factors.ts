@@ -8,7 +8,6 @@ import { parseMicros } from './money.ts';
 export interface PriceFactors {
   /** Undefined if the account pays list prices. */
   readonly all?: string;
-  /** Factors for individual models, which replace `all`. */
   readonly models: ReadonlyMap<string, string>;
 }
 
@@ -16,7 +15,6 @@ export const noFactors: PriceFactors = { models: new Map() };
 
 const factorMax = 100n * 1_000_000n;
 
-/** Normalizes `0.90` to `0.9`. Returns undefined unless the text is a decimal from 0 to 100 with at most 6 places. */
 export function parseFactor(text: string): string | undefined {
   const micros = parseMicros(text);
   const decimal = parseDecimal(text);

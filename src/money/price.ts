@@ -75,16 +75,13 @@ export interface PriceBasis {
   readonly channels?: Readonly<Record<string, Price>>;
   /** The account's factor, by which all these prices are multiplied. Undefined if it is 1. */
   readonly factor?: string;
-  /** The facts that at least one channel receives. */
   readonly facts: PriceFacts;
   /** By channel id: the facts that are not sent to the channel. */
   readonly unsent?: Readonly<Record<string, readonly string[]>>;
-  /** By channel id: the size that determines an image's price if no price line matches the image's own size. */
   readonly sizes?: Readonly<Record<string, string>>;
   /** The measured length of the request's videos. Undefined if it is unknown or does not affect the price. */
   readonly input_seconds?: number;
   readonly most?: MostOutput;
-  /** The most input, and the most megapixels per image, that the request and its model allow. */
   readonly bounds?: Bounds;
   /** The least that the request costs, in micro-units as decimal text. Charged if no known fact has a price. */
   readonly least?: string;
@@ -128,7 +125,6 @@ export interface Count {
   readonly source: CountSource;
 }
 
-/** Assumed counts affect only holds, so they become zero in charges. */
 export function chargeable({ quantity, source }: Count): Count {
   return { quantity: source === 'assumed' ? { ...quantity, numerator: 0n } : quantity, source };
 }
@@ -273,7 +269,6 @@ export function chargeOf(
   return { amount, lines, steps: [...steps, { kind: 'factor', factor, amount }] };
 }
 
-/** Returns undefined for a zero count that the calculation need not list. */
 function chargeLine(
   line: PriceLine | undefined,
   index: number,
@@ -302,7 +297,6 @@ function chargeLine(
   };
 }
 
-/** `multiplier` is a decimal string such as "1.25". Rounds half up. */
 export function multiply(amount: Micros, multiplier: string): Micros {
   return divideHalfUp(amount * (parseMicros(multiplier) ?? microsPerUnit), microsPerUnit);
 }

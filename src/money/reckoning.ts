@@ -4,7 +4,6 @@ import type { Micros } from './money.ts';
 import type { Measure } from './measures.ts';
 import type { ChargedLine, PriceFacts } from './price.ts';
 
-/** An exact fraction, for example tokens / 1,000,000, milliseconds / 1,000 or images / 1. */
 export interface Quantity {
   readonly numerator: bigint;
   readonly denominator: bigint;
@@ -60,16 +59,13 @@ export interface WrittenLine {
   readonly measure: Measure;
   readonly price: string;
   readonly quantity: string;
-  /** The free part of the quantity, also as `numerator/denominator`. Undefined if nothing is free. */
   readonly free?: string;
   readonly source: CountSource;
   readonly of?: PriceFacts;
-  /** The number of images whose megapixels are counted. Undefined if there is only one. */
   readonly images?: number;
   readonly amount: string;
 }
 
-/** How an amount was calculated, as JSON-safe data for the ledger entry. */
 export interface Reckoning {
   readonly rules_of: 'model' | 'channel';
   readonly facts: PriceFacts;
@@ -98,7 +94,6 @@ export function readQuantity(written: string): Quantity | undefined {
   return { numerator: BigInt(numerator), denominator: BigInt(denominator) };
 }
 
-/** The decimal places of an exact amount (millionths of a micro-unit). */
 const exactPlaces = 12;
 
 export function writeLine({ price, quantity, free, exact, ...line }: ChargedLine): WrittenLine {

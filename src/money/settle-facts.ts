@@ -1,9 +1,7 @@
-/** The token counts that the upstream reported. Undefined fields were not reported. */
 export interface Usage {
   readonly completionTokens?: number;
   readonly totalTokens?: number;
   readonly textTokens?: number;
-  /** Input by kind, excluding cached tokens. */
   readonly inputTextTokens?: number;
   readonly inputImageTokens?: number;
   readonly inputAudioTokens?: number;

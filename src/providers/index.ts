@@ -42,7 +42,6 @@ const vendors = {
   xai,
 };
 
-/** All adapters, by the name that gateway.yaml uses as a channel's `provider`. */
 export const providers: Readonly<Record<string, Provider>> = Object.fromEntries(
   Object.entries(vendors).map(([name, provider]) => [name, withTypedAnswers(provider)]),
 );

@@ -259,7 +259,6 @@ export interface Submitted {
 export interface LostSubmit<Request> {
   readonly request: Request;
   readonly marker: string;
-  /** The lost request was sent between `sentAfter` and `sentBefore`, in Unix milliseconds. */
   readonly sentAfter: number;
   readonly sentBefore: number;
 }
@@ -401,7 +400,6 @@ export interface UpstreamErrorOptions {
 export class UpstreamError extends Error {
   readonly outcome: UpstreamOutcome;
   readonly code: string;
-  /** One line from the upstream or the adapter that explains the error. */
   readonly words: string;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;

@@ -21,10 +21,6 @@ import type { ResultStorage } from './storage.ts';
 import { timeLimit } from '../process/running-time.ts';
 
 export interface ResultCopier {
-  /**
-   * Copies the linked files, and adds references to the copies to the items. An item that cannot be copied in time is
-   * returned unchanged and copied later. Rejects only while MongoDB is unavailable, because every copy needs a record.
-   */
   readonly deliver: Deliver;
   retryDue(isOver?: IsOver): Promise<Walked>;
   deleteExpired(isOver?: IsOver): Promise<Walked>;
@@ -222,10 +218,6 @@ function keptUntil({ now, retentionSeconds }: Pick<ResultCopierDeps, 'now' | 're
   return now() + retentionSeconds * 1000;
 }
 
-/**
- * Returns the items with new links, if the upstream still has the job. Links are valid for hours, so the old ones may
- * have expired.
- */
 async function withFreshLinks(
   task: Task,
   items: readonly ResultItem[],

@@ -72,10 +72,6 @@ export interface ResultsDeps {
 
 const daySeconds = 86_400;
 
-/**
- * Opens the storage configured under `results:` in gateway.yaml. A reload cannot move files, so the storage stays the
- * same until the process exits.
- */
 export async function openResults(deps: ResultsDeps): Promise<Results> {
   const { config, channels, environment, log, now } = deps;
   const opened = await openStorage(config, environment);
@@ -163,10 +159,6 @@ function warnOfLinks(address: Address, log: Logger): Pick<KeptResults, 'unreacha
   return { unreachableLinks };
 }
 
-/**
- * Logs the storage's problem at startup. Storage that does not respond now may do so later, so each maintenance run
- * checks it again.
- */
 function warnOfStorage(storage: ResultStorage, log: Logger): void {
   storage.problem().then(
     (problem) => problem !== undefined && log.warn({}, problem),

@@ -26,7 +26,6 @@ export interface ResultStorage {
   remove(key: string): Promise<void>;
   /** Deletes unfinished files of dead processes. Undefined if the storage does so itself. */
   readonly sweep?: (onFailed: SweepFailed, isOver?: IsOver) => Promise<Walked>;
-  /** Returns why no file is accepted, if that is known. */
   refusal(): Promise<NotStoredError | undefined>;
   /** Returns sentences for operators about what to change in the storage, or undefined if nothing needs to change. */
   problem(): Promise<string | undefined>;

@@ -9,7 +9,6 @@ import type { AskedRequest } from '../models/request.ts';
 import type { DroppedChannel, RouteCandidate } from '../task/candidates.ts';
 
 export interface RouteExplanation {
-  /** In a randomly drawn order. The next request may get a different order within each priority. */
   readonly candidates: readonly ExplainedCandidate[];
   /** Excludes channels that the request would wait for. */
   readonly dropped: readonly DroppedChannel[];

@@ -18,7 +18,6 @@ export interface PlannedPrice {
   readonly expected: QuotedCharge;
   readonly usualReckoning: () => Reckoning;
   readonly range: { readonly least: Micros; readonly most: Micros };
-  /** The length to charge if the upstream reports none. Undefined if the request does not determine a length. */
   readonly seconds?: number;
   readonly quotes: ReadonlyMap<string, Quote>;
   readonly basis: PriceBasis;
@@ -75,9 +74,6 @@ function leastOf(quotes: ReadonlyMap<string, Quote>, first: Quote): Micros {
     .reduce((low, amount) => (amount < low ? amount : low), first.least.amount);
 }
 
-/**
- * Returns the highest bound over all channels for each priced input measure, or undefined if only output has a price.
- */
 function boundsOf(quotes: ReadonlyMap<string, Quote>): Bounds | undefined {
   const highest: { [M in Measure]?: GivenCount } = {};
   for (const { bounds } of quotes.values()) {

@@ -36,9 +36,7 @@ export interface Quote {
   readonly seconds?: number;
   readonly secondsMax?: number;
   readonly fixed: PriceFacts;
-  /** Facts in `fixed` that the upstream may render differently. */
   readonly open: readonly (keyof PriceFacts)[];
-  /** The resolutions that the upstream may choose from if the request specifies none. Undefined if unknown. */
   readonly resolutions?: readonly string[];
   /** The size that determines an image's price if no price line contains its own size. */
   readonly size?: string;
@@ -65,10 +63,6 @@ export interface QuoteContext {
   readonly calls?: number;
 }
 
-/**
- * Returns undefined if no price line matches. If an image's size is in no price line, the most expensive of its
- * possible sizes determines the price.
- */
 export function quoteRequest(written: GenerationRequest, context: QuoteContext): Quote | undefined {
   const request = asSent(written, context.facts);
   const asked = quoteAs(request, context);

@@ -33,10 +33,6 @@ interface TaskStorage {
   readonly storageRefusal: StorageRefusal;
 }
 
-/**
- * Like `withStorage`, but for tasks. Their results are always links, so only channels whose links callers cannot use
- * need the storage.
- */
 export function withStorageForTask(
   plan: RoutePlan,
   kind: TaskKind,

@@ -4,7 +4,6 @@ import type { VendorBalance } from '../providers/provider.ts';
 import type { Channels, OpenChannel } from './channels.ts';
 import { judge, saidBy } from './try-credential.ts';
 
-/** Times are in Unix milliseconds. */
 export interface SeenBalance {
   readonly credential: string;
   readonly balance?: VendorBalance;

@@ -25,7 +25,6 @@ export interface JudgedCaps {
   /** The last ledger entry up to which usage has been compared with the caps. */
   readonly upTo: bigint;
   readonly revision: number;
-  /** The revision for which usage was last compared with the caps. */
   readonly judged: number;
 }
 
@@ -122,7 +121,6 @@ function judgedCaps(alerts: Collection<AlertDocument>) {
       await alerts.updateOne({ _id: account, 'caps.upTo': { $lt: upTo } }, { $set: { 'caps.upTo': upTo } });
     },
 
-    /** Requests a comparison with current usage. Does nothing for an account without cap events. */
     async noteCapsChanged(account: string): Promise<void> {
       await alerts.updateOne(
         { _id: account, 'caps.revision': { $gte: 0 } },

@@ -151,7 +151,6 @@ function accountLists(
   toAccount: (document: AccountDocument) => Account,
 ) {
   return {
-    /** Finds accounts by the start of a word in the name, or by any part of the id. */
     async search(text: string, limit: number): Promise<Account[]> {
       const found = accounts.find({ texts: inTexts(text) }).limit(limit);
       return (await found.toArray()).map(toAccount);
@@ -199,7 +198,6 @@ function accountEnds(
       return begun.matchedCount === 1;
     },
 
-    /** Returns at most 100 accounts, ordered by id. */
     async deleting(after: string): Promise<Account[]> {
       const found = accounts.find({ deleting: { $gt: after } }).sort({ deleting: 1 });
       return (await found.limit(deletionsAtOnce).toArray()).map(toAccount);

@@ -21,7 +21,6 @@ export function createAnswerBodyStore(db: Db, { seal, open }: Sealing) {
   return {
     ensureIndexes: () => ensureIndexes(bodies, [expiring]),
 
-    /** Returns the number of documents written. Idempotent. */
     async write(answer: {
       readonly made: string;
       readonly body: readonly Uint8Array[];

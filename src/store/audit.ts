@@ -87,7 +87,6 @@ type Ended = EndedItem & Pick<AuditEntry, 'changes'>;
 
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
-/** A permanent record of what operators did. Only an entry's outcome can change, until the account is deleted. */
 export function createAuditStore(db: Db) {
   const audit = openCollection<AuditDocument>(db, 'audit', durable);
   const singles = openCollection<SingleDocument>(db, 'audit', durable);

@@ -23,7 +23,6 @@ interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
   readonly _id: string;
   readonly event: string;
   readonly dueAt?: number;
-  /** Undefined for caps whose window never ends. */
   readonly expires?: Date;
 }
 

@@ -34,10 +34,6 @@ export function createChannelHealthStore(db: Db, now: () => number) {
       await repeatOnDuplicate(() => circuits.replaceOne({ _id: id }, fields, { upsert: true }));
     },
 
-    /**
-     * Returns whether this task may probe an open circuit. Only one task at a time may, across all processes. Tasks
-     * that failed there are suspect and wait longer.
-     */
     async takeProbe(id: string, { task, isSuspect, isConcerned, leaseMs }: Probe): Promise<boolean> {
       const at = now();
       const free = { _id: id, state: 'open', probeUntil: { $lte: at } } as const;

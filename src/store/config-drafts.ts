@@ -14,7 +14,6 @@ export interface DraftEdit {
 
 /** The configuration that operators are preparing. There is one draft for the whole gateway. */
 export interface ConfigDraft {
-  /** Incremented by each edit and each discard. */
   readonly revision: number;
   readonly base: number;
   readonly text: string;
@@ -30,7 +29,6 @@ interface DraftDocument {
 }
 
 export interface ConfiguredSecret {
-  /** The NAME in `${sealed:NAME}`. */
   readonly name: string;
   /** The last characters of the value. Empty for a short value. */
   readonly ending: string;
@@ -63,7 +61,6 @@ export function createConfigDraftStore(db: Db, { seal, open }: Sealing) {
   }
 
   return {
-    /** Revision 0 means that no draft has ever existed. */
     async read(): Promise<{ readonly revision: number; readonly draft?: ConfigDraft }> {
       const found = await drafts.findOne({ _id: only });
       if (found === null) return { revision: 0 };

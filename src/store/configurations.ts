@@ -6,13 +6,11 @@ import type { SealedDocument, Sealing } from './sealed-document.ts';
 
 export interface ConfigurationHead {
   readonly version: number;
-  /** The first 12 hex digits of the text's SHA-256. */
   readonly hash: string;
   readonly currency: string;
   /** An operator's name, or `signal` or `start`. */
   readonly by: string;
   readonly reason?: string;
-  /** The hash of the latest version that came from a file. Undefined if this version itself did. */
   readonly file?: string;
   readonly node: string;
   /** Unix milliseconds by the publishing process's clock. */
@@ -20,7 +18,6 @@ export interface ConfigurationHead {
 }
 
 export interface PublishedConfiguration extends ConfigurationHead {
-  /** The text before `${NAME}` is substituted. */
   readonly text: string;
 }
 
@@ -102,9 +99,6 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   return {
     ensureIndexes: () => ensureIndexes(replaced, [{ name: 'hash', key: { hash: 1 } }]),
 
-    /**
-     * Returns a version that may be outdated. Use this function only for display, where the version is soon read again.
-     */
     head,
     confirmHead,
 

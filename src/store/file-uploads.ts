@@ -20,7 +20,6 @@ export interface StoredUpload extends UploadKey {
 export interface ReadyUpload {
   readonly id: string;
   readonly url: string;
-  /** No request refers to the upload after this time, in Unix milliseconds. */
   readonly usableUntil: number;
   readonly dueAt: number;
 }
@@ -81,7 +80,6 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       return (await uploads.updateOne(owned, { $set })).matchedCount === 1;
     },
 
-    /** Records that the upload has failed. The next call to `claim` retries it. */
     async abandon(key: UploadKey, owner: string): Promise<void> {
       await uploads.deleteOne({ _id: idOf(key), owner, state: 'uploading' });
     },

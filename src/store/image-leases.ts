@@ -37,7 +37,6 @@ interface OwedDocument extends OwedCharge {
 
 export type ImageLeaseStore = ReturnType<typeof createImageLeaseStore>;
 
-/** The length of the part of an image id that identifies its process's lease. */
 export const imageLeaseIdLength = 16;
 
 export function createImageLeaseStore(db: Db) {

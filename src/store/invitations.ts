@@ -1,7 +1,6 @@
 import type { Invited } from '../base/invitation.ts';
 
 export interface RedeemedLink {
-  /** The HMAC of the link. */
   readonly link: string;
   readonly issued: Pick<Invited, 'hmac' | 'prefix'>;
 }

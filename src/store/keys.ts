@@ -24,7 +24,6 @@ export interface ApiKey {
   readonly id: string;
   readonly account: string;
   readonly name: string;
-  /** The key's first characters, by which its owner recognises it. */
   readonly prefix: string;
   readonly scopes: readonly KeyScope[];
   /** CIDRs from which the key may be used. Undefined allows any address. */
@@ -38,7 +37,6 @@ export interface ApiKey {
   readonly channels?: readonly string[];
   /** Whether requests may reference assets in an upstream account (`asset://…`). Undefined means no. */
   readonly assetUrls?: boolean;
-  /** Whether fields that have no effect are errors in all requests made with the key. */
   readonly strict?: boolean;
   readonly endUserRequired?: boolean;
   readonly requestsPerMinute?: number;
@@ -223,7 +221,6 @@ function keyLists(keys: Collection<KeyDocument>) {
       return (await found.toArray()).map(toKey);
     },
 
-    /** Returns keys newest first. `after` is the previous page's last key. */
     async list(
       filter: { readonly account?: string },
       { limit, after }: { readonly limit: number; readonly after?: ApiKey },

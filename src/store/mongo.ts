@@ -162,7 +162,6 @@ export interface IndexShape {
   readonly key: Readonly<Record<string, IndexDirection>>;
   readonly unique?: true;
   readonly sparse?: true;
-  /** Makes a TTL index. The field must be a Date. */
   readonly expireAfterSeconds?: number;
 }
 

@@ -20,7 +20,6 @@ export interface NodeReport {
 }
 
 export interface RunConfiguration {
-  /** 0 if the process runs its own file, which is not known to have been published. */
   readonly version: number;
   readonly hash: string;
   readonly refused?: { readonly version: number; readonly reasons: readonly string[] };
@@ -103,7 +102,6 @@ export function createNodeStore(db: Db) {
       await nodes.deleteOne({ _id });
     },
 
-    /** Returns the nodes seen within ten minutes before the most recent report. */
     async list(): Promise<readonly Node[]> {
       const found = await nodes.find().sort({ _id: 1 }).limit(nodesMax).toArray();
       // The reading process also reports, so the newest report is about as recent as the read.

@@ -49,7 +49,6 @@ export function createRenderTimesStore(db: Db, now: () => number) {
   return {
     ensureIndexes: () => ensureIndexes(renders, [expiring]),
 
-    /** Skips documents that cannot be parsed. */
     async list(): Promise<RenderRecord[]> {
       const documents: unknown[] = await renders.find().limit(recordsMax).toArray();
       return documents.flatMap((document) => {

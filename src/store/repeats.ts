@@ -91,7 +91,6 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       await Promise.all([ensureIndexes(records, [expiring]), bodies.ensureIndexes()]);
     },
 
-    /** Returns undefined if the caller now owns the claim, or else the earlier request's record. */
     async claim(claim: RepeatClaim): Promise<RepeatRecord | undefined> {
       const fresh = freshDocument(claim, now());
       for (;;) {
@@ -142,7 +141,6 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       await records.updateOne({ _id: id, made }, { $inc: { beat: 1 } });
     },
 
-    /** Stores a response, which no request receives before `complete`. Idempotent. */
     async store(name: RepeatName, { status, mayRetry, body }: AnswerToStore): Promise<void> {
       const { made } = name;
       const record = await records.findOne({ _id: name.id, made }, { projection: { expires: 1 } });

@@ -14,7 +14,6 @@ export interface RequestRecord {
   readonly task: string;
   readonly account: string;
   readonly request: GenerationRequest;
-  /** The secret part of the address at which an upstream may call us back about this task. */
   readonly callbackToken: string;
   /** Kept here because it may contain secrets. */
   readonly callbackUrl?: string;
@@ -25,7 +24,6 @@ export interface RequestRecord {
   readonly by: string;
 }
 
-/** `deadlineAt` is in Unix milliseconds. The request is kept for some time after the deadline. */
 export interface NewRequest extends RequestRecord, Pick<Task, 'deadlineAt'> {}
 
 type Written = Pick<RequestRecord, 'request' | 'callbackToken' | 'callbackUrl'>;
@@ -74,7 +72,6 @@ export function createRequestStore(
     isForgotten: ({ deadlineAt }: Pick<Task, 'deadlineAt'>): boolean => expiresAt(deadlineAt) <= now(),
     ...requestChanges(requests, expiresAt),
 
-    /** Returns the number of sealed bytes, or undefined if an earlier try of this creation wrote the request. */
     async insert(asked: NewRequest): Promise<number | undefined> {
       const { task: _id, request, callbackToken, callbackUrl, deadlineAt, ...legible } = asked;
       const sealed = seal(placeOf(_id), JSON.stringify({ request, callbackToken, callbackUrl }));
@@ -106,7 +103,6 @@ export function createRequestStore(
       return kept(await requests.findOne({ _id: task }));
     },
 
-    /** Returns the beginnings of these tasks' prompts, by task id. Expired prompts are missing. */
     async prompts(tasks: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const found = await requests
         .find({ _id: { $in: [...tasks] } })
@@ -164,7 +160,6 @@ function readPrompt(id: string, prompt: SealedDocument, open: Sealing['open']): 
   }
 }
 
-/** Shown instead of a prompt for which this process lacks the key. */
 const unreadable = 'cannot be read';
 
 function toRecord(document: RequestDocument, open: Sealing['open']): RequestRecord {

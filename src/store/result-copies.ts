@@ -51,7 +51,6 @@ export function createResultCopyStore(db: Db) {
       );
     },
 
-    /** Writes the whole document, so an earlier try's error does not remain with a successful copy. */
     async write({ task: _id, ...fields }: ResultCopy): Promise<void> {
       await repeatOnDuplicate(() => copies.replaceOne({ _id }, fields, { upsert: true }));
     },
@@ -68,7 +67,6 @@ export function createResultCopyStore(db: Db) {
       return copies.countDocuments({ state });
     },
 
-    /** Returns at most `eachMax` copies per channel. */
     async listRetries(page: DuePage): Promise<ResultCopy[]> {
       return (await findDueByChannel(copies, { state: 'retry' }, page)).map(toCopy);
     },

@@ -8,7 +8,6 @@ import { durable, openCollection } from './mongo.ts';
 
 export interface SealedPlace {
   readonly name: string;
-  /** Returns a page of documents ordered by id, each with the key ids of its values. */
   page(after?: string): Promise<readonly HeldKeys[]>;
   /** Returns false if the values have been changed or removed since they were read. */
   rewrite(id: string, reseal: (at: SealedAt, sealed: Sealed) => Sealed): Promise<boolean>;

@@ -149,7 +149,6 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
   }
 
   return {
-    /** Takes a slot that is free or has an expired lease, with one atomic update. Returns undefined if all are held. */
     async reserve(queue: string, limit: number, lease: NewLease): Promise<string | undefined> {
       const whole = `${queue}/${limit}`;
       for (let seen = 0; ;) {
@@ -167,7 +166,6 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
       return (await slots.updateOne({ _id: id, task }, { $set: { until } })).matchedCount === 1;
     },
 
-    /** Extends a task's leases. Leases that already end later stay as they are. */
     async keep({ task, until }: Lease): Promise<void> {
       await slots.updateMany({ task }, { $max: { until } });
     },
@@ -219,7 +217,6 @@ function toSlot({ _id: id, queue, task }: SlotDocument): HeldSlot {
 
 function ticketOperations(tickets: Collection<TicketDocument>) {
   return {
-    /** Records when the task checks again. Returns the ticket's order, or undefined if the task has no ticket. */
     async keepTicket(task: string, queue: string, looksAt: number): Promise<string | undefined> {
       const kept = await tickets.findOneAndUpdate({ _id: `${task}@${queue}` }, { $set: { looksAt } });
       return kept?.order;

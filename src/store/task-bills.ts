@@ -53,7 +53,6 @@ export function taskBills(tasks: Collection<TaskDocument>) {
   }
 
   return {
-    /** Returns tasks whose last job is or was at the channel. */
     listBilled: (span: BilledSpan) => page('sort', { channel: span.channel }, span),
 
     /** Returns the few tasks with an attempt at the channel that may or may not have a job. */

@@ -156,18 +156,11 @@ function callbackDebts(tasks: Collection<TaskDocument>) {
       await tasks.updateOne({ _id: task, owes: task }, { $unset: { owes: '' } });
     },
 
-    /**
-     * Returns the ids of tasks with abandoned callbacks, ordered, after the id `after`. A task that leaves the list
-     * does not move the others.
-     */
     async abandonedCallbacks(limit: number, after: string = ''): Promise<string[]> {
       const found = tasks.find({ gaveUp: { $gt: after } }, { projection: { _id: 1 } }).sort({ gaveUp: 1 });
       return (await found.limit(limit).toArray()).map(({ _id }) => _id);
     },
 
-    /**
-     * Like `abandonedCallbacks`, for tasks whose callback is due and has failed at least once in its current series.
-     */
     async failingCallbacks(limit: number, after: string = ''): Promise<string[]> {
       const failing = { owes: { $gt: after }, 'callback.isFailing': true };
       const found = tasks.find(failing, { projection: { _id: 1 } }).sort({ owes: 1 });

@@ -18,7 +18,6 @@ import { sortKey } from './task-document.ts';
 import type { EndKind, TaskDocument } from './task-document.ts';
 import { endKinds } from './task-query.ts';
 
-/** A count that takes longer is abandoned without a result. */
 const limit = { maxTimeMS: 10_000 };
 
 /** `since` is the time of the oldest task, in Unix milliseconds. */

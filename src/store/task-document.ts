@@ -12,10 +12,6 @@ import type { Wait } from '../task/wait.ts';
 import { updateWith } from './mongo.ts';
 import type { SealedParts } from './sealed-document.ts';
 
-/**
- * A task as stored: its record, and fields that only indexes need. Times are in Unix milliseconds, and amounts are
- * int64.
- */
 export interface TaskDocument extends Omit<Task, 'id'> {
   readonly _id: string;
   /** Unique. Sorts by creation, newest last. */
@@ -34,7 +30,6 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   /** Set while the task is waiting for a failed upstream. A separate field, so its index contains only these tasks. */
   readonly behind?: { readonly place: string; readonly deadlineAt: number };
   readonly end?: TaskEnd;
-  /** Search terms for the words in the task's failures, and a copy of `sort`. */
   readonly said?: { readonly terms: readonly string[]; readonly sort: string };
   /** Upstreams' messages, sealed by task-words.ts. */
   readonly words?: SealedParts;
@@ -89,7 +84,6 @@ export function toTask(document: TaskDocument): Task {
   return { id, ...fields };
 }
 
-/** Fields by path. Undefined removes the field. */
 type MoreFields = Readonly<Record<string, unknown>>;
 
 export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) {
@@ -179,7 +173,6 @@ function changed(was: Derived, follows: Derived): Partial<Derived> {
   );
 }
 
-/** The time has a fixed width, so keys sort by time. */
 export function sortKey(time: number, id: string): string {
   return `${paddedTime(time)}-${id}`;
 }
@@ -188,7 +181,6 @@ function paddedTime(milliseconds: number): string {
   return milliseconds.toString().padStart(14, '0');
 }
 
-/** Returns an id that no two tries share. */
 export function tryIdAt(milliseconds: number, random: string): string {
   return `${paddedTime(milliseconds)}-${random}`;
 }

@@ -28,7 +28,6 @@ interface FlowId {
   readonly model: string;
 }
 
-/** Reads flows with two queries, each on an index by time. */
 export function taskFlows(tasks: Collection<TaskDocument>) {
   return {
     async flows({ from, before, stepMs }: FlowsAsked): Promise<Flow[]> {

@@ -125,10 +125,6 @@ interface Reading {
   readonly remember: (found: TaskDocument | null) => Task | undefined;
 }
 
-/**
- * Records the task's wait before its submission. The state does not change, so an operator's plan stays valid. An
- * unchanged wait writes nothing.
- */
 function createSetWait(
   { tasks, now }: Pick<TaskStepsDeps, 'tasks' | 'now'>,
   { look, confirm, remember }: Reading,

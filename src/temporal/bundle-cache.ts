@@ -7,10 +7,6 @@ import { z } from 'zod';
 import { keptPath, readKept } from '../process/kept-files.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/**
- * The file extension of the gateway's modules. In the npm package, which contains compiled modules, it differs from the
- * repository's.
- */
 const extension = extname(fileURLToPath(import.meta.url));
 
 export function modulePath(name: string): string {
@@ -19,11 +15,6 @@ export function modulePath(name: string): string {
 
 export const bundleSchema = z.object({ code: z.string(), sourceMap: z.string() });
 
-/**
- * Returns where the bundle for exactly these sources is stored. Its name is a hash of everything that goes into it:
- * workflows import only from these directories, package.json pins every package's version, including the bundler's, and
- * bundle-process.ts contains the bundler's options.
- */
 export async function bundlePath(): Promise<string> {
   const directories = ['src/base', 'src/errors', 'src/models', 'src/money', 'src/task', 'workflows'];
   const names = await Promise.all(

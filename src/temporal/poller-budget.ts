@@ -12,16 +12,8 @@ const queuePollsMax = 10;
 const fixedQueues = 2;
 const queuesPerChannel = 2;
 
-/**
- * The maximum number of polls for all channels together. The rest is for a second small process and for queues added by
- * a reload.
- */
 const channelPollsMax = 800;
 
-/**
- * Returns how many polls each of this many new channel queues gets. `open` is the number of open polls on other
- * channels. Every queue gets at least one.
- */
 export function pollsPerQueue(queues: number, open = 0): number {
   const share = Math.floor((channelPollsMax - open) / Math.max(queues, 1));
   return Math.min(Math.max(share, 1), queuePollsMax);

@@ -56,7 +56,6 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
   const redeliver = createRedelivery(client, queuePrefix, { replaces: true });
   const search = createTaskSearch(client, queuePrefix);
 
-  /** Retries while the outcome is unknown. The id ensures that the workflow starts only once. */
   async function start(input: TaskInput): Promise<void> {
     const endsAt = now() + startDeadlineMs;
     for (let tries = 1; ; tries += 1) {

@@ -477,7 +477,6 @@ describe('a render time', () => {
   it('counts from the acceptance in the next attempt, too; without a wait there is no heartbeat', async () => {
     const remembered = async (ms: number) => {
       const input = await newTask({ expectedSeconds: 600 });
-      // By this clock, the attempt ends as soon as it begins.
       const worker = world.worker({ ...upstream(pending), ...roomy(), monotonic: () => 0 });
       const run = worker.submit(input, laterBy(ms));
       await expect(run).rejects.toMatchObject({ type: 'StillWaiting' });

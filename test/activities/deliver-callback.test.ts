@@ -250,7 +250,6 @@ it('410 stops at once', async () => {
 });
 
 it.each([
-  // Three quarters of 16. The rest is reserved for other accounts with the same host.
   { what: 'a host that never answers', hostOf: () => 'dead.example', inFlightMax: 12 },
   {
     what: 'as many hosts of one account that never answer',

@@ -91,7 +91,6 @@ export async function openTaskWorld(): Promise<TaskWorld> {
       webhookSecrets: async () => [`whsec_${Buffer.alloc(24).toString('base64')}`],
       places,
       promptHosts: createPromptHosts({ places, callsMax: 100, avoidMs: 60_000, now }),
-      // A receiver that responds always counts as fast enough, however busy the machine is.
       sleep: () => new Promise(() => undefined),
       post: async () => ({ status: 200 }),
       present: ({ id }) => JSON.stringify({ id }),

@@ -321,7 +321,6 @@ const loops: Readonly<
   'temporary directories': (touch) =>
     besideFiles(
       touch,
-      // The process must also start, not just delete the directories.
       async (parent) => (await openImageWorkspaces(Date.now, parent)).close(),
       'mediary-upload-',
     ),
@@ -507,7 +506,6 @@ function reachedFrom(start: string, sources: Sources): ReadonlySet<string> {
   return reached;
 }
 
-/** Returns the loops that await something and catch nothing. */
 function bareLoops(text: string): string[] {
   return [...text.matchAll(/^( *)(?:for (?:await )?\(|while \(|do (?=\{))[^\n]*?(?:;\n|\{\n[\s\S]*?^\1\})/gm)]
     .map(([loop]) => loop)

@@ -139,7 +139,6 @@ describe('the concurrency limit of a credential', () => {
       const extended = { action: 'extend', seconds: 2 * daySeconds, reason: 'a slow upstream' };
       expect((await gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, extended)).status).toBe(200);
     }
-    // Past the deadline of two days, and past the time that a slot is kept beyond it.
     gateway.clock.aheadMs += 3 * daySeconds * 1000;
     const refused = await account.create({ prompt: 'one more' });
     expect(refused.body.error).toMatchObject({ code: 'concurrency_limit_exceeded' });

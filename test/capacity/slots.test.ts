@@ -318,7 +318,6 @@ describe('the slots of a credential', () => {
     const store = createSlotStore(database.db, now);
     const own = openKeeper('q8', 1);
     let answer: SlotAnswer | undefined;
-    // Before its ticket is removed, the task asks again and is granted a slot.
     const granting = openKeeper('q8', 1, {
       removeTicket: async (task, queue) => {
         answer ??= await own.take(request('q8', task));

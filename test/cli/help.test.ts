@@ -114,7 +114,6 @@ describe('the program on the PATH', () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  // Runs the program from another directory through a link, such as `npm link` and the image create.
   const gateway = (...line: string[]) =>
     promisify(execFile)('gateway', line, {
       cwd: directory,

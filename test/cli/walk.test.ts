@@ -193,7 +193,6 @@ it('channel_gone is seen everywhere once a reload took its channel away, and end
 });
 
 it('no_worker is seen everywhere once the only worker of a channel has ended, and ends by `fail`', async () => {
-  // The gateway's own worker cannot load this file.
   const file = join(directory, 'left.yaml');
   const channel = /^ {2}- id: main\n(?: {4}.*\n)+/m.exec(yaml)?.[0] ?? '';
   const left = channel

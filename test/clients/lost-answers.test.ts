@@ -275,7 +275,6 @@ it('a client that counts gets the video whose answer a proxy had read to its end
 });
 
 const picture = 'gpt-image';
-/** A model whose images are links, the only form that the task-based interfaces deliver here. */
 const job = 'wan-image';
 const asked = (prompt: string) => ({ model: picture, prompt });
 const chat = (prompt: string) => ({ model: picture, messages: [{ role: 'user', content: prompt }] });

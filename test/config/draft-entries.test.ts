@@ -37,7 +37,6 @@ const notInForms: readonly (readonly [reason: string, places: RegExp])[] = [
 
 const alternativesOf = (schema: Schema): Schema[] => schema.anyOf ?? [schema];
 
-/** Returns every place in the schema. Elements of a list or free mapping are `*`. */
 function placesIn(schema: Schema, place = ''): string[] {
   return alternativesOf(schema).flatMap((one) => {
     if (one.properties !== undefined)

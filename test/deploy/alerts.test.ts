@@ -154,7 +154,6 @@ const faults: readonly {
     alert: 'MediaryUpstreamFailing',
     model: 'silent',
     mark: 'poll:500',
-    // The failed polls must outnumber the successful submissions.
     shows: ['mediary_upstream_requests_total', { channel: 'silent', class: 'ambiguous' }],
   },
   {

@@ -155,7 +155,6 @@ done
     for (const name of ['.ci', 'bin', 'tmp', '.mediary', '.mediary/bin']) mkdirSync(join(project, name));
     copyFileSync(join(import.meta.dirname, '../../.ci/run'), join(project, '.ci/run'));
     writeFileSync(join(project, 'bin/npm'), npm, { mode: 0o755 });
-    // The runs find this browser, so they do not install one.
     writeFileSync(join(project, 'bin/chromium-headless-shell'), '', { mode: 0o755 });
     writeFileSync(join(project, 'report.json'), report(file('passed', 'passed')));
     const { stdout, status } = spawnSync('bash', [join(project, '.ci/run')], {

@@ -177,7 +177,6 @@ describe('docker-compose.yml', () => {
 
   it('keeps the UI from fetching news, and lets the server accept calls without a password', () => {
     expect(service('temporal-ui').environment).toMatchObject({ TEMPORAL_DISABLE_NEWS_FETCH: 'true' });
-    // Later versions do not start without this variable.
     expect(service('temporal').environment).toMatchObject({ TEMPORAL_ALLOW_NO_AUTH: 'true' });
   });
 

@@ -49,7 +49,6 @@ export async function startFaultUpstream(
     const isCreate = received.method === 'POST';
     const n = isCreate ? (counts.get(row) ?? 0) + 1 : 0;
     if (isCreate) counts.set(row, n);
-    // A list request has a query. A poll for a single job has the job in its path.
     const isPoll = received.method === 'GET' && !(received.url ?? '').includes('?');
     const fault = isCreate ? faults?.create : isPoll ? faults?.poll : undefined;
     if (fault !== undefined && n <= (faults?.times ?? Number.MAX_SAFE_INTEGER)) return fault(exchange);

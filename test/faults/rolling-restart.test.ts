@@ -40,7 +40,6 @@ async function startPair(): Promise<Pair> {
   const environment = {
     ...gateway.environment,
     PORT: port,
-    // Longer than the balancer below needs to notice a change, even on a busy machine.
     SHUTDOWN_DRAIN_SECONDS: '10',
     SHUTDOWN_GRACE_SECONDS: '60',
   };

@@ -216,7 +216,6 @@ describe('SIGTERM with a callback in flight', () => {
 it('SIGTERM while the upstream is silent for longer than the grace period: the job is found, not resubmitted', async () => {
   const hasty = await startGateway({
     worker: false,
-    // Longer than the test needs to send the signal on a busy machine.
     yaml: testYaml.replace('submit_ms: 10000', 'submit_ms: 15000'),
   });
   onTestFinished(() => hasty.stop());

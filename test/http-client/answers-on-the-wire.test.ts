@@ -241,7 +241,6 @@ describe('the time limits', () => {
         }
         response.end();
       });
-      // The limit is shorter than the whole transfer but much longer than one pause.
       const request = client({ bodyTimeoutMs: 4 * pauseMs });
       return (await request(get(server.origin))).json;
     };

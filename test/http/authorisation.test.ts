@@ -15,7 +15,6 @@ const world = useHttpWorld('http_authorisation');
 interface Opened {
   readonly scopes?: readonly NeededScope[];
   readonly roles?: readonly OperatorAccess[];
-  /** The only routes a key may use if its own limits exclude all others. */
   readonly only?: readonly string[];
 }
 

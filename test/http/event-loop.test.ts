@@ -17,7 +17,6 @@ import type { Framing } from '../support/hostile-wire.ts';
 const stallMsMax = 100;
 const growthBytesMax = 100 * 1024 * 1024;
 const turns = 8;
-/** How long the last response may take after the last byte of the request, in milliseconds. */
 const answeredWithinMs = 20_000;
 
 let api: HostileApi;

@@ -406,7 +406,6 @@ describe('connections', () => {
     const slow = await open(server.url);
     slow.pause();
     const ended = new Promise((resolve) => slow.once('close', resolve));
-    // More data than the buffers of both sides can hold.
     slow.write('GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(40));
     // This client reads nothing, so it notices that the connection was closed only when a write fails.
     const nudge = setInterval(() => slow.write(' '), 100);

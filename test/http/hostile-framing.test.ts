@@ -10,7 +10,6 @@ import type { WireConnection, WireRequest } from '../support/hostile-wire.ts';
 const kibibyte = 1024;
 const growthBytesMax = 100 * 1024 * kibibyte;
 const answeredWithinMs = 60_000;
-/** A third of the time a caller has to send the headers of a request. */
 const ownDelayNsMax = 5e9;
 const refusals = [400, 401, 404, 408, 413, 429];
 

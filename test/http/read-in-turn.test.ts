@@ -81,7 +81,6 @@ it('a waiting list of a caller who has disconnected is not read', async () => {
   const left = get(`${node.url}${lists}`, { headers, agent: false });
   const closed = new Promise((resolve) => left.on('error', resolve));
   await expect.poll(() => checked).toBe(before.checked + 1);
-  // This later response proves that the earlier request is waiting in the queue.
   await call('GET', `/v1/videos/generations/${task}`);
   left.destroy();
   await closed;
@@ -129,7 +128,6 @@ it.each([
     return answer;
   };
   const routes = createApp(world.deps).routes.filter(
-    // Sessions are left alone, so the token stays valid.
     (route) => route.authentication === kind && !/Session|^verifyLedger$/.test(route.operationId),
   );
   const waiting = routes.filter(readsMany).map(ask);

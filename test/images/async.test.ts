@@ -88,7 +88,6 @@ it('async: true answers with a task before the upstream has answered, and the ta
   ]);
 });
 
-/** The error of an overloaded S3, which no system call caused. */
 const slowDown = Object.assign(new Error('Please reduce your request rate.'), {
   name: 'SlowDown',
   $metadata: { httpStatusCode: 503 },

@@ -35,7 +35,6 @@ const models = ['gpt-image', 'seedream', 'wan-image'] as const;
 
 async function sizeAt(link: string): Promise<object | undefined> {
   const { pathname, search } = new URL(link);
-  // PUBLIC_URL is not the address of the test's server.
   const own = await fetch(gateway.url + pathname + search);
   const file = own.ok ? own : await fetch(link);
   return inspectImage(new Uint8Array(await file.arrayBuffer()));

@@ -382,6 +382,5 @@ it("Seedream's dialect: links, and the price of the size asked for", async () =>
     '/v1/images/generations',
   ]);
   expect(first.calls[0]?.json).toMatchObject({ size: '2K', watermark: false });
-  // The upstream reports 2048x2048, which matches no price line, so the charge is 2 × 0.03 as requested.
   expect(await account.balance()).toMatchObject({ available: '99.940000', held: '0.000000' });
 });

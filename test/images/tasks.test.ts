@@ -150,7 +150,6 @@ it('a field that is not used is named, in the task, its repetition and the image
   const { body: created } = await generate(body, key);
   expect(created).toMatchObject({ status: 'submitted', warnings: ['metadata.n', 'quality', 'sede'] });
   expect((await generate(body, key)).body).toEqual(created);
-  // Wait until the task has finished, so the next tests can count calls and money.
   await finished(created.id);
   const waited = await generate({ sede: 7, seed: 7 }, { prefer: 'wait=120' });
   expect(waited.body).toMatchObject({ data: [{}], warnings: ['sede'] });

@@ -39,7 +39,6 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Create {
   readonly path: string;
   readonly body: (fields: Fields, model?: string) => Fields;
-  /** Set for remixes, which work only on a stored video. */
   readonly takesNoMedia?: true;
   readonly isForImages?: true;
   readonly hasTasks?: true;
@@ -175,7 +174,6 @@ const mediaForms: readonly (readonly [name: string, value: unknown])[] = [
   ['image', { url: dataUrl }],
 ];
 
-/** Whether the output has the requested shape. A remix keeps the shape of its source. */
 function rendersAsAsked({ takesNoMedia, isForImages }: Create): boolean {
   return takesNoMedia !== true && isForImages !== true;
 }

@@ -72,7 +72,6 @@ function sumsIn(entries: readonly EntryDocument[], scope: string, window: string
 }
 
 const taskNumber = fc.nat({ max: 11 });
-/** A task has the same price, key, model and end user in every process. */
 const amountOf = (n: number) => BigInt(7 * n + 3);
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   {

@@ -68,7 +68,6 @@ function createLine(pass: () => Promise<unknown>) {
 interface Writers {
   readonly count: number;
   readonly server: Server;
-  /** Whether every entry of the first writer is refused, so it appends nothing. */
   readonly refused?: boolean;
   readonly diesAt?: number;
 }

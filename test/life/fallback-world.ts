@@ -82,7 +82,6 @@ export const charges = { second: '0.544500', first: '0.762300', dearer: '0.98010
 export interface FallbackWorld {
   readonly gateway: TestGateway;
   readonly jobs: (prompt: string) => { readonly first: number; readonly second: number };
-  /** Returns `state channel` for each attempt, in order. */
   readonly attempts: (task: string) => Promise<readonly string[]>;
   readonly entries: (task: string) => Promise<readonly string[]>;
   readonly disturb: (where: 'first' | 'second', prompt: string, fault: string) => void;

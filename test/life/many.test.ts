@@ -54,7 +54,6 @@ describe('more than a hundred tasks at once', () => {
       300_000,
     );
     expect(workerBytes).toBeLessThan(workerBytesMax);
-    // The charge is recorded before the task's final status.
     const statuses = async () => (await gateway.core.stores.tasks.findMany(ids)).map(({ status }) => status);
     await expect.poll(statuses).toEqual(ids.map(() => 'succeeded'));
     expect((await account.balance()).available).toBe((1000 - tasksCount * 0.7623).toFixed(6));

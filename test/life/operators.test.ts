@@ -37,7 +37,6 @@ function twoChannels(): string {
   return testYaml.replace(channel, `${channel.replace('id: ark', 'id: ark\n    priority: 10')}${spare}`);
 }
 
-/** Temporal's SCHEDULED: the activity is between two attempts. */
 const scheduled = 1;
 const show = async (task: string) => (await gateway.admin('GET', `/tasks/${task}`)).body;
 const kindsOf = async (task: string) =>

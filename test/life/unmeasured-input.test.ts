@@ -74,7 +74,6 @@ function answer({ url = '', headers }: IncomingMessage, response: ServerResponse
   const times = (opened.get(url) ?? 0) + 1;
   if (headers.range?.startsWith('bytes=0-') === true) opened.set(url, times);
   const [, name = '', seconds = '0'] = /^\/(\w+)-(\d+)/.exec(url) ?? [];
-  // `late` is unavailable at submission, but available when the result arrives.
   const isThere = name === 'there' || (name === 'late' && times > 1);
   response.writeHead(isThere ? 200 : 404).end(isThere ? film(Number(seconds)) : '');
 }
@@ -84,7 +83,6 @@ beforeAll(async () => {
   await once(server, 'listening');
   clips = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   directory = await mkdtemp(join(tmpdir(), 'mediary-unmeasured-'));
-  // Result links contain the port.
   const PORT = String(await choosePort('any', 'the test gateway'));
   // No create waits for a video's length, as if the time limit for that had already passed.
   gateway = await startGateway({ yaml, environment: { DATA_DIR: directory, PORT, MEDIA_PROBE_MS: '0' } });

@@ -62,7 +62,6 @@ describe('a task that waits for its render', () => {
     gateway.simulator.addFault({ match: { prompt: 'an outage' }, fault: 'poll:500' });
     const ids: string[] = [];
     for (let n = 0; n < 5; n += 1) ids.push((await account.create({ prompt })).body.id);
-    // After eight failures, the job's own back-off would be a minute.
     const saysSo = /the last (?:[89]|\d{2,}) failed .*, next in [1-5] s$/;
     for (const id of ids)
       await expect.poll(async () => (await waitOf(id))?.lastFailure?.message).toMatch(saysSo);
@@ -75,7 +74,6 @@ describe('a task that waits for its render', () => {
     const { body } = await account.create({ prompt });
     await waitUntil('an attempt stays', async () => (await waitOf(body.id))?.state === started);
     const stayed = (await waitOf(body.id))?.attempt ?? 0;
-    // An attempt may last ten minutes, which is longer than any test.
     await worker.stop();
     expect((await waitOf(body.id))?.attempt).toBeGreaterThan(stayed);
     worker = await startWorker(gateway.core);

@@ -230,7 +230,6 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
       await preview(page).waitFor();
     };
     const before = await changed(ids);
-    // Before an action is chosen, the dialog is the same for all of them.
     if (action === ofMany[0])
       await misuse(page, { open, isOpen: async () => (await page.locator('dialog').count()) > 0 });
     const isOpen = () => preview(page).isVisible();

@@ -532,7 +532,6 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     const really = () =>
       world.port.acts.filter(({ input }) => input.reason === 'outage' && input.dry_run !== true);
     expect(really()).toEqual([]);
-    // Created after the preview, so the action must not touch it.
     await tasks.insertOne(copyOf(500, 'bulk'));
     await page.getByRole('button', { name: 'Fail: 104 tasks' }).click();
     await page.getByText('Done for 104 tasks.').waitFor(patiently);

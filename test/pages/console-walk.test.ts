@@ -162,7 +162,6 @@ describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${n
     expect(presses() - before).toBeLessThanOrEqual(most);
   }
 
-  /** A preview does not count. */
   const isDone = (id: string, action: OperatorActionName): boolean =>
     world.port.redelivered.includes(id) ||
     world.port.acts.some(
@@ -198,7 +197,6 @@ describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${n
     await pressTo('j', / Close$/);
     await press('Enter');
     await page.getByRole('dialog', { name: `Close the circuit ${id.slice(channel.length + 1)}` }).waitFor();
-    // The keys after the row: Enter, past the actions on the channel, down to the circuit, and Enter.
     expect(presses()).toBe(row + 4);
     expect(row).toBeLessThanOrEqual(attentionReasons.length + Object.keys(circuits).length);
     const state = () => world.stores.circuits.list();

@@ -22,7 +22,6 @@ models: []
 
 let gateway: TestGateway;
 let browser: TestBrowser;
-/** Presses of buttons, links and choices in each chapter. Typing is not counted. */
 const presses: Record<string, number> = {};
 let chapter = '';
 

@@ -258,7 +258,6 @@ describe('a guess', () => {
   it('is corrected by what the upstream reports, once that is worth extrapolating from', () => {
     const unknown = { times: guessedTimes(2 * minute), elapsedMs: 30_000 };
     expect(next({ ...unknown, progress: 9 })).toEqual(next(unknown));
-    // 12 % in 30 s means 250 s in total.
     expect(next({ ...unknown, progress: 12 }).delayMs).toBeGreaterThan(next(unknown).delayMs);
     expect(next({ ...unknown, progress: 90 })).toEqual({ delayMs: 1_000, isFar: false });
   });

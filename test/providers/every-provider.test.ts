@@ -73,7 +73,6 @@ describe.each(jobVendors)('$name', (vendor) => {
     simulator.control.advance(80);
     const status = await vendor.status(operation, context());
     if (status.state !== 'succeeded') throw new Error(`it is ${status.state}`);
-    // Some vendors report only the cost, and others not even the cost.
     const reported = Object.keys({ ...status.facts, ...status.cost });
     expect(reported.length > 0).toBe(vendor.reportsNothing !== true);
     const headersOf = (url: string) => vendor.linkHeaders(url, context());
@@ -205,7 +204,6 @@ describe.each(jobVendors)('$name', (vendor) => {
       });
       onTestFinished(() => receiver.close());
       await vendor.submit('a boat', submitContext({ ...context(), credential, callbackUrl: receiver.url }));
-      // Some vendors call an address once before they accept it.
       await expect
         .poll(() => {
           // Stop the clock once the job has finished, so the signature of its callback does not become too old.
@@ -352,7 +350,6 @@ describe.each(jobVendors)('$name', (vendor) => {
       return;
     }
     expect(item.expiresAt).toBeGreaterThan(now);
-    // Links expire at whole seconds.
     simulator.control.advance(item.expiresAt - now - 30);
     expect(await readAll([item])).toBeGreaterThan(100);
   });

@@ -10,7 +10,6 @@ const rows = Object.entries(providers).flatMap(([name, provider]) =>
   imageRowsOf(provider).map((row) => [name, row.model, row] as const),
 );
 
-/** Sizes that some model renders even if the request names none. */
 const anyway: ReadonlySet<string> = new Set(['auto', '2K', '1024x1024', '2048x2048', '1600x1600']);
 
 describe.each(rows)('%s, %s', (_, model, row) => {

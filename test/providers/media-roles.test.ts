@@ -12,7 +12,6 @@ import { testBuyer } from '../support/buyer.ts';
 
 const first = 'data:image/png;base64,Rmlyc3Q=';
 const last = 'data:image/png;base64,TGFzdA==';
-/** Removes the data URL's prefix. Some vendors accept only the base64 text. */
 const bare = (url: string) => url.slice(url.indexOf(',') + 1);
 
 const mapping = fieldMappingSchema.parse({

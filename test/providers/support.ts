@@ -115,7 +115,6 @@ export function consumedBy({ facts }: VideoProvider, request: VideoRequest, serv
   return consumptionOf(factsFor(request, servedFacts(facts, served)));
 }
 
-/** Returns what the core or the adapter refuses, in terms of a caller who sent `images`. */
 export function videoIssue(...asking: Asking): RequestIssue | undefined {
   const issue = capabilityOf(...asking)?.issue;
   return issue === undefined ? undefined : { ...issue, param: nameIn({}, issue.param) };
@@ -142,7 +141,6 @@ export async function submissionOf(
   over: Partial<SubmitContext> & { readonly model: string },
 ): Promise<string> {
   const upstream = canned({ status: 400, json: {} });
-  // Google's other service has a different base address. Its model names contain a bucket for the results.
   const isElsewhere = over.model.includes('@');
   const baseUrl = `https://upstream.example/v1${isElsewhere ? '/projects/p/locations/l/publishers/google' : ''}`;
   await video

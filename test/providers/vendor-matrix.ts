@@ -66,7 +66,6 @@ type Field = (typeof fields)[keyof typeof fields][0];
 const roles = ['first_frame', 'last_frame', 'references', 'videos', 'audios'] as const;
 type Role = (typeof roles)[number];
 
-/** A request with the part under test, and `plain`, the same request without that part. */
 export interface Probe {
   readonly request: VideoRequest;
   readonly plain: VideoRequest;
@@ -128,7 +127,6 @@ export function saidOf({ video, model, mapping: map }: Served, { request, field,
   return isUsed ? 'sent' : 'warned';
 }
 
-/** A mapping with a field for everything that a mapped vendor can be sent. */
 const mapping = fieldMappingSchema.parse({
   fields: Object.fromEntries(
     `prompt first_frame last_frame images videos audios seed generate_audio return_last_frame watermark draft`
@@ -147,7 +145,6 @@ export function exampleOf({ source }: RegExp): string {
     .replaceAll('.*', '-')
     .replaceAll(/\w\?/g, '')
     .replaceAll(/[\^$\\]/g, '');
-  // Google's other service needs a bucket for the results.
   return name.endsWith('@gs:') ? `${name === '@gs:' ? 'model' : ''}${name}//bucket` : name;
 }
 

@@ -133,7 +133,6 @@ function requestTables<Asked>(usual: Usual, { request, issue }: Part<Asked>, { s
         expect(sent.json).toEqual({ ...common(model), ...expected });
       });
     },
-    /** Tests the adapter's check. The last element names the parameter that must be refused, if any. */
     checks(rows: readonly Row<Asked, string | undefined>[]) {
       it.each(rows.map((row) => caseOf(row, usualModel)))('checks $what', ({ asked, model, expected }) => {
         expect(issue(request(asked), model)?.param).toBe(expected);
@@ -176,7 +175,6 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         expect([found, failure.class === reason ? failure.class : code]).toEqual([outcome, reason]);
       });
     },
-    /** Tests cancels: their result, `gone`, or the error's outcome. `sends` checks the requests. */
     cancels(
       rows: readonly CancelRow[],
       sends: (sent: readonly HttpRequestOptions[]) => void = () => undefined,
@@ -197,10 +195,6 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         sends(sent);
       });
     },
-    /**
-     * Tests callback signatures: the headers, the secret of the channel's credential, and whether they prove the
-     * origin.
-     */
     verifies(
       { body, now }: { readonly body: unknown; readonly now: number },
       rows: readonly (readonly [

@@ -17,13 +17,11 @@ interface Row {
   readonly name: string;
   readonly path: string;
   readonly model: string;
-  /** The failure class of content refused after submission. Usually `moderation_output`. */
   readonly moderatedLater: FailureClass;
   readonly reportsNothing?: true;
   /** Defined only if the dialect stops allowing cancellation earlier than the adapter does. */
   readonly cancelUntil?: TaskProvider<never>['cancelUntil'];
   readonly inspectsInJob?: true;
-  /** The failure class of a refused input, if the vendor does not say what was moderated. */
   readonly moderatedBefore?: FailureClass;
   readonly billsUntold?: true;
   readonly forgetsCancelled?: true;
@@ -153,7 +151,6 @@ const pictureMapping = fieldMappingSchema.parse({
   result: 'output',
 });
 
-/** Base paths that are more than the vendor's name. */
 const paths: Readonly<Record<string, string>> = {
   ark: '/ark/api/v3',
   dashscope: '/dashscope/api/v1',
@@ -167,7 +164,6 @@ const paths: Readonly<Record<string, string>> = {
 };
 const pathOf = (provider: string): string => paths[provider] ?? `/${provider}`;
 
-/** How a vendor differs from the default row and the default request. */
 type Differences = Partial<Row> & { readonly asks?: Partial<VideoRequest> };
 
 function videoJobs(provider: string, name: string, model: string, more: Differences = {}): JobVendor {

@@ -116,7 +116,6 @@ describe('a directory', () => {
     const directory = await mkdtemp(join(tmpdir(), 'mediary-results-'));
     const parts = join(directory, '.parts');
     await mkdir(parts);
-    // A dangling link is listed but cannot be opened.
     await symlink(join(directory, 'renamed'), join(parts, 'part'));
     const failed: string[] = [];
     const swept = await createDirectoryStorage(directory).sweep?.((path) => failed.push(path));

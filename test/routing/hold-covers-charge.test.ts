@@ -335,7 +335,6 @@ describe('a hold', () => {
       price: { lines: [{ measure: 'second', price: '0.10' }] },
     });
     const result = await heldAndCharged(perSecond, videoRequest({ model: 'm', extra: { frames: 289 } }));
-    // 289 frames at 24 a second are 12.042 seconds.
     expect(result).toEqual({ held: 1_204_200n, charged: 1_204_200n, isBeyond: false });
   });
 

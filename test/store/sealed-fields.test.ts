@@ -23,7 +23,6 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 interface Field {
-  /** Writes a record. Its id is also its secret. */
   readonly write: (id: string) => Promise<unknown>;
   readonly read: (id: string) => Promise<string | undefined>;
 }

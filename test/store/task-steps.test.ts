@@ -421,7 +421,6 @@ describe('the fields derived from the record', () => {
     const [running, ended] = [await newTask(), await newTask()];
     for (const id of [running, ended]) {
       await drive().accept(id);
-      // The process that writes the next step has cached the task without the concern.
       await openStore().setConcern(id, 'poll_failing');
       expect(await follows(id)).toMatchObject({ attention: 'poll_failing' });
     }
@@ -493,7 +492,6 @@ describe('a creation', () => {
 
   it('is neither abandoned nor taken over once the task waits', async () => {
     for (const event of [abandonedBy(first), takenOverBy(second)]) {
-      // This store has cached the record from before the wait.
       const id = await newTask({ state: creatingAs(first) });
       await openStore().step(id, { kind: 'begun' });
       expect(await tasks.step(id, event)).toMatchObject({ ok: false, code: 'decided' });

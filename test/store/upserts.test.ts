@@ -14,7 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Makes the first call of each named method lose that race to `other`. */
+/**
+ * Two upserts of one `_id` may both try to insert. Makes the first call of each named method lose that race to `other`.
+ */
 function losingRace(methods: readonly (keyof Collection)[], other: () => Promise<unknown>): Db {
   const { db } = database;
   let lost = false;

@@ -18,7 +18,6 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
-/** The first Chromium binary found on this machine. Undefined if there is none. */
 export const browserPath = [
   process.env['CHROMIUM_PATH'] ?? '',
   // Headless shell needs half as much CPU as full Chromium.
@@ -110,10 +109,6 @@ export async function overhang(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 }
 
-/**
- * Checks contrast in both colour schemes, and that the page fits both its usual window and a narrow one. Saves
- * screenshots.
- */
 export async function expectReadable(page: Page, name: string): Promise<void> {
   const wide = page.viewportSize() ?? { width: 1280, height: 900 };
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -130,7 +125,6 @@ export async function expectReadable(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-/** Presses the search shortcut, and presses it again if the page was still loading or navigated away. */
 export async function pressSearchKey(page: Page): Promise<void> {
   const isFocused = "document.activeElement?.id === 'find'";
   const timeout = 10_000;

@@ -6,7 +6,6 @@ import type { Route } from '../../src/http/route.ts';
 
 export interface WatchedApp {
   readonly app: GatewayApp;
-  /** `<operation>: <code>` for every error code that a route returned without declaring it. */
   readonly undeclared: ReadonlySet<string>;
 }
 

@@ -5,10 +5,8 @@ export interface Probe {
   readonly begun: number;
   readonly written: number;
   readonly longestStallMs: number;
-  /** Resident memory when the measurement began, after a garbage collection. */
   readonly idleBytes: number;
   readonly peakBytes: number;
-  /** JavaScript memory, on and off the heap, including garbage. */
   readonly peakHeapBytes: number;
 }
 
@@ -27,7 +25,6 @@ let last = performance.now();
 let cpu = cpuMs();
 let probe: Probe = begin(0);
 
-/** Opens the event-loop thread's CPU clock. Only Linux has one: /proc/self is the thread that started the process. */
 function openThreadClock(): number | undefined {
   try {
     return openSync('/proc/self/schedstat', 'r');
@@ -36,7 +33,6 @@ function openThreadClock(): number | undefined {
   }
 }
 
-/** Returns the CPU time of the event-loop thread, or of the whole process where no per-thread clock exists. */
 function cpuMs(): number {
   if (threadClock === undefined) {
     const { user, system } = process.cpuUsage();

@@ -88,7 +88,6 @@ export interface WireConnection {
   readonly answers: readonly number[];
   isOpen(): boolean;
   write(bytes: Buffer): Promise<void>;
-  /** Resolves with false if the connection closes or time runs out first. */
   answered(count: number, withinMs: number): Promise<boolean>;
   destroy(): void;
 }
@@ -111,7 +110,6 @@ export async function openWire({ url, localAddress, reads = true }: WireTarget):
     ...(localAddress === undefined ? {} : { localAddress }),
   });
   const answers: number[] = [];
-  // Trailing bytes that may be the beginning of a status line.
   let rest = Buffer.alloc(0);
   const take = (chunk: Buffer): void => {
     const bytes = Buffer.concat([rest, chunk]);

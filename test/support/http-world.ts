@@ -65,11 +65,9 @@ export interface HttpWorld extends Server {
   readonly port: TestPort;
   readonly drive: TaskDriver;
   readonly logLines: string[];
-  /** Writes the last-used times of keys and tokens, which normally happens once a minute. */
   noteUses(): Promise<void>;
   /** While `stoppedAt` is set, the server's clock stands at that time. */
   readonly clock: { aheadMs: number; stoppedAt?: number | undefined };
-  /** Changes the configuration for later requests. Without an argument, restores the original. */
   configure(change?: (yaml: string) => string): void;
   startNode(change?: NodeChange): Promise<Server>;
   newAccount(options?: AccountOptions): Promise<TestAccount>;

@@ -67,7 +67,6 @@ export function startLocalMode({
   };
 }
 
-/** Returns the process ids of local mode in this data directory and of its child processes. */
 export async function pidsOf(dataDir: string): Promise<number[]> {
   const inRun = (await readdir(join(dataDir, 'run'))).map((name) => join('run', name));
   const locks = (await readdir(dataDir)).filter((name) => name.startsWith('lock.'));

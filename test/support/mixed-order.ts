@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const testDir = fileURLToPath(new URL('..', import.meta.url));
-/** Test folders that spend most of their time waiting for gateways, renders and browsers. */
 const waiting: ReadonlySet<string> = new Set([
   'capacity',
   'clients',

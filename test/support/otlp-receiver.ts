@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import { listen } from './listen.ts';
 
-/** A span. Ids are hexadecimal, times are Unix milliseconds. */
 export interface ReceivedSpan {
   readonly trace: string;
   readonly id: string;

@@ -11,7 +11,7 @@ import { listen, listener } from './listen.ts';
 export interface PortTaker {
   readonly taken: readonly number[];
   before(program: string): Promise<string>;
-  /** Sets NODE_OPTIONS with the same effect on an API, and on any Node process with a port among its arguments. */
+  /** The NODE_OPTIONS that take the port of an API, or of any Node process with a port among its arguments. */
   readonly nodeOptions: string;
 }
 

@@ -12,6 +12,7 @@ export interface TestProjects {
 const nodeParts = [
   // Outbound requests: sockets, TLS, name lookups and undici.
   'http-client/',
+  // Node's HTTP parser and server, and body streams.
   'http/bodies/',
   'http/hostile-callers.test.ts',
   'http/protocol.test.ts',
@@ -22,6 +23,7 @@ const nodeParts = [
   'observability/',
   'results/copy-file.test.ts',
   'results/storage.test.ts',
+  // Timers and pauses.
   'workshop/simulator/clock.test.ts',
   // How TypeScript is loaded, and how processes start, handle signals and exit. The published package contains only
   // JavaScript.
@@ -30,6 +32,7 @@ const nodeParts = [
   'config/reload-signal.test.ts',
   'local/servers/close-on-signal.test.ts',
   'local/servers/process.test.ts',
+  // Ciphers, signatures and keys.
   'access/sealer.test.ts',
   'access/tokens.test.ts',
   'providers/fal/fal-callback.test.ts',
@@ -38,7 +41,9 @@ const nodeParts = [
   'temporal/connection.test.ts',
   'temporal/workflow-bundle.test.ts',
   'workflows/replay.test.ts',
+  // Threads and the module loader inside them.
   'media/media-probe.test.ts',
+  // The MongoDB driver's sockets.
   'store/mongo.test.ts',
   'store/unfinished-writes.test.ts',
 ];

@@ -3,7 +3,6 @@ import { describeShape, parseShape, servingIndex, type IndexKeys, type QueryShap
 
 const page = new URL('../../docs/queries.md', import.meta.url);
 
-/** If set, unlisted queries are added to the list instead of failing the test file. */
 export const isRecording = process.env['RECORD_QUERIES'] !== undefined;
 
 const intro = `# Queries
@@ -70,7 +69,6 @@ export function servedBy(shape: QueryShape, indexes: Indexes): string | undefine
   );
 }
 
-/** Intentional full scans, by collection, operation and file. */
 const wholeReads: Readonly<Record<string, string>> = {
   'ledger aggregate ledger/verify-context.ts': 'whole: verify reads every account',
   'tasks find ledger/verify-records.ts': 'whole: verify reads every record',

@@ -63,7 +63,6 @@ export function servingIndex(
   return best?.name;
 }
 
-/** Returns how many of the index's keys the query uses, or 0 if the index does not serve the query. */
 function usedKeys(
   { filter, sort }: Pick<QueryShape, 'filter' | 'sort'>,
   keys: readonly (readonly [string, number])[],

@@ -47,7 +47,6 @@ export function literalsOf(type: string): readonly string[] {
   return membersOf(type).flatMap((member) => /^'(.*)'$/.exec(member)?.[1] ?? []);
 }
 
-/** Returns how a value contradicts the declaration of `name`, as sentences. */
 export function findContradictions(value: object, name: string, types: SdkTypes): readonly string[] {
   const fields = types.get(name);
   if (fields === undefined) return [`${name} is not declared`];

@@ -11,7 +11,6 @@ function localOptions(dataDir: string): LocalOptions {
 }
 
 type Start = {
-  /** The data directory. Survives `kill` and is reused by `restart`. */
   dir: string;
   port?: number;
 };
@@ -26,7 +25,6 @@ type Controls = {
 
 export type TestTemporal = Controls & {
   readonly address: string;
-  /** Only defined if the server was started with `hasPages`. */
   readonly uiUrl: string | undefined;
 };
 

@@ -67,7 +67,6 @@ export function folderCircles(imports: readonly Import[]): readonly string[] {
   return [...circles].toSorted();
 }
 
-/** What a folder may import at run time, and which further folders it may import types from. */
 export interface Allowance {
   readonly runs: readonly string[];
   readonly types?: readonly string[];

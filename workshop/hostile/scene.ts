@@ -12,7 +12,6 @@ export interface Scene {
 
 export interface Attack {
   readonly name: string;
-  /** Whether the service may keep the attackers' bodies in memory during the attack. */
   readonly hasBodies: boolean;
   /** Set only if the attackers and the victim share an address, as they would behind a proxy. */
   readonly isFromVictimsAddress?: true;

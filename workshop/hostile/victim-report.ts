@@ -2,7 +2,6 @@ import { z } from 'zod';
 
 export const victimReport = z.object({
   callbackMs: z.number(),
-  /** The slowest failed response or, if none failed, the slowest response. Status 0 means no response. */
   worst: z.object({ what: z.string(), status: z.number(), ms: z.number() }),
   refused: z.number(),
   answered: z.number(),

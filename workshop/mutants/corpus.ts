@@ -5,9 +5,7 @@ import { z } from 'zod';
 /** A promise to remove from the code, and the tests that must notice. Paths are relative to the repository root. */
 export interface Mutant {
   readonly file: string;
-  /** The only files to run. At least one test must fail. */
   readonly tests: readonly string[];
-  /** The promise that this change breaks. Each mutant has a different sentence. */
   readonly breaks: string;
   readonly find: string;
   readonly replace: string;

@@ -5,10 +5,8 @@ interface Entry {
   readonly run: () => void;
 }
 
-/** The longest sleep between checks of the clock, because an injected clock may jump. */
 const lookEveryMsMax = 1000;
 
-/** The simulator's time. Advancing it runs everything that has become due. One timer serves all entries. */
 export class Clock {
   readonly #base: Now;
   #aheadMs = 0;

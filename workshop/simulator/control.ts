@@ -15,7 +15,6 @@ export interface TaskSummary {
   readonly created_at: number;
 }
 
-/** Controls the simulator, for a test or an operator. The same calls are HTTP routes under `/_control`. */
 export interface Control {
   addFault(rule: FaultRule): void;
   faults(): readonly FaultRule[];
@@ -81,10 +80,6 @@ const ruleSchema = z.object({
   times: z.int().min(1).optional(),
 });
 
-/**
- * The control routes. An action may return the response body. The query parameter `prompt` selects prompts that contain
- * its value.
- */
 const routes: Readonly<
   Record<string, (control: Control, body: unknown, prompt: string | null) => object | void>
 > = {

@@ -28,16 +28,12 @@ export interface Format<Detail extends Rendered> {
   readonly prefix: string;
   readonly problems: Problems;
   readonly mistake: (mistake: Mistake) => WireError;
-  /** Maps routes such as `GET /tasks/:id` to handlers, which may throw a WireError at any point. */
   readonly routes: (desk: Desk<Detail>) => Readonly<Record<string, Handler>>;
-  /** The response to a method and path that the vendor lacks. Defaults to `not-found`. */
   readonly noSuchRoute?: (request: WireRequest) => WireError;
-  /** Reads the caller's key. Defaults to `Authorization: Bearer`. */
   readonly keyOf?: (request: WireRequest, world: World) => string | undefined;
   readonly finish?: (reply: Reply) => Reply;
   /** How long a finished record can be queried, in milliseconds. Defaults to 7 days. */
   readonly keptMs?: number;
-  /** How long any record can be queried, whatever its state. Unlimited by default. */
   readonly knownForMs?: number;
   /** How long an unfinished job may exist before it expires, in milliseconds. Defaults to 2 days. */
   readonly expiresAfterMs?: number;
@@ -51,7 +47,6 @@ export interface Asked {
   readonly prompt: string;
   /** An end-user id, which may also contain faults. */
   readonly endUser?: string;
-  /** Replaces the dialect's own error for moderated content. */
   readonly moderated?: WireError;
 }
 
@@ -76,7 +71,6 @@ type Subject<Detail extends Rendered> =
 const dayMs = 86_400_000;
 const countedAs = { poll: 'gets', list: 'lists', delete: 'deletes', media: 'media' } as const;
 
-/** The entry point for every request of a dialect. Counts exchanges and applies their faults. */
 export class Desk<Detail extends Rendered> {
   readonly world: World;
   readonly #format: Format<Detail>;
@@ -224,7 +218,6 @@ export class Desk<Detail extends Rendered> {
     return (call) => this.about('poll', call, (job) => json(200, present(job)));
   }
 
-  /** Responds to a request about multiple jobs. `named` contains those whose ids the caller sent. */
   list(
     { request }: Call,
     named: readonly Job<Detail>[],

@@ -7,7 +7,6 @@ export interface Fault {
   readonly name: string;
   readonly argument?: string;
   readonly times?: number;
-  /** The original text, which is what a task stores. */
   readonly source: string;
 }
 

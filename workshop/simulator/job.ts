@@ -9,7 +9,6 @@ export interface Rendered {
   readonly images?: number | undefined;
 }
 
-/** A task in its current state, with everything that responses contain. Responses omit undefined values. */
 export class Job<Detail extends Rendered = Rendered> {
   readonly task: Task<Detail>;
   readonly world: World;
@@ -48,7 +47,7 @@ export class Job<Detail extends Rendered = Rendered> {
     return this.task.createdAt + this.task.queueMs;
   }
 
-  /** Undefined with the fault `missing-usage`. */
+  /** Returns undefined with the fault `missing-usage`. */
   reported<Fact>(fact: Fact): Fact | undefined {
     return this.faults.has('missing-usage') ? undefined : fact;
   }
@@ -63,9 +62,6 @@ export class Job<Detail extends Rendered = Rendered> {
     return Math.min(0.99, (this.now - this.since) / Math.max(1, this.task.renderMs));
   }
 
-  /**
-   * Returns links to the files, valid from when the job finished or from `from`. Empty with the fault `missing-url`.
-   */
   links(options: { lifetimeSeconds?: number; from?: number; look?: Partial<ImageLook> } = {}): string[] {
     const { task, world, detail, faults } = this;
     if (faults.has('missing-url')) return [];

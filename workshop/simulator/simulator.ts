@@ -167,7 +167,6 @@ function serveMedia(world: World, request: WireRequest): Promise<Reply> {
   return disturb(faults, () => refused('AccessDenied'), serve);
 }
 
-/** Writes a reply exactly as given, even if that breaks HTTP. */
 async function send(response: ServerResponse, reply: Reply): Promise<void> {
   switch (reply.kind) {
     case 'send':

@@ -22,14 +22,12 @@ export function linesOf(resolution: string): number {
   return Number.isNaN(named) ? 720 : named;
 }
 
-/** Returns an even size with this short side. A ratio in words counts as 16:9. */
 export function sizeOf(shortSide: number, ratio: string): Size {
   const { width: wide, height: high } = pairIn(ratio) ?? { width: 16, height: 9 };
   const long = even((shortSide * Math.max(wide, high)) / Math.min(wide, high));
   return wide >= high ? { width: long, height: shortSide } : { width: shortSide, height: long };
 }
 
-/** Returns a size with the area of this square. A ratio in words counts as a square. */
 export function areaOf(side: number, ratio: string, step = 2): Size {
   const { width: wide, height: high } = pairIn(ratio) ?? { width: 1, height: 1 };
   return {

@@ -13,8 +13,8 @@ export type StateLine = z.infer<typeof lineSchema>;
 const rewriteAfterBytes = 64 * 1024 * 1024;
 
 /**
- * A file of JSON lines, appended before the response is sent. Without fsync, so they survive a kill of the process, but
- * not a power failure.
+ * A file of JSON lines, each appended before the response is sent. Lines are not fsynced, so they survive a kill of the
+ * process but not a power failure.
  */
 export class StateFile {
   readonly #path: string;
@@ -36,7 +36,6 @@ export class StateFile {
       .filter((line) => line.dialect === dialect);
   }
 
-  /** Registers the lines of a store that a rewrite must preserve. */
   keep(snapshot: () => Iterable<StateLine>): void {
     this.#snapshots.push(snapshot);
   }

@@ -62,7 +62,6 @@ function disturbedMoment(task: Task<unknown>, faults: FaultSet, now: number): Mo
   const moment = plainMoment(effective, now, fails ? 'failed' : 'succeeded');
   if (moment.phase !== 'running') return moment;
   if (faults.has('unknown-status')) return { ...moment, phase: 'unknown' };
-  // The task returns to the queue during the second third of its rendering.
   const third = task.renderMs / 3;
   const elapsed = now - moment.since;
   if (!faults.has('backwards') || elapsed < third || elapsed >= 2 * third) return moment;

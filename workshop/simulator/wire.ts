@@ -29,7 +29,6 @@ export abstract class WireError extends Error {
   abstract reply(now: number): Reply;
 }
 
-/** A refusal in the form that most vendors use: a status, a code, a sentence, and often the invalid field. */
 export class Refusal extends WireError {
   readonly status: number;
   readonly code: string | number;

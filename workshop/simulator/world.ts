@@ -35,7 +35,6 @@ const queueShare = 1 / 8;
 
 const pictureShare = 1 / 8;
 
-/** What all dialects share: time, tasks, media and ordered faults. */
 export class World {
   readonly parts: WorldParts;
   readonly stores: TaskStore<unknown>[] = [];
@@ -66,7 +65,6 @@ export class World {
     return { createdAt: this.now(), queueMs, renderMs: queue === undefined ? total - queueMs : total };
   }
 
-  /** Returns how long a synchronous picture takes in real seconds: `render=`, or an eighth of a video's time. */
   paintSeconds(faults: FaultSet): number {
     return faults.number('render') ?? this.parts.renderSeconds * pictureShare;
   }
@@ -85,7 +83,6 @@ export class World {
     return { format: 'mp4', width, height, frames, tint, marked: false, bytes: faults.number('bytes') ?? 0 };
   }
 
-  /** How many links each task has been given, for faults that affect only the first ones. */
   private readonly faultyLinks = new Map<string, number>();
 
   /**

@@ -13,7 +13,6 @@ export interface KillerOptions {
   readonly kills: number;
   readonly seed: number;
   readonly everyMs: number;
-  /** Whether most faults move clocks, including the MongoDB stand-in's. */
   readonly clocks: boolean;
   readonly running: () => Promise<readonly string[]>;
   readonly operators: Operators;
@@ -103,7 +102,6 @@ function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   return [...stops, link, link, clock, configuration, operator, reset];
 }
 
-/** Suspends all gateway processes at once, as if their machine had frozen. */
 function standstillOf({ gateway }: Stand): Blow {
   return async (random) => {
     const stopped = gateway.filter((victim) => !victim.isBusy());

@@ -6,7 +6,6 @@ import { offer } from './configuration.ts';
 import { createRandom, type Random } from '../stand/random.ts';
 import type { Stand } from './stand.ts';
 
-/** A create as its caller sees it, including all retries under the same key. */
 export interface Create {
   readonly label: string;
   readonly hook?: string;

@@ -23,7 +23,6 @@ export const queuePrefix = 'soak-';
 export const linkNames = ['temporal', 'mongodb'] as const;
 export type LinkMode = 'pass' | 'cut' | 'silent' | 'slow' | 'reset';
 
-/** All parts of a soak test, in separate processes. The gateway reaches both servers through links that can be cut. */
 export interface Stand {
   readonly directory: string;
   readonly url: string;
@@ -37,7 +36,6 @@ export interface Stand {
   readonly exits: readonly string[];
   readonly core: Core;
   setLink(name: (typeof linkNames)[number], mode: LinkMode): Promise<void>;
-  /** Sets the share of upstream calls that fail, 0 to 1. Resolves with the counts so far. */
   setFaults(share: number): Promise<{ readonly calls: number; readonly faulty: number }>;
   setClock(victim: Victim, ms: number): Promise<void>;
   configure(withSecond: boolean): Promise<void>;
@@ -189,7 +187,6 @@ function clockFile(directory: string, name: string): string {
   return join(directory, `clock-${name}`);
 }
 
-/** Writes the gateway's environment, which goes through the links, and the checker's, which does not. */
 async function writeEnvironments(
   directory: string,
   ports: Ports,

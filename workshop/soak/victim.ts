@@ -21,7 +21,6 @@ export async function createVictim(
   let hasEnded = false;
   let child = await restart();
 
-  /** Restarts the process, as an operator would, whenever it exits without having been killed. */
   async function restart(): Promise<ChildServer> {
     const started = await start();
     if (hasEnded) await started.kill();

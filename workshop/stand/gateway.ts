@@ -28,7 +28,6 @@ export interface GatewaySettings {
   readonly renderSeconds: number;
   readonly environment?: Variables;
   readonly nodeFlags?: (name: 'api' | 'worker') => readonly string[];
-  /** A prefix for the names of processes, files, queues and database, to run a second gateway next to the first. */
   readonly prefix?: string;
 }
 
@@ -137,7 +136,6 @@ export function gatewayVariables(
 
 const readySchema = z.object({ warnings: z.array(z.object({ duty: z.string(), message: z.string() })) });
 
-/** Rejects unless the API responds and a worker serves every channel. */
 export async function requireReady(url: string): Promise<void> {
   const { warnings } = await askFor(readySchema, `${url}/readyz`, { timeoutMs: 5_000 });
   const [missing] = warnings.filter(({ duty }) => duty === 'tasks' || duty === 'creates');

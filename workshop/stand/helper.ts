@@ -2,7 +2,6 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { z } from 'zod';
 
-/** A process that executes one order at a time and replies to each. */
 export interface Helper {
   order<Answer>(schema: z.ZodType<Answer>, message: object): Promise<Answer>;
   end(): void;

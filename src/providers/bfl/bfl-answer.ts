@@ -73,7 +73,6 @@ function textOf(details: unknown): string {
 }
 
 export interface BflReading {
-  /** Returns the expiry in Unix seconds, for links that do not state one. */
   readonly expiresAt: (endedAt: number | undefined) => number;
   readonly facts: SettleFacts;
   readonly cost: Cost | undefined;

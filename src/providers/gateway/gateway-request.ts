@@ -31,10 +31,6 @@ export function gatewayEndpoints(baseUrl: string): GatewayEndpoints {
   };
 }
 
-/**
- * The vendor behind the gateway decides what it accepts. `reserved` lists the fields that the gateway itself sends or
- * keeps.
- */
 export const gatewayFacts: FactsTable = {
   origin: { source: 'the interface of this gateway and of similar ones', read: '2026-11' },
   models: [],
@@ -115,10 +111,6 @@ function buildMetadata(request: VideoRequest, duration: number | undefined): Jso
   });
 }
 
-/**
- * Returns the vendor's own content items, for gateways that have no fields for videos and audio. The text stays in
- * `prompt`.
- */
 function referenceContent(request: VideoRequest): JsonObject[] | undefined {
   const { references, videos, audios } = request;
   if (videos.length + audios.length === 0) return undefined;

@@ -109,7 +109,6 @@ function renders(request: VideoRequest, model: string): PossibleOutput {
   return { ...output, seconds: { min: Math.min(min, timed.min), max: Math.max(max, timed.max) } };
 }
 
-/** Refuses prompts with parameters that affect the price, because the vendor behind the gateway may parse them. */
 function check({ prompt }: VideoRequest): { param: string; message: string } | undefined {
   const flag = pricedPromptFlag(prompt);
   return flag === undefined
@@ -167,7 +166,6 @@ async function contentLink(
   return expiresAt === undefined ? { url: link } : { url: link, expiresAt };
 }
 
-/** Cancels a job, which only gateways with our API can do. A missing route counts as a refusal. */
 async function cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'> {
   const url = `${gatewayEndpoints(context.baseUrl).job(operation.id)}/cancel`;
   const answer = await context.request({ method: 'POST', url, ...authorized(context) });
@@ -222,7 +220,6 @@ const imageRules: ConventionRules = {
   linkLifetimeSeconds: 3600,
 };
 
-/** Fetches a job's images. `wait` exists only in our own API, and other gateways ignore it. */
 async function resumeImages(job: string, context: ProviderContext): Promise<GeneratedImages> {
   const { images } = gatewayEndpoints(context.baseUrl);
   const answer = await context.request({

@@ -15,10 +15,6 @@ function googleHeaders(context: Pick<ProviderContext, 'baseUrl' | 'credential'>)
   return isVertex(context) ? bearer(context) : { 'x-goog-api-key': context.credential.apiKey };
 }
 
-/**
- * Returns the address for interactions. On Vertex, interactions have another API version and are not below the
- * publisher's path.
- */
 export function interactionsUrl({ baseUrl }: Pick<ProviderContext, 'baseUrl'>): string {
   return `${baseUrl.replace(/\/v1\/(?=projects\/)/, '/v1beta1/').replace(/\/publishers\/google$/, '')}/interactions`;
 }

@@ -154,7 +154,6 @@ function legacyBody(request: VideoRequest, { inputs, facts, extra, context }: Pa
     ...legacyMedia(inputs, speaks ? generateAudio : undefined),
     ...defined({
       mode: resolution === undefined ? undefined : (modes[resolution.toLowerCase()] ?? resolution),
-      // The legacy standard expects a string.
       duration: seconds === undefined ? undefined : String(seconds),
       aspect_ratio: ratioField(request, inputs, facts),
       sound: speaks && !isEdit(inputs) ? (generateAudio ? 'on' : 'off') : undefined,

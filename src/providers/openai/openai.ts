@@ -253,7 +253,6 @@ function fieldsOf(request: ImageRequest, context: ProviderContext): JsonObject {
     prompt: request.prompt,
     n: request.n,
     ...defined({ size }),
-    // Models that always send base64 reject this field.
     ...(facts.data_only === true ? {} : { response_format: request.responseFormat ?? 'url' }),
   };
 }

@@ -17,11 +17,6 @@ import { optionalAmount } from '../shared/vendor-cost.ts';
 import { UpstreamError } from '../provider.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
 
-/**
- * The task life cycle, which videos and images share. The operation is `{id}`, plus `sound` if the model offers a
- * choice, because sound affects the price and responses do not report it.
- */
-
 export interface RunwaySubmission {
   readonly path: string;
   readonly json: OutgoingObject;

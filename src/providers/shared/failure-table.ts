@@ -13,7 +13,6 @@ export interface Refusal {
 /** A row covers a group of vendor codes. Every pattern and status in the row must match. */
 export interface FailureRow {
   readonly code?: RegExp;
-  /** Matched against the vendor's message, for codes with multiple meanings. */
   readonly words?: RegExp;
   readonly status?: number;
   /** What a refusal with this code says about the job. If undefined, the HTTP status decides. */

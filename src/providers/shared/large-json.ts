@@ -34,12 +34,10 @@ export class LargeText {
 }
 
 export interface LargeJsonReader {
-  /** Keeps references to the chunk, so the chunk must not change afterwards. */
   push(chunk: Uint8Array): void;
   finish(): unknown;
 }
 
-/** Shorter strings remain ordinary strings. */
 const largeFromBytes = 16 * 1024;
 const quote = 0x22;
 const backslash = 0x5c;
@@ -52,7 +50,6 @@ const backslash = 0x5c;
 export function createLargeJsonReader(): LargeJsonReader {
   const small: Uint8Array[] = [];
   const large: LargeText[] = [];
-  // The mark is random, so nothing in the text can be mistaken for it.
   const mark = randomUUID();
   let current: OpenString | undefined;
 

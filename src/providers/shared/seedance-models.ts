@@ -2,18 +2,15 @@ export interface SeedanceFamily {
   readonly pixels: 'first_generation' | 'later' | 'unknown';
   readonly durations: { readonly min: number; readonly max: number; readonly auto: boolean };
   readonly resolutions: readonly string[];
-  /** 1 allows a first frame, 2 a first and a last frame. */
   readonly frames: 0 | 1 | 2;
   readonly references: { readonly images: number; readonly videos: number; readonly audios: number };
   readonly referenceSeconds: number;
-  /** Whether audio may be sent without an image or video. */
   readonly audioAlone: boolean;
   /**
    * Whether the output keeps its input's shape if frames are given or a video is edited or extended. If so, `adaptive`
    * is the only accepted ratio.
    */
   readonly keepsShape: boolean;
-  /** Resolutions at which reference images are refused. */
   readonly referencesExclude: readonly string[];
   readonly generatesAudio: boolean;
   readonly draft: boolean;

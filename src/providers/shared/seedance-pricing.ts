@@ -68,7 +68,6 @@ export function estimateSeedanceTokens(
     : output.resolution.toLowerCase() || unspecifiedResolution;
   const pixels = largestPixels(family, asked, output.ratio);
   const frames = frameCount(request, output, family);
-  // An impossible length has no known price.
   if (pixels === undefined || !Number.isSafeInteger(frames)) return undefined;
   return (pixels * BigInt(frames)) / 1024n;
 }

@@ -50,7 +50,6 @@ const workingMsMax = 1_000;
 const workingLookMs = 50;
 /** Enough for a response of a few megabytes. The thread is terminated if an expression needs more. */
 const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
-/** An idle thread uses about ten megabytes, so it is terminated after this time. */
 const idleMs = 60_000;
 
 /** Creates an evaluator. Its first evaluation starts the thread, and evaluations run one at a time. */
@@ -116,7 +115,6 @@ function ask(worker: Worker, message: ToThread): Promise<Exclude<FromThread, { k
     const hear = (answer: FromThread): void => {
       if (answer.kind !== 'ready') stop(answer);
     };
-    // The thread exited before the message could be sent.
     if (worker.threadId === -1) return resolve(undefined);
     const workedMs = startThreadClock(worker);
     const watch = setInterval(() => {

@@ -77,7 +77,6 @@ async function call({ path, ...options }: Call, context: ProviderContext): Promi
 
 const creditsSchema = z.object({ remains: z.array(z.object({ credit_remain: z.number() })) });
 
-/** Adds up the remaining credits of all packages. Source: the vendor's credits page, 2026-11. */
 export async function viduBalance(context: ProviderContext): Promise<VendorBalance> {
   const answer = await call({ method: 'GET', path: 'credits' }, context);
   const parts = creditsSchema.safeParse(answer.json).data?.remains;
@@ -142,7 +141,6 @@ function pending(state: string, progress?: number): OperationStatus {
   });
 }
 
-/** Cancels a job. The vendor responds with 400 once the job has left the queue. */
 export async function cancelVidu(
   { id }: Operation,
   context: ProviderContext,

@@ -30,7 +30,6 @@ function options(onChunk: (chunk: Buffer) => Promise<void>) {
 
 const endless = { reserve: () => undefined };
 
-/** Lets streams and promises progress as far as they can without `onChunk`. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await setImmediate();
 }

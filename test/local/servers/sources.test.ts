@@ -12,7 +12,6 @@ import { unpinnedNotice } from '../../../src/local/servers/pinned-digests.ts';
 import { resolveTemporal } from '../../../src/local/servers/temporal-source.ts';
 import { scratchDirectory, scratchOptions } from './scratch.ts';
 
-/** Undefined if this machine cannot pack a wheel for the test. */
 const python = findPython();
 
 function findPython(): string | undefined {

@@ -75,7 +75,6 @@ it('the user interface answers through the proxy, with the buttons off that bypa
     WorkflowResetDisabled: true,
     BatchActionsDisabled: true,
   };
-  // If the UI renamed a switch, its button would appear again.
   expect(Object.keys(own)).toEqual(expect.arrayContaining(Object.keys(off)));
   expect(JSON.parse(await settings.text())).toEqual({ ...own, ...off });
   expect(await (await fetch(`${proxy.url}/namespaces/default/workflows`)).text()).toMatch(/<!doctype html>/);

@@ -9,7 +9,6 @@ import type { Measured, Subject } from './rounds.ts';
 interface Compared {
   readonly title: string;
   readonly subject: (urls: readonly string[]) => Subject;
-  /** Returns the same subject with work that finishes, so none is left in flight. */
   readonly warmUp: (urls: readonly string[]) => Subject;
 }
 

@@ -170,7 +170,6 @@ export function reportShares(
   return { setting: { rounds, seconds }, tables: [{ title, rows }], goals, raw: measured };
 }
 
-/** A subject whose callers each repeat one call. `calls` has one call per caller, or one for all. */
 export function httpSubject({
   origin,
   calls,

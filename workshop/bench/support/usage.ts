@@ -12,7 +12,7 @@ export interface Usage {
   readonly peakBytes?: number;
 }
 
-/** The same in all common Linux kernels. */
+/** All common Linux kernels use this value. */
 const clockTicksPerSecond = 100;
 
 export async function usageOf(pid: number): Promise<Usage> {
@@ -29,7 +29,6 @@ async function usageFromProc(pid: number): Promise<Usage> {
   return { cpuMs: cpuMsOf(stat), bytes: kilobytes('VmRSS') * 1024, peakBytes: kilobytes('VmHWM') * 1024 };
 }
 
-/** Returns the CPU milliseconds of child processes that have exited. Linux only. */
 export async function childrenCpuMs(): Promise<number> {
   return cpuMsOf(await readFile('/proc/self/stat', 'utf8'), 13);
 }

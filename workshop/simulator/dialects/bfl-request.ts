@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { areaOf, check, json, linesOf, link, refusals, sizeOf, taken } from '../engine.ts';
 import type { FaultSet, Mistake, Rendered } from '../engine.ts';
 
-/** Replies with `{"detail":…}`. Validation errors also have a location (`param`) and a type. */
 export const refuseBfl = refusals(({ status, code: type, message: msg, param }) => {
   if (type === '') return json(status, { detail: msg });
   if (status === 429) return json(status, { error: type, retry_after: 5 });
@@ -41,7 +40,6 @@ const media = z
 const forbidden = z.undefined({ error: extraField });
 const side = z.int().min(0).default(0);
 
-/** The body for FLUX.2 and older. Fields that a model lacks are ignored. */
 const olderSchema = z.looseObject({
   ...taken({ number: 'steps guidance', flag: 'raw prompt_upsampling', int: 'safety_tolerance' }),
   prompt: z.string(),
@@ -100,7 +98,6 @@ export function settleBfl(raw: unknown, model: string, faults: FaultSet): BflOrd
 function settleOlder(raw: unknown): BflOrder {
   const body = check(olderSchema, raw, notValid);
   const { aspect_ratio: ratio, webhook_url: callbackUrl, webhook_secret: secret } = body;
-  // Every input counts as one megapixel.
   const inputMegapixels = Object.entries(body).filter(
     ([name, value]) => /^input_image(?:_\d)?$/.test(name) && value !== null,
   ).length;

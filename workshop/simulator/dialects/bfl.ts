@@ -109,7 +109,6 @@ function present(job: BflJob): object {
   const { detail, faults } = job;
   const isOther = faults.has('docs-shape');
   const isReady = phaseOf(job) === 'succeeded';
-  // The response may leave out the price if the create reported it.
   const isPriced = isReady && (!isOther || detail.pricedLater);
   return {
     id: job.id,

@@ -190,7 +190,6 @@ function wordOf(job: Job<Detail>): string {
   return wordFor(phaseOf(job));
 }
 
-/** The body of `GET /tasks/{id}`, which always has status 200. */
 function present(job: Job<Detail>): object {
   const { id, task, since } = job;
   const phase = phaseOf(job);

@@ -29,7 +29,6 @@ export const falProblems = {
   unavailable: falError(503, 'runner_scheduling_failure', 'Service unavailable'),
 } satisfies Problems;
 
-/** The result of a job by the type in `[sim:failed=<type>]`. Any other type means an invalid input. */
 const endings: Readonly<Record<string, string>> = {
   400: 'bad_request',
   499: 'client_cancelled client_disconnected',
@@ -66,7 +65,6 @@ export interface FalState {
   readonly error?: Refusal;
 }
 
-/** Returns a job's status. `COMPLETED` means that the job has finished, successfully or not. */
 export function stateOf(job: FalJob): FalState {
   const { phase, since } = job;
   if (phase === 'queued') return { word: 'IN_QUEUE', isEnded: false, since };

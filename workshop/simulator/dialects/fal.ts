@@ -41,7 +41,6 @@ function keyOf({ headers, path }: WireRequest, world: World): string | undefined
   return /^Key\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-/** Returns the first two segments of a model's id. Status, result and cancel use only those. */
 function appOf(model: string): string {
   return model.split('/').slice(0, 2).join('/');
 }

@@ -6,8 +6,6 @@ import { bucketUri, fileUri, googleError, googleProblems, interactionError } fro
 import { mimeType } from './google-task.ts';
 import type { GoogleDesk, GoogleDetail, GoogleJob } from './google-task.ts';
 
-/** Google's interactions, with strict schemas. */
-
 const medium = {
   data: base64.optional(),
   uri: z.string().regex(/^(?:https?|gs):\/\/\S+$/, 'must be a URI').optional(),

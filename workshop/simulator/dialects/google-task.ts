@@ -1,13 +1,11 @@
 import { json, refusals } from '../engine.ts';
 import type { Desk, Job, Mistake, Problems, Rendered } from '../engine.ts';
 
-/** The error body of every Google API. `param` is the exhausted quota. */
 export const googleError = refusals(({ status, code, message, param }) => {
   const quota = { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [{ quotaId: param }] };
   const details = param === '' ? undefined : [quota];
   return json(status, { error: { code: status, message, status: code, details } });
 });
-/** The error body of the interactions API, with a word in place of the number. */
 export const interactionError = refusals(({ status, code, message }) =>
   json(status, { error: { code, message } }),
 );

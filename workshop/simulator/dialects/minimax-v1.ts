@@ -76,7 +76,6 @@ const idDigits = (): string => `${randomInt(100_000_000, 899_999_999)}${randomIn
 
 const wordFor = phaseWords('Queueing Processing Success Fail Fail Fail Reviewing');
 
-/** A failed job's reason replaces the response's own status. */
 function stateOf({ phase, faults }: HailuoJob) {
   if (wordFor(phase) !== 'Fail') return accepted;
   return baseOf(faults.has('moderation-in-task') ? outputModerated : internal);
@@ -136,7 +135,6 @@ const imageSchema = z.strictObject({
   subject_reference: subjects({ image_file: media }),
 });
 
-/** Failed images of image-01 are left out. If no image remains, the response reports the first reason. */
 function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   const body = desk.read(imageSchema, request);
   const { aspect_ratio: ratio, width = 1024, height = 1024, n } = body;
@@ -200,7 +198,6 @@ type H3Body = z.infer<typeof h3Schema>;
 
 const h3Tokens = { text: 12, image: 1024, ofSquare: 4096 };
 
-/** H3-Image uses OpenAI's image API with JSON bodies. A failed image contains its error. */
 function paintH3(desk: Desk<Detail>, { request }: Call, kind: 'generations' | 'edits'): Promise<Reply> {
   const body = desk.read(h3Schema, request);
   const { images = [], n } = body;

@@ -149,7 +149,6 @@ function present(job: Job<Detail>): object {
   return { ...head, content, resolution, duration, ratio, usage: job.reported(usageOf(job)), ...tail };
 }
 
-/** The code is a string or, with docs-shape, a number. */
 function errorOf({ faults }: Job<Detail>): object {
   const cause = faults.has('moderation-in-task') ? (faults.text('moderation-in-task') ?? 'output') : '';
   const errors: Readonly<Record<string, readonly [number, string]>> = {

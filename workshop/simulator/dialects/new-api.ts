@@ -97,7 +97,6 @@ function settle(body: Body, asked: string, faults: FaultSet): Detail {
   return { width, height, seconds: body.duration ?? body.seconds ?? 5 };
 }
 
-/** Metadata overrides fields, but the text always comes from `prompt`. */
 function settleByArk(
   body: Body,
   { asked, model }: { readonly asked: string; readonly model: string },

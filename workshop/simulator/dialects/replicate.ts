@@ -13,7 +13,6 @@ const pageSize = 100;
 
 export const replicateWebhookSecret = `whsec_${Buffer.from('simulated-replicate-webhooks').toString('base64')}`;
 
-/** Replies with problem JSON or, without a title, with only a detail. `param` is the field. */
 const refuse = refusals(({ status, code: title, message: detail, param: field }) => {
   if (title === '') return json(status, { detail });
   const invalid_fields = field === '' ? undefined : [{ field, description: detail }];
@@ -140,7 +139,6 @@ function deployedIn(call: Call): string {
   return [model, ...faults].join('+');
 }
 
-/** `named` is the model in the path. Undefined if the version in the body specifies the model. */
 function submit(desk: Desk<Detail>, { request }: Call, named: string | undefined): Promise<Reply> {
   const body = desk.read(bodySchema, request);
   const [version = '', ...faults] = (body.version ?? '').split('+');

@@ -18,7 +18,6 @@ interface Slot {
 }
 
 const lifetimeMs = 86_400_000;
-/** The documented minimum size of an upload. */
 const bytesMin = 512;
 const shelves = new WeakMap<World, Map<string, Slot>>();
 

@@ -10,12 +10,10 @@ const version = '2024-11-06';
 const keptMs = 30 * 86_400_000;
 const linkSeconds = 86_400;
 const slots = 20;
-/** Simplified prices, per second of video and per image. */
 const creditsPerSecond = 20;
 const creditsPerImage = 5;
 const creditBalance = 12_500;
 
-/** Replies with a text and no code. Field errors also have an issue. */
 const refuse = refusals(({ status, code, message, param }) => {
   if (code === '') return json(status, { error: message });
   const issues = [{ path: param.split('.'), message }];
@@ -173,7 +171,6 @@ function present(job: Job<Detail>, isThrottled: boolean): object {
   return { ...base, estimatedCost: cost(credits), progress };
 }
 
-/** `failed=<code>` selects another of the vendor's codes. */
 function failureOf({ faults }: Job<Detail>) {
   if (faults.text('moderation-in-task') === 'input')
     return { failure: 'The input did not pass content moderation.', failureCode: 'SAFETY.INPUT.TEXT' };

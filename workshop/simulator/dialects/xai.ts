@@ -129,7 +129,10 @@ function ofVideo(input = 5, operation: keyof typeof inputSecondsMax, added: numb
   return { ...sizeOf(720, '16:9'), seconds: input + added, charge };
 }
 
-/** 202 until the job has finished. With docs-shape, that response is empty, and the final one has no status word. */
+/**
+ * Responds with 202 until the job has finished. With docs-shape, that response is empty, and the final one has no
+ * status word.
+ */
 function present(job: Job<Detail>): Reply {
   const { task, detail, phase, faults, now } = job;
   const isOld = faults.has('docs-shape');

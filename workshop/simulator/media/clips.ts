@@ -30,7 +30,6 @@ export interface ClipShape {
   readonly seconds: number;
 }
 
-/** Returns the closest clip, with this size and length in its headers. Players scale and slow down its frames. */
 export function clipOf({ width, height, seconds }: ClipShape): Buffer {
   const clip = readClip(nearestClip(width, height));
   const boxAt = (type: string): number => clip.indexOf(type, clip.indexOf('moov'), 'latin1');

@@ -9,10 +9,6 @@ import type { RecordedAnswer, Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 import { isPlain, isToken } from '../../../base/plain-text.ts';
 
-/**
- * Tests that a create request is sent only once, whatever the response, and that an ambiguous response counts as
- * accepted.
- */
 export function creationTests(given: Conformance): VerificationTest[] {
   const { accepted, refused } = given.specimens;
   if (accepted === undefined || refused === undefined) return [];

@@ -23,7 +23,6 @@ export interface SentRequest {
 }
 
 const baseUrl = 'https://vendor.invalid/base';
-/** Also works as a key pair, for vendors that require signed requests. */
 export const testKey = 'test-key:test-secret';
 export const testMarker = 'mediary-fixture-1';
 const testCallback = 'https://gateway.invalid/callbacks/fixture';

@@ -10,7 +10,6 @@ import { withTexts } from './specimens.ts';
 import type { RecordedAnswer, Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 
-/** Tests that only the vendor's own statement about a job can end a task, and no other part of a response. */
 export function statusTests(given: Conformance): VerificationTest[] {
   const { pending, succeeded, failed, find } = given.specimens;
   const states = statesOf(given.file, given.kind);

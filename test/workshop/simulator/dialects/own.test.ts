@@ -47,7 +47,6 @@ it('MiniMax never calls an address that did not return the challenge', async () 
     const body = { model: 'MiniMax-Hailuo-2.3', prompt: 'a cat', callback_url: receiver.url };
     expect((await harness.call('POST', '/minimax/v1/video_generation', body)).status).toBe(200);
     harness.control.advance(9);
-    // Any earlier callback would have arrived before this one.
     await predict({ webhook: receiver.url, webhook_events_filter: ['completed'] });
     harness.control.advance(9);
     await receiver.waitFor(2);
