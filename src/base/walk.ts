@@ -1,6 +1,6 @@
 import type { Turns } from './turns.ts';
 
-/** Every upkeep loop. Upkeep is work that no request waits for. The items of a loop are independent of each other. */
+/** The upkeep loops. Upkeep is work that no request waits for. A loop's items are independent of each other. */
 export const upkeepLoops = [
   'steps of the upkeep',
   'unfinished tasks',

@@ -14,7 +14,7 @@ export interface Stayer {
  */
 export interface StayPlaces {
   enter(stayer: Stayer, task: string): StayPlace | undefined;
-  /** If there is no room for this account, work that can wait elsewhere should do so. */
+  /** Returns true if this account has no room left. Work that can wait elsewhere then should. */
   isFull(stayer: Stayer): boolean;
   returnInMs(queue: string): number;
   isEmpty(): boolean;

@@ -14,7 +14,10 @@ import type { Quote, QuotedCharge, ReckonedRequest } from './quote.ts';
 export interface PlannedPrice {
   readonly hold: Micros;
   readonly reckoning: Reckoning;
-  /** What the task costs if the first candidate renders the request as specified, completed by the model's defaults. */
+  /**
+   * The task's cost if the first candidate renders the request as specified, with the model's defaults for anything
+   * left open.
+   */
   readonly expected: QuotedCharge;
   readonly usualReckoning: () => Reckoning;
   readonly range: { readonly least: Micros; readonly most: Micros };

@@ -30,7 +30,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 afterEach(async () => {
-  // Bad responses have opened the credential's circuit, which is recorded after the response.
+  // Bad responses open the credential's circuit, and the circuit is recorded only after the response.
   await expect.poll(openCircuits).toEqual([]);
 });
 

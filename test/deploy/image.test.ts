@@ -32,6 +32,7 @@ function importsIn(folder: string): string[] {
         ...readRepositoryFile(file).matchAll(/^(?:import |.*\bfrom |.*\bimport\()'([^'.\n][^'\n]*)'/gm),
       ])
       .map(([, name = '']) => name)
+      // Generated code contains names that are not package names.
       .filter((name) => /^[@\w]/.test(name) && !name.startsWith('node:'))
       .map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/'))
       .filter((name) => name !== onlyOldNodesLoad)

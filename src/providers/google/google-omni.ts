@@ -202,7 +202,10 @@ export async function cancelOmni(
   }
 }
 
-/** The vendor also uses status 400 for an invalid key, which is handled elsewhere. */
+/**
+ * The vendor refuses such a cancellation with status 400. It also uses 400 for an invalid key, which is handled
+ * elsewhere.
+ */
 function isRefusedCancel({ gone, status, words }: UpstreamError): boolean {
   return !gone && !/\bapi[ _]key\b/i.test(words) && (status === 400 || status === 409);
 }
