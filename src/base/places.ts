@@ -1,6 +1,6 @@
 /**
- * Every resource that holders within a process share. docs/capacity.md describes each one, and a test checks that no
- * holder can take the others' share.
+ * The resources that multiple holders in a process share. docs/capacity.md describes each one, and a test checks that
+ * no holder can take the others' share.
  */
 export const sharedPlaces = [
   'unauthenticated connections',

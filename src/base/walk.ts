@@ -35,7 +35,7 @@ type UpkeepLoop = (typeof upkeepLoops)[number];
 
 export interface Walk<Item> {
   readonly loop: UpkeepLoop;
-  /** Returns whether anything was done, which `walk` counts. */
+  /** Returns whether anything was done. `walk` counts the items for which something was. */
   readonly run: (item: Item) => Promise<boolean>;
   /** Logs the failure and postpones the item, so the next walk starts with other items. */
   readonly onFailed: (item: Item, error: unknown) => unknown;
@@ -108,7 +108,8 @@ export async function walk<Item>(
 }
 
 /**
- * The longest that a round starts new items. During an outage, each item can take as long as MongoDB's timeouts allow.
+ * How long a round may keep starting new items, in milliseconds. During an outage, each item can take as long as
+ * MongoDB's timeouts allow.
  */
 const roundMs = 30_000;
 

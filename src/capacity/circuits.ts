@@ -60,6 +60,10 @@ export interface Circuits {
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
   /** Releases the probes for which no outcome was reported. Never throws: a probe that cannot be released expires. */
   leave(taken: TakenProbes): Promise<void>;
+  /**
+   * Applies an operator's decision to a credential, or to one model behind it. Returns the previous state, or undefined
+   * if the operator wants to close a circuit that is not open.
+   */
   override(
     target: Pick<CircuitTarget, 'channel' | 'credential'> & { readonly model?: string },
     order: CircuitOrder,
@@ -83,6 +87,7 @@ export interface Circuits {
 export interface CircuitsDeps {
   readonly store: ChannelHealthStore;
   readonly now: () => number;
+  /** Called when this process opens or closes a circuit, but not for a failed probe. */
   readonly onChange: (id: string, record: CircuitRecord) => void;
   readonly onError: (error: unknown) => void;
 }

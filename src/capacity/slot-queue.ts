@@ -34,6 +34,7 @@ export interface SlotQueueDeps {
   readonly random: () => number;
 }
 
+/** How long a granted slot is reserved. A task that misses its wake-up is queued again when it next asks. */
 const grantLeaseMs = 120_000;
 /** A task that asks again within this time is not woken, because waking would interrupt the check. */
 const looksSoonMs = 4_000;

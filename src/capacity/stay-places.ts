@@ -51,7 +51,7 @@ export interface StayPlacesOptions {
 
 const returnMinMs = 5_000;
 /**
- * The interval between the returns of attempts to one queue, which allows 50 returns per second. Each return costs two
+ * The minimum interval between attempts that return to one queue, which allows 50 per second. Each return costs two
  * writes on Temporal's server. Without this limit, 7,000 attempts would all return every five seconds.
  */
 const returnEveryMs = 20;

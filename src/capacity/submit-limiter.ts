@@ -14,7 +14,7 @@ export interface SubmitLimiter {
 }
 
 export interface SubmitTurn extends OrderedTask {
-  /** Whether the task was sent away before, perhaps by another process, and has returned. */
+  /** Whether the task was asked to return later, perhaps by another process, and has returned. */
   readonly isBack: boolean;
 }
 

@@ -2,6 +2,7 @@ import type { CircuitDecision, CircuitRequest, Circuits, TakenProbes, UpstreamFa
 
 export type Passed<Refusal, Sent> = { readonly refused: Refusal } | { readonly sent: Sent };
 
+/** Sends an admitted request. Must call `report` with the upstream's failure, or with undefined if it accepted. */
 export type Send<Sent> = (report: (failure: UpstreamFailure | undefined) => void) => Promise<Sent>;
 
 export type CircuitRefusal = Omit<Extract<CircuitDecision, { open: true }>, 'open'>;

@@ -24,6 +24,7 @@ export class ConnectError extends Error {
 
 export interface ConnectorOptions {
   readonly rules: AddressRules;
+  /** The limit for DNS and TCP combined, and again for TLS, in milliseconds. */
   readonly connectTimeoutMs: number;
   readonly lookup?: Lookup;
   readonly tls?: Pick<ConnectionOptions, 'ca'>;

@@ -1,6 +1,7 @@
 import { createLargeJsonReader } from '../providers/shared/large-json.ts';
 
 export interface EventStreamReader {
+  /** Keeps references to the chunk, so the caller must not modify it afterwards. */
   push(chunk: Uint8Array): void;
 }
 

@@ -65,6 +65,7 @@ export interface ExchangeOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** If the body is a stream, `headers` must contain its length. */
   readonly body?: string | Readable;
   readonly signal: AbortSignal;
   /** The longest pause in the response body, in milliseconds. 0 means no limit. Defaults to the agent's limit. */

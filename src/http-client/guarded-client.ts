@@ -17,6 +17,10 @@ export interface GuardedClientOptions {
 /** Sends requests to addresses that callers or upstreams have chosen. */
 export interface GuardedClient {
   checkAddress(url: string): string | undefined;
+  /**
+   * POSTs a text, which is JSON unless the headers state another type. Does not follow redirects, and discards the
+   * response body. Throws GuardedRequestError.
+   */
   deliver(delivery: Delivery): Promise<{ readonly status: number }>;
   openMedia(fetch: MediaFetch): Promise<OpenedMedia>;
   close(): Promise<void>;
@@ -49,6 +53,7 @@ export interface OpenedMedia {
   readonly bytes: number | undefined;
   /** The size of the whole file in bytes. Set only if the server honoured the requested range. */
   readonly partOf?: number;
+  /** Read the body to the end or break out of the loop to close the connection. Throws GuardedRequestError. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 

@@ -214,7 +214,7 @@ function isRefused({ state }: Outcome): boolean {
 }
 
 /**
- * Only a failure of the connection, the server or its majority may pass. An entry refused for its content would be
+ * Only failures of the connection, the server or its majority are temporary. An entry refused for its content would be
  * refused again.
  */
 function isTransient(error: unknown): boolean {

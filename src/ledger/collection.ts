@@ -74,6 +74,7 @@ export async function findByKeys(
   return new Map(found.map((entry) => [entry.key, entry]));
 }
 
+/** Returns the entries after `after` in order, up to the first gap. */
 export async function findSuccessors(
   collection: LedgerCollection,
   account: string,

@@ -57,6 +57,8 @@ export function createDailyVerification(deps: DailyVerificationDeps): DailyVerif
       if (hour === undefined) return;
       if (running === undefined && !(await isDue(hour))) return;
       if (!(await deps.duty())) running?.abort();
+      // After a failure, this process pauses but keeps the duty. Otherwise one process after another would take over
+      // and repeat the failure.
       else if (running === undefined && now() >= notBefore) begin();
     } catch (error) {
       deps.onError(error);

@@ -53,6 +53,7 @@ export interface LedgerDeps {
   readonly meter?: LedgerMeter;
   /** Returns false if `now` cannot be trusted. Operations then reject with LedgerClockError. */
   readonly isTimeRight?: () => boolean;
+  /** From `createTurnLines(db, now)`. Required if other processes append too. */
   readonly lines?: TurnLines;
 }
 
@@ -73,6 +74,10 @@ export interface Ledger extends History {
    * still in flight is refused. Afterwards nothing is held for the task, unless the result is `held`.
    */
   void(request: VoidRequest): Promise<VoidResult>;
+  /**
+   * Refunds all or part of a task's charge, once. A repeated call returns the first call's entry, even if the amounts
+   * differ.
+   */
   refund(request: RefundRequest): Promise<RefundResult>;
   /**
    * Changes an account's balance. A repeated call with the same reference returns the first call's entry, even if the
@@ -93,7 +98,7 @@ interface AppendResult {
 }
 
 export type HoldResult =
-  /** `cap`: the cap with the least left after this hold. */
+  /** `cap` is the cap with the least left after this hold. */
   | (AppendResult & { readonly ok: true; readonly cap?: CapState })
   | { readonly ok: false; readonly refused: 'capped'; readonly cap: CapState }
   | { readonly ok: false; readonly refused: 'insufficient_balance'; readonly available: Micros }

@@ -13,6 +13,7 @@ export type RemovalMarks = ReturnType<typeof createRemovalMarks>;
 interface MarkDocument {
   /** `tasks` or `account/<id>` */
   readonly _id: string;
+  /** Unix milliseconds. A task that the ledger closed before this time may have no record. */
   readonly before: number;
   readonly signature: string;
 }

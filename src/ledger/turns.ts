@@ -3,6 +3,7 @@ import { periods } from '../base/periods.ts';
 import { createRecent } from '../base/recent.ts';
 import type { TurnLines } from './turn-lines.ts';
 
+/** How long a process may keep appending before it lets other processes that wait for the account go first. */
 const turnMs = 200;
 /** A process that has an account to itself checks for waiting processes after this many appends. */
 const appendsBetweenLooks = 32;

@@ -23,7 +23,7 @@ export async function* each<Item>(
   const cursor = found.batchSize(batchSize);
   const fetch = (): Promise<boolean> => {
     const more = cursor.hasNext();
-    // The previous batch is processed before anything awaits this promise, and possibly nothing ever does.
+    // Nothing awaits this promise until the previous batch has been processed, and possibly nothing ever does.
     more.catch(() => undefined);
     return more;
   };

@@ -142,6 +142,7 @@ function reportEntry(report: Report, { _id: id, account, task }: EntryDocument, 
   report({ invariant: 'charge_is_priced', account, ...defined({ task }), message: `${id}: ${fault}` });
 }
 
+/** Reports accounts whose entries are all gone. No other check would notice them. */
 async function checkAnchoredAccounts(context: VerifyContext, heads: readonly AnchoredHead[]): Promise<void> {
   const begun = await context.accountsWithEntries(heads.map(({ account }) => account));
   for (const { account, seq } of heads) {

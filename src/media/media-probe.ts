@@ -22,6 +22,7 @@ const threadsMax = { name: 'media threads', placesMax: 4, shareMax: 2, reserve: 
 const workingMsMax = 5_000;
 const workingLookMs = 100;
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 };
+/** An idle thread uses about ten megabytes, so it is terminated after this time. */
 const idleMs = 60_000;
 
 interface ProbeThread extends Thread {

@@ -1,5 +1,6 @@
 export interface MediaSource {
   readonly bytes: number;
+  /** `end` is exclusive. Returns fewer bytes at the end of the file. Rejects if the bytes are unavailable. */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 

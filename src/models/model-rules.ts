@@ -20,6 +20,7 @@ type UnsupportedRule = UnsupportedAction | Readonly<Record<string, UnsupportedAc
 interface DurationRule {
   readonly min: number;
   readonly max: number;
+  /** In seconds. Allowed lengths are multiples of this step. */
   readonly step: number;
   readonly default?: number | undefined;
   readonly auto: boolean;

@@ -1,11 +1,13 @@
 import type { Micros } from './money.ts';
 
+/** UTC days and calendar months. `total` never ends. */
 export const capWindows = ['day', 'month', 'total'] as const;
 export type CapWindow = (typeof capWindows)[number];
 
 /** What a cap applies to: a key, a key's use of one model, or an end user of the account. */
 export type CapScope = 'key' | 'model' | 'end_user';
 
+/** In micro-units, never negative. A window without a limit has no cap. */
 export type Caps = { readonly [Window in CapWindow]?: Micros };
 
 export interface KeyCaps {

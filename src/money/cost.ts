@@ -3,6 +3,7 @@ import { divideHalfUp, parseMicros } from './money.ts';
 import type { Micros } from './money.ts';
 
 export interface Cost {
+  /** An exact decimal such as `0.035`, never a float. */
   readonly amount: string;
   readonly unit: string;
 }

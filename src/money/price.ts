@@ -75,9 +75,11 @@ export interface PriceBasis {
   readonly channels?: Readonly<Record<string, Price>>;
   /** The account's factor, by which all these prices are multiplied. Undefined if it is 1. */
   readonly factor?: string;
+  /** The facts that at least one channel receives. */
   readonly facts: PriceFacts;
   /** By channel id: the facts that are not sent to the channel. */
   readonly unsent?: Readonly<Record<string, readonly string[]>>;
+  /** By channel id: the size that determines an image's price if no price line matches the image's own size. */
   readonly sizes?: Readonly<Record<string, string>>;
   /** The measured length of the request's videos. Undefined if it is unknown or does not affect the price. */
   readonly input_seconds?: number;
@@ -125,6 +127,7 @@ export interface Count {
   readonly source: CountSource;
 }
 
+/** Assumed counts affect only holds, so they become zero in charges. */
 export function chargeable({ quantity, source }: Count): Count {
   return { quantity: source === 'assumed' ? { ...quantity, numerator: 0n } : quantity, source };
 }
@@ -297,6 +300,7 @@ function chargeLine(
   };
 }
 
+/** `multiplier` is a decimal string such as "1.25". Rounds half up. */
 export function multiply(amount: Micros, multiplier: string): Micros {
   return divideHalfUp(amount * (parseMicros(multiplier) ?? microsPerUnit), microsPerUnit);
 }

@@ -2,6 +2,7 @@ export interface Usage {
   readonly completionTokens?: number;
   readonly totalTokens?: number;
   readonly textTokens?: number;
+  /** Input by kind, excluding cached tokens. */
   readonly inputTextTokens?: number;
   readonly inputImageTokens?: number;
   readonly inputAudioTokens?: number;

@@ -31,6 +31,7 @@ export interface Provider {
    * Makes a free request that needs a valid key. Defined for vendors that have no jobs to query. Throws UpstreamError.
    */
   readonly checkKey?: (context: ProviderContext) => Promise<void>;
+  /** Reads the remaining balance of the credential's account, free of charge. Throws UpstreamError. */
   readonly balance?: (context: ProviderContext) => Promise<VendorBalance>;
   /** Uploads a file so that requests under this credential can refer to it. Throws UpstreamError. */
   readonly upload?: (file: UploadedFile, context: ProviderContext) => Promise<UploadedMedia>;
@@ -259,6 +260,7 @@ export interface Submitted {
 export interface LostSubmit<Request> {
   readonly request: Request;
   readonly marker: string;
+  /** The lost request was sent between `sentAfter` and `sentBefore`, in Unix milliseconds. */
   readonly sentAfter: number;
   readonly sentBefore: number;
 }

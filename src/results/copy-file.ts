@@ -49,6 +49,7 @@ export interface FileCopy {
   /** The file's name without an extension, which the file's first bytes determine. */
   readonly stem: string;
   readonly signal: AbortSignal;
+  /** Called before any byte is stored so that every file has a record. */
   readonly onName: (name: string) => Promise<void>;
 }
 

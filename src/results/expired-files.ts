@@ -12,6 +12,10 @@ export interface ExpiredFilesDeps {
 }
 
 const duePerStep = 200;
+/**
+ * The delay before another attempt to delete an object that the storage refuses to delete, for example because of a
+ * legal hold.
+ */
 const heldMs = 3_600_000;
 
 type NamedFile = Awaited<ReturnType<FileStore['listDue']>>[number];

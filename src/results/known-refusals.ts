@@ -2,6 +2,10 @@ import { createSharedRead } from '../base/shared-read.ts';
 import { NoRoomError, NotReadError, NotStoredError, StorageAwayError } from '../errors/not-stored.ts';
 import type { ResultStorage } from './storage.ts';
 
+/**
+ * How long the storage counts as full or unavailable after refusing a file. Meanwhile, nothing is rendered that the
+ * storage would have to keep.
+ */
 const knownMs = 10_000;
 const readEveryMs = 2_000;
 

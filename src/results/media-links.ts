@@ -1,12 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { MediaUrl } from '../models/stored-media.ts';
 
+/** Creates and checks links to stored files: `PUBLIC_URL/media/<task>/<name>?expires=<Unix seconds>&sig=<HMAC>`. */
 export interface MediaLinks {
   readonly url: MediaUrl;
   until(task: string, name: string, expiresAt: number): string;
   /** Changes our own links to a form that never redirects, because some upstreams do not follow redirects. */
   forUpstream(url: string): string;
   read(url: string): Pick<ClaimedLink, 'task' | 'name'> | undefined;
+  /** Runs in constant time. */
   isValid(link: ClaimedLink): boolean;
 }
 

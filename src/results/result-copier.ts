@@ -21,6 +21,10 @@ import type { ResultStorage } from './storage.ts';
 import { timeLimit } from '../process/running-time.ts';
 
 export interface ResultCopier {
+  /**
+   * Copies the linked files, and adds references to the copies to the items. An item that cannot be copied in time is
+   * returned unchanged and copied later. Rejects only while MongoDB is unavailable, because every copy needs a record.
+   */
   readonly deliver: Deliver;
   retryDue(isOver?: IsOver): Promise<Walked>;
   deleteExpired(isOver?: IsOver): Promise<Walked>;

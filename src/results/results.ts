@@ -72,6 +72,10 @@ export interface ResultsDeps {
 
 const daySeconds = 86_400;
 
+/**
+ * Opens the storage configured under `results:` in gateway.yaml. A reload cannot move files, so the storage stays the
+ * same until the process exits.
+ */
 export async function openResults(deps: ResultsDeps): Promise<Results> {
   const { config, channels, environment, log, now } = deps;
   const opened = await openStorage(config, environment);

@@ -12,6 +12,10 @@ export interface Output {
 
 export type PricedModel = Omit<ModelConfig, 'price'> & { readonly price: Pick<Price, 'lines'> };
 
+/**
+ * Lists every output that the upstream may render for the request, starting with the usual one. Open properties take
+ * the values in the model's entry, those in price lines, and "missing".
+ */
 export function openOutputs(
   request: GenerationRequest,
   model: PricedModel,

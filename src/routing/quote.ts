@@ -29,8 +29,11 @@ import type { Output } from './open-outputs.ts';
 
 export interface Quote {
   readonly price: ChannelPrice;
+  /** The highest possible charge for the request. This amount is held. */
   readonly worst: QuotedCharge;
+  /** The lowest possible charge, without counts that are merely assumed. */
   readonly least: QuotedCharge;
+  /** The charge with the model's first listed resolution and ratio and its default duration. */
   readonly usual: QuotedCharge;
   /** The length to charge if the upstream reports none. Undefined if the request does not determine a length. */
   readonly seconds?: number;
@@ -63,6 +66,10 @@ export interface QuoteContext {
   readonly calls?: number;
 }
 
+/**
+ * Returns undefined if no price line matches. If an image's size is in no price line, the most expensive of its
+ * possible sizes determines the price.
+ */
 export function quoteRequest(written: GenerationRequest, context: QuoteContext): Quote | undefined {
   const request = asSent(written, context.facts);
   const asked = quoteAs(request, context);

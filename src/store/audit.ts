@@ -149,6 +149,10 @@ export function createAuditStore(db: Db) {
 
 function bulkActs(bulks: Collection<BulkDocument>) {
   return {
+    /**
+     * Adds an action as an item. Actions with identical `facts` share an entry, which the first of them creates.
+     * Returns the entry's id, or undefined if the entry is full.
+     */
     async beginItem(facts: BulkFacts, begun: AuditItemBegun): Promise<string | undefined> {
       const { id: _id, at: first, bulk: name, ...shared } = facts;
       const bulk = createHash('sha256')

@@ -61,6 +61,7 @@ export function createConfigDraftStore(db: Db, { seal, open }: Sealing) {
   }
 
   return {
+    /** Revision 0 means that no draft has ever existed. */
     async read(): Promise<{ readonly revision: number; readonly draft?: ConfigDraft }> {
       const found = await drafts.findOne({ _id: only });
       if (found === null) return { revision: 0 };

@@ -18,6 +18,7 @@ export interface ConfigurationHead {
 }
 
 export interface PublishedConfiguration extends ConfigurationHead {
+  /** The text before `${NAME}` is substituted. */
   readonly text: string;
 }
 
@@ -99,6 +100,9 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   return {
     ensureIndexes: () => ensureIndexes(replaced, [{ name: 'hash', key: { hash: 1 } }]),
 
+    /**
+     * Returns a version that may be outdated. Use this function only for display, where the version is soon read again.
+     */
     head,
     confirmHead,
 

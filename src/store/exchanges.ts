@@ -21,6 +21,7 @@ const pollsMax = 20;
 
 export type ExchangeStore = ReturnType<typeof createExchangeStore>;
 
+/** Stores each task's exchanges in one bounded document. `keptMs` counts from the last exchange. */
 export function createExchangeStore(
   db: Db,
   now: () => number,

@@ -20,6 +20,7 @@ export interface StoredUpload extends UploadKey {
 export interface ReadyUpload {
   readonly id: string;
   readonly url: string;
+  /** No request refers to the upload after this time, in Unix milliseconds. */
   readonly usableUntil: number;
   readonly dueAt: number;
 }

@@ -24,6 +24,7 @@ export type KeySlotStore = ReturnType<typeof createKeySlotStore>;
 export function createKeySlotStore(db: Db, now: () => number) {
   const keys = openCollection<KeySlotsDocument>(db, 'key_slots', durable);
 
+  /** Adds the task if there is room and it is not yet listed. Returns whether this call added it. */
   async function add(key: string, slot: KeySlot, limit: number): Promise<boolean> {
     // Position `limit - 1` is empty while the list is shorter than `limit`.
     const added = await keys.updateOne(

@@ -116,6 +116,7 @@ export function createKeyStore(db: Db, now: () => number) {
       return found === null ? undefined : toKey(found);
     },
 
+    /** Returns false if the key does not exist. Keeps the original time if the key is already revoked. */
     async revoke(id: string, by: string, reason: string): Promise<boolean> {
       const at = now();
       await keys.updateOne(

@@ -1,3 +1,4 @@
+/** When keys, tokens or sessions were last used, by id, in Unix milliseconds. */
 export type LastUses = ReadonlyMap<string, number>;
 
 /** Returns the updates for a bulk write. `$max` keeps a later time that another process has stored. */

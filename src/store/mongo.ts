@@ -111,6 +111,10 @@ export function databaseName(uri: string): string {
  */
 export const readByWrite = [{ $inc: { reads: 1 } }, { returnDocument: 'after' }] as const;
 
+/**
+ * Builds an update whose fields depend on its arguments. Omits undefined fields and empty operators, which servers
+ * before 5.0 refuse.
+ */
 export function updateWith<Schema extends Document>(operators: UpdateFilter<Schema>): UpdateFilter<Schema>;
 export function updateWith(operators: Readonly<Record<string, object>>): object {
   const kept = Object.entries(operators).map(
@@ -162,6 +166,7 @@ export interface IndexShape {
   readonly key: Readonly<Record<string, IndexDirection>>;
   readonly unique?: true;
   readonly sparse?: true;
+  /** Makes a TTL index. The field must be a Date. */
   readonly expireAfterSeconds?: number;
 }
 

@@ -20,6 +20,7 @@ export interface NodeReport {
 }
 
 export interface RunConfiguration {
+  /** 0 if the process runs its own file, which is not known to have been published. */
   readonly version: number;
   readonly hash: string;
   readonly refused?: { readonly version: number; readonly reasons: readonly string[] };

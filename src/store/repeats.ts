@@ -18,6 +18,7 @@ export interface RepeatRecord {
   /** The id of what the first request creates: a task, or the image request named in a ledger entry. */
   readonly made: string;
   readonly fingerprint: string;
+  /** `stored` means that the response is kept but not yet paid for. */
   readonly state: 'running' | 'stored' | 'done';
   /**
    * Incremented by each renewal in state `running` or `stored`. Waiting processes watch this number change, so their
@@ -91,6 +92,7 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       await Promise.all([ensureIndexes(records, [expiring]), bodies.ensureIndexes()]);
     },
 
+    /** Returns undefined if the caller now owns the claim, or else the earlier request's record. */
     async claim(claim: RepeatClaim): Promise<RepeatRecord | undefined> {
       const fresh = freshDocument(claim, now());
       for (;;) {

@@ -24,6 +24,7 @@ export interface RequestRecord {
   readonly by: string;
 }
 
+/** `deadlineAt` is in Unix milliseconds. The request is kept for some time after the deadline. */
 export interface NewRequest extends RequestRecord, Pick<Task, 'deadlineAt'> {}
 
 type Written = Pick<RequestRecord, 'request' | 'callbackToken' | 'callbackUrl'>;
@@ -72,6 +73,7 @@ export function createRequestStore(
     isForgotten: ({ deadlineAt }: Pick<Task, 'deadlineAt'>): boolean => expiresAt(deadlineAt) <= now(),
     ...requestChanges(requests, expiresAt),
 
+    /** Returns the number of sealed bytes, or undefined if an earlier try of this creation wrote the request. */
     async insert(asked: NewRequest): Promise<number | undefined> {
       const { task: _id, request, callbackToken, callbackUrl, deadlineAt, ...legible } = asked;
       const sealed = seal(placeOf(_id), JSON.stringify({ request, callbackToken, callbackUrl }));

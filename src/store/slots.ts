@@ -149,6 +149,7 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
   }
 
   return {
+    /** Takes a slot that is free or has an expired lease, with one atomic update. Returns undefined if all are held. */
     async reserve(queue: string, limit: number, lease: NewLease): Promise<string | undefined> {
       const whole = `${queue}/${limit}`;
       for (let seen = 0; ;) {

@@ -37,6 +37,7 @@ export function createSnapshot<Item extends { readonly id: string }>({
   const refresh = async (): Promise<void> => {
     const read = (readsBegun += 1);
     const items = await list();
+    // A read overtaken by a later one is outdated.
     if (read < lastRead) return;
     lastRead = read;
     known = new Map(items.map((item) => [item.id, item]));

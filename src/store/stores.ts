@@ -95,6 +95,7 @@ export function createStores(
 
 /** Throws IndexConflictError if an index exists with a different definition. */
 export async function ensureStoreIndexes(stores: Partial<Stores>): Promise<void> {
+  // Wait for all, so no index is still being created after a failure.
   const made = await Promise.allSettled(
     Object.values(stores).map(async (store) => {
       if ('ensureIndexes' in store) await store.ensureIndexes();

@@ -84,6 +84,7 @@ export function toTask(document: TaskDocument): Task {
   return { id, ...fields };
 }
 
+/** Fields by path. Undefined removes the field. */
 type MoreFields = Readonly<Record<string, unknown>>;
 
 export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) {
@@ -173,6 +174,7 @@ function changed(was: Derived, follows: Derived): Partial<Derived> {
   );
 }
 
+/** The time has a fixed width, so keys sort by time. */
 export function sortKey(time: number, id: string): string {
   return `${paddedTime(time)}-${id}`;
 }

@@ -90,6 +90,7 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
     throw new Error(`the record of ${id} changes faster than it can be written`);
   }
 
+  /** Returns undefined if the record has changed since it was read. */
   async function write(task: Task, changes: Changes): Promise<Stepped | undefined> {
     try {
       const written = await tasks.findOneAndUpdate(asSeen(task), form.updateOf(task, changes), afterwards);

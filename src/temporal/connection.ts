@@ -11,6 +11,7 @@ export interface TemporalSettings {
   readonly namespace: string;
   readonly apiKey?: string;
   readonly tls?: Addresses['temporalTls'];
+  /** 32 bytes. If undefined, payloads are not encrypted, and the Temporal UI shows them. */
   readonly payloadKey?: Buffer;
 }
 

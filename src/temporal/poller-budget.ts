@@ -12,6 +12,10 @@ const queuePollsMax = 10;
 const fixedQueues = 2;
 const queuesPerChannel = 2;
 
+/**
+ * The maximum number of polls for all channels together. The rest is for a second small process and for queues added by
+ * a reload.
+ */
 const channelPollsMax = 800;
 
 export function pollsPerQueue(queues: number, open = 0): number {

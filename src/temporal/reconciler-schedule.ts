@@ -4,6 +4,7 @@ import { tasksQueue, workflowTypes } from '../base/queues.ts';
 
 const every = '5m';
 
+/** Every worker calls this at startup, but only the first call creates the schedule. */
 export async function ensureReconcilerSchedule(client: Client, queuePrefix: string): Promise<void> {
   try {
     await client.schedule.create({

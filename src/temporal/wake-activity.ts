@@ -36,6 +36,7 @@ export async function wakeActivity(
       if (pending === undefined) return undefined;
       const attempt = pending.attempt ?? 0;
       const isScheduled = pending.state === scheduled;
+      // A first attempt has no back-off. A worker may start it at any moment.
       if (isScheduled && attempt <= 1) return attempt;
       if (isScheduled) {
         await client.workflowService.resetActivity({ namespace, execution, id: pending.activityId ?? '' });

@@ -64,6 +64,7 @@ const keySchema = z.object({
 const keysMax = 100;
 const keysSchema = z.object({ keys: readableItems(keySchema) });
 
+/** Fetches public keys without sending our own key. */
 async function fetchKeys(url: string, { request, signal }: CallbackContext): Promise<readonly KeyObject[]> {
   const answer = await request({ method: 'GET', url, signal });
   const keys = isSuccess(answer) ? keysSchema.safeParse(answer.json).data?.keys : undefined;

@@ -75,6 +75,10 @@ export function requireGoogleModel(context: ProviderContext): GoogleModel {
   throw new UpstreamError('unavailable', message, { code: 'wrong_upstream_name' });
 }
 
+/**
+ * Returns headers with the key for result links and Cloud Storage files. Only the vendor's own hosts may receive the
+ * key.
+ */
 export function googleLinkHeaders(url: string, context: ProviderContext): Record<string, string> {
   const { origin } = new URL(url);
   const isOwn = origin === new URL(context.baseUrl).origin;

@@ -49,6 +49,7 @@ export function createKlingCall(now: () => number): KlingCall {
   };
 }
 
+/** The vendor's codes for "not yet valid" and "expired". */
 const clockCodes = new Set(['1003', '1004']);
 
 interface KeyPair {

@@ -241,6 +241,7 @@ async function verifyCallback(
  */
 const video: VideoProvider = {
   cancelUntil: 'never',
+  // The vendor serves the file itself, and requires its key.
   linkHeaders: (url, context) =>
     new URL(url).origin === new URL(context.baseUrl).origin ? bearer(context) : {},
   facts: openrouterFacts,

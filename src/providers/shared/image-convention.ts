@@ -66,6 +66,7 @@ export async function callImageConvention(
   });
   const answer = response.json === undefined ? { ...response, json: streamed?.answer() } : response;
   const refusal = rules.readRefusal(answer.json);
+  // Some upstreams describe a failure in a response with status 200.
   if (!isSuccess(answer)) throw refusalError(answer, refusal, rules.failures);
   const job = rules.readJob?.(answer.json);
   return job === undefined ? readConventionImages(answer, rules) : { images: [], facts: {}, extra: {}, job };

@@ -34,6 +34,7 @@ export class LargeText {
 }
 
 export interface LargeJsonReader {
+  /** Keeps references to the chunk, so the chunk must not change afterwards. */
   push(chunk: Uint8Array): void;
   finish(): unknown;
 }
@@ -50,6 +51,7 @@ const backslash = 0x5c;
 export function createLargeJsonReader(): LargeJsonReader {
   const small: Uint8Array[] = [];
   const large: LargeText[] = [];
+  // The mark is random, so nothing in the text can be mistaken for it.
   const mark = randomUUID();
   let current: OpenString | undefined;
 

@@ -38,6 +38,10 @@ export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): 
   return undefined;
 }
 
+/**
+ * Builds the request body from the mapped fields alone. Fields that callers may add come first, so they cannot
+ * overwrite ours.
+ */
 export function mappedBody(
   request: GenerationRequest,
   mapping: FieldMapping,

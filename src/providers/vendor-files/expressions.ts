@@ -50,6 +50,7 @@ const workingMsMax = 1_000;
 const workingLookMs = 50;
 /** Enough for a response of a few megabytes. The thread is terminated if an expression needs more. */
 const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
+/** An idle thread uses about ten megabytes, so it is terminated after this time. */
 const idleMs = 60_000;
 
 /** Creates an evaluator. Its first evaluation starts the thread, and evaluations run one at a time. */

@@ -32,6 +32,7 @@ const usual: VideoFacts = {
     watermark: true,
     generate_audio: true,
   },
+  // `off_peak` is reserved because it changes the price.
   reserved: [
     'model', 'prompt', 'images', 'subjects', 'videos', 'duration', 'resolution', 'aspect_ratio', 'seed', 'audio',
     'watermark', 'payload', 'callback_url', 'off_peak',

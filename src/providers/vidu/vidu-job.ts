@@ -141,6 +141,7 @@ function pending(state: string, progress?: number): OperationStatus {
   });
 }
 
+/** Cancels a job. The vendor responds with 400 once the job has left the queue. */
 export async function cancelVidu(
   { id }: Operation,
   context: ProviderContext,
