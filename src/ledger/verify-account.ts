@@ -43,7 +43,7 @@ export interface AccountCheck {
   next(entry: EntryDocument): EntryDocument;
   head(): Head;
   readonly openHolds: ReadonlyMap<string, OpenedHold>;
-  /** By task id: the part of a charge that exceeds its hold and whose `charge_extra` has not followed yet. */
+  /** The part of each charge that exceeds its hold and whose `charge_extra` has not followed yet, by task id. */
   readonly owedExtras: ReadonlyMap<string, Micros>;
 }
 

@@ -71,15 +71,15 @@ export interface Price {
  */
 export interface PriceBasis {
   readonly price: Price;
-  /** By channel id. A channel's price replaces the model's. */
+  /** Prices by channel id. A channel's price replaces the model's. */
   readonly channels?: Readonly<Record<string, Price>>;
   /** The account's factor, by which all these prices are multiplied. Undefined if it is 1. */
   readonly factor?: string;
   /** The facts that at least one channel receives. */
   readonly facts: PriceFacts;
-  /** By channel id: the facts that are not sent to the channel. */
+  /** The facts that are not sent to each channel, by channel id. */
   readonly unsent?: Readonly<Record<string, readonly string[]>>;
-  /** By channel id: the size that determines an image's price if no price line matches the image's own size. */
+  /** The size that determines an image's price if no price line matches the image's own size, by channel id. */
   readonly sizes?: Readonly<Record<string, string>>;
   /** The measured length of the request's videos. Undefined if it is unknown or does not affect the price. */
   readonly input_seconds?: number;

@@ -22,7 +22,7 @@ export interface PlannedPrice {
   readonly usualReckoning: () => Reckoning;
   readonly range: { readonly least: Micros; readonly most: Micros };
   readonly seconds?: number;
-  /** By channel id. The most expensive quote determines the hold. */
+  /** Quotes by channel id. The most expensive one determines the hold. */
   readonly quotes: ReadonlyMap<string, Quote>;
   readonly basis: PriceBasis;
 }

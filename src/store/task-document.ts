@@ -108,7 +108,7 @@ export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) 
 }
 
 /**
- * The causes of waits that may end early when an upstream recovers. A `backoff` may not, because the upstream set its
+ * The causes of waits that may end early when an upstream recovers. A `backoff` cannot, because the upstream set its
  * end.
  */
 const failedUpstream: ReadonlySet<string> = new Set(['circuit', 'turn', 'upstream']);

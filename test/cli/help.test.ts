@@ -67,7 +67,6 @@ describe.each(commands)('gateway $path', ({ path, command }) => {
   });
 });
 
-/** Returns the error message, or an empty string if the command line is valid and complete. */
 async function complaintAbout(line: readonly string[]): Promise<string> {
   if (line.includes('--help')) return '';
   const program = await wholeProgram();

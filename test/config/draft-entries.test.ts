@@ -27,7 +27,6 @@ function along(value: any, [name, ...rest]: readonly string[]): unknown {
 
 const whole: Schema = z.toJSONSchema(fileSchema, { io: 'input', unrepresentable: 'any' });
 
-/** These places can only be edited as text, or only in the file. */
 const notInForms: readonly (readonly [reason: string, places: RegExp])[] = [
   ['only the file may set it', /^\/(?:results|ledger\/heads|notify\/targets)\//],
   ['tasks and records name an entry by its id', /^\/(?:channels|models|channels\/\*\/credentials)\/\*\/id$/],

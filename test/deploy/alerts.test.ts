@@ -107,7 +107,6 @@ const sumOf = (series: readonly Series[], name: string, labels: Readonly<Record<
     )
     .reduce((sum, { value }) => sum + value, 0);
 
-/** Simulator faults, with the alert that each must trigger and the series that proves that the fault occurred. */
 const faults: readonly {
   readonly alert: string;
   readonly model: (typeof names)[number];
@@ -244,7 +243,6 @@ describe('a gateway', () => {
     });
     await gateway.admin('POST', '/ledger/verify');
     const scraped = [...(await scrape()), ...(await seen())];
-    // Prometheus adds labels for the source of each series, and some series of its own.
     const own = ['job', 'instance'];
     const known = new Map([
       ['up', new Set(own)],

@@ -66,10 +66,6 @@ async function cancelUntilAnswered(task: string): Promise<Pick<Cancelled, 'statu
   return { status: tries > 1 && text.includes('already failed') ? 200 : status, text };
 }
 
-/**
- * Creates a task and cancels it. Every other job stays in the upstream's queue, where it can be cancelled. The rest
- * render immediately and cannot.
- */
 async function createAndCancel(n: number): Promise<Cancelled> {
   const prompt = `cancelled-at-once-${n}.`;
   const isQueued = n % 2 === 0;

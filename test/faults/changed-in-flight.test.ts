@@ -12,11 +12,6 @@ import { startGateway, twoChannelsYaml, videoBody, videoCharge } from '../suppor
 import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
-/**
- * Changes the configuration while tasks are in flight and restarts every worker. From then on, no worker serves what
- * the new configuration lacks.
- */
-
 const leaving = `  - id: leaving
     provider: dashscope
     base_url: \${SIMULATOR_URL}/dashscope/api/v1

@@ -45,7 +45,6 @@ models:
     price: { lines: [{ measure: image, price: "0.04" }] }`,
   );
 
-/** Two workers and two APIs share the servers. One API and one worker have clocks three minutes ahead or behind. */
 describe.each([
   { name: 'ahead', shiftMs: apartMs },
   { name: 'behind', shiftMs: -apartMs },

@@ -8,8 +8,6 @@ import type { OperatorAccess } from '../../src/base/operator.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import type { Server } from '../support/http-world.ts';
 
-/** Calls every operation with every kind of identity. The route's declaration determines the expected status. */
-
 const world = useHttpWorld('http_authorisation');
 
 interface Opened {

@@ -82,7 +82,6 @@ describe('bodies in pieces of one byte', () => {
 
   async function sendMany(count: number, send: () => Promise<WireConnection>): Promise<void> {
     const wires = await Promise.all(Array.from({ length: count }, send));
-    // When the victim has its response, the server has also finished reading from the attackers.
     await askAsVictim();
     for (const { answers } of wires) for (const status of answers) expect(refusals).toContain(status);
     for (const wire of wires) wire.destroy();

@@ -181,7 +181,7 @@ function rendersAsAsked({ takesNoMedia, isForImages }: Create): boolean {
 interface Rule {
   readonly name: string;
   readonly isFor?: (create: Create) => boolean;
-  /** Set only if the rule can be tested just on operations that do not return a task. */
+  /** Set if the rule can be tested only on operations that do not return a task. */
   readonly answers?: true;
   readonly run: (create: Create) => Promise<void>;
 }

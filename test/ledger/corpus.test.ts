@@ -13,7 +13,6 @@ type Row = Document & { _id: string };
 const world = useLedgerWorld('test_ledger_corpus');
 const raw = (name: string): Collection<Row> => world.db.collection<Row>(name);
 
-/** These fields do not affect money, so the ledger does not cover them. */
 const unpaid: Readonly<Record<string, string>> = {
   key: 'the hold names the key that is charged',
   kind: 'says which routes show the task',
@@ -47,7 +46,6 @@ const unpaid: Readonly<Record<string, string>> = {
   added: 'a field that nothing reads',
 };
 
-/** These fields matter only in some states. */
 const unpaidOf: Readonly<Record<string, readonly string[]>> = {
   running: ['outcome'],
   gone: ['outcome', 'charge removed'],

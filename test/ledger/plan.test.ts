@@ -69,7 +69,6 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 
 const nothing = new Map(['key:key_1', 'model:key_1/video-1'].map((scope) => [scope, nothingSpent(scope)]));
 
-/** A ledger in memory. Writes the planned entries, or only the first `kept` of them if the server dies in between. */
 function openBook() {
   const entries: EntryDocument[] = [];
   return {

@@ -71,7 +71,6 @@ describe('the budget of one task', () => {
 
   async function cheapTask(of: 'without' | 'withCallback', metadata: Readonly<Record<string, unknown>>) {
     account = await gateway.account();
-    // The first task of a process causes extra writes. Measure only later ones.
     await account.finished((await account.create()).body.id);
     let played = await playedTask(account, metadata);
     for (let tries = 1; tries < triesMax && !isWithin(of, played); tries += 1)

@@ -11,7 +11,6 @@ import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGatewayProcess, untilReady, waitUntil } from '../support/processes.ts';
 import type { GatewayProcess } from '../support/processes.ts';
 
-/** More tasks than one worker advances at once. `npm run bench -- memory` creates 10,000. */
 const tasksCount = 120;
 const creatorsAtOnce = 50;
 const historyEventsMax = 18;

@@ -13,8 +13,6 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
-/** Covers input videos whose length is unknown when the hold is taken and is not reported by the upstream either. */
-
 const modelOf = (id: string) => `
   - id: ${id}
     kind: video

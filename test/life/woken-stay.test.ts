@@ -5,8 +5,6 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/** While an attempt waits in its worker, it learns of a decision about its task without a heartbeat or a poll. */
-
 const channel = `
   - id: alone
     provider: xai

@@ -1,7 +1,5 @@
 import { readClip } from '../../workshop/simulator/media/clips.ts';
 
-/** Files that claim to be MP4s, each wrong in a different way. */
-
 /** Five seconds, 640 x 360. */
 export const clip = readClip('16x9');
 

@@ -7,7 +7,6 @@ import type { SettleFacts } from '../../src/money/settle-facts.ts';
 import { settle } from '../../src/money/settle.ts';
 
 interface Example {
-  /** Set only for measures of rendered output: a request, and its quantity as numerator / denominator. */
   readonly request?: {
     readonly extent: Omit<Extent, 'tokens'> & { readonly tokens?: bigint };
     readonly comesTo: string;

@@ -4,8 +4,6 @@ import { z } from 'zod';
 import { parseSize } from '../../src/base/image-sizes.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
 
-/** Computes bills from the vendors' price lists, independently of the gateway's own price lines. */
-
 const price = z.string().regex(/^\d+(\.\d+)?$/);
 const listSchema = z.array(
   z.strictObject({

@@ -157,7 +157,6 @@ describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${n
     await press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(isDone(id, action)).toBe(true);
-    // Enter, a Tab for each field but the first, Enter, the tick, and the final button.
     const most = 1 + Object.keys(fields).length + 1 + (confirmation === undefined ? 0 : 2) + 2;
     expect(presses() - before).toBeLessThanOrEqual(most);
   }

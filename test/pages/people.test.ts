@@ -34,7 +34,6 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
     return watched;
   }
 
-  /** Makes the page repeat its requests, which are refused, until the page says so. It may already have noticed. */
   async function findsItselfShutOut(page: Page): Promise<void> {
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
     await page.getByText('The token is no longer valid. Sign in again.').waitFor();

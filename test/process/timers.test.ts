@@ -7,9 +7,7 @@ import { periods } from '../../src/base/periods.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const timer =
   /setInterval\(|createRounds\(|following\(|createSnapshot<|\bsetTimeout\(|\bsleep\(|timers\/promises'/;
-/** These files are not parts of a server (local mode, the command line, pages), or set timers for other parts. */
 const notParts = /^src\/(?:process\/|store\/snapshot\.ts|local\/|cli\/|pages\/|client\/)/;
-/** These files wait for something but do not poll. */
 const waits: Readonly<Record<string, readonly string[]>> = {
   'a limit on the time of one operation': [
     'activities/prepare-submission.ts',

@@ -382,10 +382,6 @@ describe.each(jobVendors)('$name', (vendor) => {
   });
 });
 
-/**
- * Whether docs promise that a failure of this class is free. A row is named after its provider, in some cases followed
- * by a model family.
- */
 function isPromised({ name, model }: JobVendor, failure: FailureClass): boolean {
   const unbilled = providers[name.split(/[ ,]/)[0] ?? '']?.about.unbilled;
   if (unbilled === undefined || !model.startsWith(unbilled.models ?? '')) return false;

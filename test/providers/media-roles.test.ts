@@ -133,7 +133,6 @@ function search(value: unknown, url: string, above: readonly string[]): readonly
   return undefined;
 }
 
-/** Returns the words of the whole body, because some vendors name the role there, as in `task` or `input_type`. */
 function plainWords(value: unknown): string[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([name, item]) =>

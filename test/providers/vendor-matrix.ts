@@ -6,8 +6,6 @@ import type { JsonValue, VideoRequest } from '../../src/models/request.ts';
 import type { Provider, VideoProvider } from '../../src/providers/provider.ts';
 import { consumedBy, videoIssue, videoRequest } from './support.ts';
 
-/** Builds the matrix of docs/providers.md from the fact tables. Every cell is tested in vendor-matrix.test.ts. */
-
 const media = {
   firstFrame: ['https://ex.com/first.png', 'data:image/png;base64,Rmlyc3Q='],
   lastFrame: ['https://ex.com/last.png', 'data:image/png;base64,TGFzdDEy'],

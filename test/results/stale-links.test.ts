@@ -77,7 +77,6 @@ async function end(vendor: JobVendor, { fault, isStored }: { fault: string; isSt
     return status;
   };
   const deliver = delivery(isStored);
-  // Some vendors' links can only be opened with the key.
   const headersFor = (url: string) => vendor.linkHeaders(url, context());
   const delivering: Delivering = {
     deps: {

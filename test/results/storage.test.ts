@@ -241,7 +241,6 @@ describe('what is sent to an S3 server', () => {
   });
 });
 
-/** Computes Signature Version 4 from its documentation, independently of `sign`. */
 function signatureOf(request: IncomingMessage | undefined, secret: string, region: string): string {
   const headers = request?.headers ?? {};
   const names = (/SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1] ?? '').split(';');

@@ -102,7 +102,6 @@ function videoOf({ provider }: Sold): VideoProvider {
   return video;
 }
 
-/** Returns undefined if the gateway or the upstream refused the request, so nothing was charged. */
 async function heldAndCharged(sold: Sold, asked: VideoRequest) {
   const plan = planOf(sold, asked);
   if (plan?.request.kind !== 'video') return undefined;

@@ -89,7 +89,7 @@ describe('of simultaneous writers', () => {
     const runs = Array.from({ length: 20 }, (_, n) => openStore().step(id, sendingBy(`run${n}`)));
     expect((await Promise.all(runs)).filter(({ ok }) => ok)).toHaveLength(1);
     expect((await read(id)).attempts).toMatchObject([{ n: 1, state: 'sending' }]);
-    // A late repeat by the first run does not take the right to send away from the current run.
+    // A late repeat by the first run must not deprive the current run of the right to send.
     expect(await tasks.step(id, { ...refused, owner: 'first', stays: true })).toMatchObject({
       code: 'decided',
     });
@@ -132,7 +132,6 @@ describe('an outdated copy', () => {
     await taskDriver(tasks).ask(id);
     await old.look(id);
     await tasks.step(id, { kind: 'resubmitted' });
-    // The old process sees a lost submission, for which `sending` is impossible.
     expect(await old.step(id, sendingBy('run'))).toMatchObject({
       ok: true,
       task: { attempts: [{ n: 1 }, { n: 2 }] },

@@ -9,7 +9,6 @@ export interface WatchedApp {
   readonly undeclared: ReadonlySet<string>;
 }
 
-/** Watches an app for undeclared error codes. The log's JSON lines reveal which operation each response belongs to. */
 export function watchErrorCodes(app: GatewayApp, logLines: readonly string[]): WatchedApp {
   const declared = new Map(
     app.routes.map((route) => [

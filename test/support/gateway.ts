@@ -25,7 +25,6 @@ export interface TestGateway {
   readonly simulator: Control;
   readonly simulatorUrl: string;
   readonly core: Core;
-  /** While `stoppedAt` is set, the gateway's clock stands at that time. */
   readonly clock: { aheadMs: number; stoppedAt?: number | undefined };
   readonly logLines: readonly string[];
   readonly adminToken: string;

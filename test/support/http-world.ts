@@ -66,7 +66,6 @@ export interface HttpWorld extends Server {
   readonly drive: TaskDriver;
   readonly logLines: string[];
   noteUses(): Promise<void>;
-  /** While `stoppedAt` is set, the server's clock stands at that time. */
   readonly clock: { aheadMs: number; stoppedAt?: number | undefined };
   configure(change?: (yaml: string) => string): void;
   startNode(change?: NodeChange): Promise<Server>;

@@ -32,7 +32,6 @@ export class MixedOrder extends BaseSequencer {
   }
 }
 
-/** Interleaves items of both kinds, largest first, so both kinds run out at the same time. */
 export function mixed<Item>(
   items: readonly Item[],
   isOfFirstKind: (item: Item) => boolean,

@@ -61,7 +61,6 @@ export function readIndexes(): Indexes {
   return indexes;
 }
 
-/** Returns the index that serves a query, or why a full scan is acceptable. Undefined if there is neither. */
 export function servedBy(shape: QueryShape, indexes: Indexes): string | undefined {
   const { collection, operation, file } = shape;
   return (

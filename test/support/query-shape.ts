@@ -2,8 +2,8 @@ export interface QueryShape {
   readonly collection: string;
   readonly operation: string;
   /**
-   * By field: `=` (including $in), `range`, or `test` for conditions an index cannot narrow ($ne, $exists: false,
-   * $size).
+   * The condition on each field: `=` (including $in), `range`, or `test` for conditions that an index cannot narrow
+   * ($ne, $exists: false, $size).
    */
   readonly filter: Readonly<Record<string, Condition>>;
   readonly sort: Readonly<Record<string, 1 | -1>>;

@@ -20,10 +20,6 @@ const probeSchema = z.object({
 
 const lookEveryMs = 20;
 
-/**
- * Begins a measurement. Resolves with a function that ends the measurement and reads it. Both reject if the process has
- * exited.
- */
 export async function beginProbe(probed: ProbedProcess): Promise<() => Promise<Probe>> {
   const before = await probeOnce(probed, () => true);
   if (!probed.hasExited()) process.kill(probed.pid, 'SIGUSR2');

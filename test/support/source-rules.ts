@@ -12,7 +12,6 @@ export function readSources(root: string, folders: readonly string[]): Sources {
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 }
 
-/** Returns `path:line text` for every matching line outside the allowed files and folders. */
 export function linesWith(sources: Sources, pattern: RegExp, allowed: readonly string[]): readonly string[] {
   return Object.entries(sources)
     .filter(([path]) => !allowed.some((prefix) => path.startsWith(prefix)))
@@ -72,7 +71,6 @@ export interface Allowance {
   readonly types?: readonly string[];
 }
 
-/** Returns imports between folders that the table does not allow. A folder without a row may import nothing. */
 export function importsOutside(
   table: Readonly<Record<string, Allowance>>,
   imports: readonly Import[],
@@ -96,7 +94,6 @@ export function vendorCrossings(imports: readonly Import[], vendors: readonly st
     .map(({ from, to }) => `${from} → ${to}`);
 }
 
-/** Matches an upstream path with three or more segments, or an error code such as `InvalidParameter.Size`. */
 const wireFact = /'((?:\/[\w-]+){3,}|[A-Z][a-z]+(?:\.?[A-Z][a-z]+)+)'/g;
 
 export function repeatedWireFacts(sources: Sources): readonly string[] {

@@ -9,8 +9,6 @@ import { installFromPypi } from '../pypi-venv.ts';
 import { typescriptClient } from './generated-client.ts';
 import type { Deployment } from './python-clients.ts';
 
-/** Clients generated from a running gateway's OpenAPI document. These functions throw if a client fails. */
-
 export function generateTypescript(deployment: Deployment): Promise<void> {
   return inFolder(deployment, (run) => {
     const packages = ['typescript@5.9.3', '@types/node@20.19.43', 'tsx@4.23.15'];

@@ -58,7 +58,6 @@ async function digestOf(file: string): Promise<string> {
 const java = (version: string, modules = 'jdk.compiler@17') =>
   `case "$1" in -version) echo 'openjdk version "${version}"' >&2;; --list-modules) echo ${modules};; esac`;
 
-/** A script in place of `pip download`. The argument after --dest is the directory for the wheel. */
 function pipWithWheel(wheel: string): string {
   return `case "$1" in --version) exit 0;; esac
 while [ "$1" != --dest ]; do shift; done

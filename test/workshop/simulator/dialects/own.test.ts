@@ -4,8 +4,6 @@ import { startCallbackReceiver } from '../../../support/callback-receiver.ts';
 import { replicateWebhookSecret } from '../../../../workshop/simulator/dialects/replicate.ts';
 import { seedance2, startHarness, testKey } from '../support.ts';
 
-/** Covers vendors' details that neither recorded fixtures nor the adapters' tests cover. */
-
 const harness = await startHarness({ renderSeconds: 8 });
 beforeEach(() => {
   harness.control.reset();
