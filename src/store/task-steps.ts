@@ -110,11 +110,11 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
     step,
     setWait: createSetWait({ tasks, now }, { look, confirm, remember }),
     /**
-     * Returns the record, possibly a little stale but not older than `rev`. For decisions made by a step. A result of
-     * undefined means with certainty that the record does not exist.
+     * Returns the record, possibly a little stale but not older than `rev`. Use this for decisions made by a step. A
+     * result of undefined is certain: the record does not exist.
      */
     look,
-    /** Returns the current record, read by a write. For decisions that no write follows. */
+    /** Returns the current record, read with a write. Use this for decisions that no write follows. */
     confirm,
     forget: (id: string): void => void hints.delete(id),
   };

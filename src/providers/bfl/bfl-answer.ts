@@ -98,7 +98,7 @@ export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | u
       return failedJob(bflFailures, { code: job.word, message: job.said }, { cost: job.cost, unbilled });
     }
     default:
-      // Covers `Pending`, `Reasoning` and any unknown state.
+      // `Pending`, `Reasoning` and unknown states count as running.
       return { state: 'pending', phase: 'running' };
   }
 }

@@ -8,8 +8,8 @@ import type { Operation, OperationStatus, ProviderContext, Submitted, VendorBala
 import type { JsonObject } from '../../models/request.ts';
 
 /**
- * Works in the same way for all models. The operation contains `id`, the credits that the response reports and, if
- * trusted, the polling address from the response.
+ * The operation contains `id`, the credits that the response reports and, if trusted, the polling address from the
+ * response.
  */
 export async function submitBflJob(json: JsonObject, context: ProviderContext): Promise<Submitted> {
   const answer = await context.request({

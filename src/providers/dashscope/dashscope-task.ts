@@ -60,7 +60,7 @@ export async function dashscopeStatus(
       // The task does not exist, is more than a day old, or is so new that the upstream does not show it yet.
       throw unknownJob(answer.status, { code: 'UNKNOWN' });
     default:
-      // Covers `RUNNING`, `SUSPENDED` and any unknown state.
+      // `RUNNING`, `SUSPENDED` and unknown states count as running.
       return { state: 'pending', phase: 'running' };
   }
 }

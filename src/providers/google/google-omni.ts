@@ -156,7 +156,7 @@ function readInteraction(interaction: Interaction): OperationStatus | undefined 
       return failedJob(googleFailures, { code, message });
     }
     default:
-      // Covers `in_progress` and any unknown state.
+      // `in_progress` and unknown states count as running.
       return { state: 'pending', phase: 'running' };
   }
 }

@@ -119,7 +119,7 @@ export function klingStatus(job: KlingJob): OperationStatus | undefined {
     case 'failed':
       return failedJob(klingFailures, { message: job.message }, { cost: job.cost });
     default:
-      // Covers `processing` and any unknown state.
+      // `processing` and unknown states count as running.
       return { state: 'pending', phase: 'running' };
   }
 }

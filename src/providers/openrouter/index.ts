@@ -209,7 +209,7 @@ async function status({ id }: Operation, context: ProviderContext): Promise<Oper
     case 'expired':
       return expiredJob(facts);
     default:
-      // Covers `in_progress` and any unknown state.
+      // `in_progress` and unknown states count as running.
       return { state: 'pending', phase: 'running' };
   }
 }

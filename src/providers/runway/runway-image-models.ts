@@ -8,7 +8,6 @@ import { runwayAddresses } from './runway-facts.ts';
 export interface RunwayImageModel {
   /** Pixel pairs, and words that let the model choose the shape. Undefined if every size is sent unchanged. */
   readonly ratios?: readonly string[];
-  /** The default. */
   readonly usual: string;
   readonly counts: readonly number[];
   readonly qualities: readonly string[];

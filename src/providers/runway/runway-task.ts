@@ -73,7 +73,7 @@ export async function runwayStatus(
     case 'CANCELLED':
       return cancelledJob({ cost: costOf(task) });
     default:
-      // Covers `RUNNING` and any unknown state.
+      // `RUNNING` and unknown states count as running.
       return defined({ state: 'pending' as const, phase: 'running' as const, progress: progressOf(task) });
   }
 }
