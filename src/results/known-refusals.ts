@@ -38,7 +38,7 @@ export function withKnownRefusals(
   const readNotes = createSharedRead(
     async () => {
       const noted = await lastFull();
-      // If the last read was longer ago than that, only the writer's clock can show whether the record is new.
+      // If the last read was too long ago to compare with, only the writer's clock can show whether the record is new.
       const isRecent = noted !== undefined && isWithin(noted, knownMs);
       const isNew = read !== undefined && isWithin(read.at, knownMs) ? noted !== read.note : isRecent;
       if (noted !== undefined && isNew)

@@ -68,7 +68,10 @@ function forward(request: IncomingMessage, url: string): Onward {
   return { answer, cut: () => void (onward.socket?.resetAndDestroy() ?? onward.destroy()) };
 }
 
-/** Unless the response was read, also breaks the connection to the target, which then notices the loss. */
+/**
+ * Makes the client lose the response. Unless the response was read, also breaks the connection to the target, which
+ * then notices the loss.
+ */
 async function lose(onward: Onward, response: ServerResponse, loss: Loss = {}): Promise<void> {
   const { when, status, isRead } = loss;
   onward.answer.catch(() => undefined);
