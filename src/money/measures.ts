@@ -24,7 +24,6 @@ export const measures = [
 ] as const;
 export type Measure = (typeof measures)[number];
 
-/** A request's expected output, known before rendering. */
 export interface Extent {
   readonly seconds?: number;
   readonly framesPerSecond?: number;
@@ -39,12 +38,7 @@ type TokenCount = Exclude<keyof Usage, 'completionTokens' | 'totalTokens'>;
 interface MeasureRow {
   readonly words: string;
   readonly kinds: readonly TaskKind[];
-  /**
-   * Returns the expected quantity. Defined only for measures of rendered output. A request that matches none of such a
-   * measure's price lines has no price.
-   */
   readonly rendered?: (extent: Extent) => Quantity | undefined;
-  /** Returns the quantity that the upstream reported, or undefined if there is no credible one. */
   readonly reported: (facts: SettleFacts) => Quantity | undefined;
   /** The usage field that reports the measure, if `reported` reads nothing else. */
   readonly usageField?: TokenCount;
@@ -96,7 +90,7 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
     kinds: ['image'],
     rendered: ({ images, pixels }) =>
       images === undefined || pixels === undefined ? undefined : pixelQuantity(pixels, images),
-    // The quantity is computed from the size of each image.
+    // Computed from the size of each image instead.
     reported: () => undefined,
   },
   input_image: {

@@ -54,7 +54,7 @@ const duePerStep = 200;
 /** Copies in these states have files to delete once they are due. */
 const deletedStates = ['stored', 'gave_up', 'removed'] as const;
 const retriesPerChannel = 50;
-/** Limits each channel to two concurrent copies so that a slow channel does not let other channels' links expire. */
+/** Limits each channel to two concurrent copies, so a slow channel does not let other channels' links expire. */
 const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 } as const;
 const postponedMs = 3_600_000;
 
@@ -224,10 +224,6 @@ function keptUntil({ now, retentionSeconds }: Pick<ResultCopierDeps, 'now' | 're
   return now() + retentionSeconds * 1000;
 }
 
-/**
- * Returns the items with new links, if the upstream still has the job. Links are valid for hours, so the old ones may
- * have expired.
- */
 async function withFreshLinks(
   task: Task,
   items: readonly ResultItem[],

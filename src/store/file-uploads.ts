@@ -5,7 +5,6 @@ import { durable, ensureIndexes, openCollection, unlessThere, updateWith } from 
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** A file's copy at an upstream, uploaded with one of the upstream's credentials. */
 export interface UploadKey {
   readonly file: string;
   readonly channel: string;
@@ -25,7 +24,6 @@ export interface ReadyUpload {
   readonly url: string;
   /** No request refers to the upload after this time, in Unix milliseconds. */
   readonly usableUntil: number;
-  /** When the file is deleted at the upstream, in Unix milliseconds. */
   readonly dueAt: number;
 }
 
@@ -84,7 +82,6 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       return (await uploads.updateOne(owned, { $set })).matchedCount === 1;
     },
 
-    /** Records that the upload has failed. The next call to `claim` retries it. */
     async abandon(key: UploadKey, owner: string): Promise<void> {
       await uploads.deleteOne({ _id: idOf(key), owner, state: 'uploading' });
     },

@@ -11,15 +11,16 @@ import {
   updateWith,
 } from './mongo.ts';
 
-/** The state of the copy of a task's results. Times are in Unix milliseconds. */
 export interface ResultCopy {
   readonly task: string;
-  /** The channel whose links are copied. Undefined if nothing is copied from links. */
+  /** The channel whose links are copied. Undefined if there are no links to copy. */
   readonly channel?: string;
   readonly state: 'stored' | 'retry' | 'gave_up' | 'expired' | 'removed';
   readonly names: readonly string[];
   readonly tries: number;
-  /** For `retry`, when the copy is retried. Otherwise, when the existing files are deleted. */
+  /**
+   * The time of the next attempt if the state is `retry`. Otherwise, the time at which the existing files are deleted.
+   */
   readonly dueAt: number;
   readonly error?: string;
 }
@@ -95,7 +96,6 @@ export function createResultCopyStore(db: Db) {
       return copies.countDocuments({ state });
     },
 
-    /** Returns at most `eachMax` copies per channel. */
     async listRetries(page: DuePage): Promise<ResultCopy[]> {
       return (await findDueByChannel(copies, { state: 'retry' }, page)).map(toCopy);
     },

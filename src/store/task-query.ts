@@ -40,8 +40,8 @@ export function listQuery(
     'error.class': failureClass,
     attention,
   };
-  // The indexes of accounts and keys begin with the kind and end with the status. Each listed value is an interval of an
-  // index, which returns its tasks in order. The same applies to each attention reason.
+  // The indexes of accounts and keys contain the kind and the status. Each listed value is an interval of an index that
+  // returns tasks in order.
   const isOfCaller = account !== undefined || key !== undefined;
   const isIndexed = !isOfCaller && Object.values(chosen).some((value) => value !== undefined);
   const range = defined({
@@ -93,7 +93,7 @@ export function endQuery(filter: EndFilter, last: string | undefined): Filter<Ta
   };
 }
 
-/** Listed individually, so each is an interval of the index. */
+/** Listed individually, because each kind is an interval of the index. */
 export const endKinds: readonly EndKind[] = ['succeeded', ...failureClasses];
 
 function isEnd(kind: EndKind, { status, failureClass }: EndFilter): boolean {

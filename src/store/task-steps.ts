@@ -62,7 +62,7 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
   function remember(found: TaskDocument | null): Task | undefined {
     if (found === null) return undefined;
     const task = form.toTask(found);
-    // Stop remembering the record: the delivered result may be large, and the task is about to end.
+    // Forget the record: the delivered result may be large, and the task is about to finish.
     if (task.outcome !== undefined) hints.delete(task.id);
     else if ((hints.get(task.id)?.rev ?? task.rev) <= task.rev) hints.set(task.id, task);
     return task;
@@ -110,11 +110,11 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
     step,
     setWait: createSetWait({ tasks, now }, { look, confirm, remember }),
     /**
-     * Returns the record, possibly a little stale but not older than `rev`. For decisions made by a step. A result of
-     * undefined means with certainty that the record does not exist.
+     * Returns the record, possibly a little stale but not older than `rev`. Use this for decisions made by a step. A
+     * result of undefined is certain: the record does not exist.
      */
     look,
-    /** Returns the current record, read by a write. For decisions that no write follows. */
+    /** Returns the current record, read with a write. Use this for decisions that no write follows. */
     confirm,
     forget: (id: string): void => void hints.delete(id),
   };
@@ -126,10 +126,6 @@ interface Reading {
   readonly remember: (found: TaskDocument | null) => Task | undefined;
 }
 
-/**
- * Records the task's wait before its submission. The state does not change, so an operator's plan stays valid. An
- * unchanged wait writes nothing.
- */
 function createSetWait(
   { tasks, now }: Pick<TaskStepsDeps, 'tasks' | 'now'>,
   { look, confirm, remember }: Reading,
@@ -167,7 +163,7 @@ interface Deciding {
   readonly act: PlannedAct | undefined;
 }
 
-/** An action that is already recorded was carried out, so repeating it changes nothing. */
+/** A recorded action has already been carried out, so repeating it changes nothing. */
 function decide(task: Task, event: TaskEvent, { at, act }: Deciding): Next {
   if (act === undefined) return next(task, event, at);
   const actions = task.actions ?? [];

@@ -36,7 +36,6 @@ it('while MongoDB stands still a create fails in seconds, and leaves no hold', a
   process.kill(mongo.pid, 'SIGSTOP');
   const [known, unknown] = await Promise.all([
     account.call('POST', '/v1/videos/generations', { body: videoBody }),
-    // The key is not in this process's cache.
     gateway.call('POST', '/v1/videos/generations', { key: `${account.key}x`, body: {} }),
   ]);
   process.kill(mongo.pid, 'SIGCONT');

@@ -8,10 +8,6 @@ import { isOutage } from '../../src/store/mongo.ts';
 import { createResultCopyStore } from '../../src/store/result-copies.ts';
 import { openDatabase } from '../capacity/support.ts';
 
-/**
- * An object that the storage refuses to delete, such as one under legal hold, must not keep others from being deleted.
- */
-
 const names = ['held', 'one', 'two'];
 const hourMs = 3_600_000;
 const log = createLogger({ level: 'silent', format: 'json' });

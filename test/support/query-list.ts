@@ -3,7 +3,6 @@ import { describeShape, parseShape, servingIndex, type IndexKeys, type QueryShap
 
 const page = new URL('../../docs/queries.md', import.meta.url);
 
-/** If set, unlisted queries are added to the list instead of failing the test file. */
 export const isRecording = process.env['RECORD_QUERIES'] !== undefined;
 
 const intro = `# Queries
@@ -61,7 +60,6 @@ export function readIndexes(): Indexes {
   return indexes;
 }
 
-/** Returns the index that serves a query, or why a full scan is acceptable. Undefined if there is neither. */
 export function servedBy(shape: QueryShape, indexes: Indexes): string | undefined {
   const { collection, operation, file } = shape;
   return (
@@ -69,7 +67,6 @@ export function servedBy(shape: QueryShape, indexes: Indexes): string | undefine
   );
 }
 
-/** Intentional full scans, by collection, operation and file. */
 const wholeReads: Readonly<Record<string, string>> = {
   'ledger aggregate ledger/verify-context.ts': 'whole: verify reads every account',
   'tasks find ledger/verify-records.ts': 'whole: verify reads every record',

@@ -2,8 +2,8 @@ export interface QueryShape {
   readonly collection: string;
   readonly operation: string;
   /**
-   * By field: `=` (including $in), `range`, or `test` for conditions an index cannot narrow ($ne, $exists: false,
-   * $size).
+   * The condition on each field: `=` (including $in), `range`, or `test` for conditions that an index cannot narrow
+   * ($ne, $exists: false, $size).
    */
   readonly filter: Readonly<Record<string, Condition>>;
   readonly sort: Readonly<Record<string, 1 | -1>>;
@@ -65,7 +65,6 @@ export function servingIndex(
   return best?.name;
 }
 
-/** Returns how many of the index's keys the query uses, or 0 if the index does not serve the query. */
 function usedKeys(
   { filter, sort }: Pick<QueryShape, 'filter' | 'sort'>,
   keys: readonly (readonly [string, number])[],
@@ -84,7 +83,6 @@ function usedKeys(
   return fixed + Math.max(ranged, wanted.length);
 }
 
-/** Formats a row of docs/queries.md, without the index column. */
 export function describeShape({ collection, operation, filter, sort, file }: QueryShape): string {
   const conditions = Object.entries(filter)
     .toSorted(([a], [b]) => a.localeCompare(b))
@@ -94,7 +92,6 @@ export function describeShape({ collection, operation, filter, sort, file }: Que
   return `| ${cells.join(' | ')} |`;
 }
 
-/** The inverse of `describeShape`. An extra index column is ignored. */
 export function parseShape(row: string): QueryShape {
   const [collection = '', operation = '', conditions = '', order = '', file = ''] = row
     .split('|')

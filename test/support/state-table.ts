@@ -78,7 +78,6 @@ function stateTable(): string {
   return table([['', ...tasks.map(([name]) => name)], ...rows]);
 }
 
-/** Flattens samples. Keys are `name`, or `name, variant`. */
 function variants<Item>(
   named: Readonly<Record<string, Readonly<Record<string, Item>>>>,
 ): readonly [string, Item][] {
@@ -139,7 +138,7 @@ const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
 }; // prettier-ignore
 
 /**
- * Sample events by name, in the order in which they can occur. A name has several samples if its variants behave
+ * Sample events by name, in the order in which they can occur. A name has multiple samples if its variants behave
  * differently.
  */
 const sampleEvents: Readonly<Record<EventName, Readonly<Record<string, TaskEvent>>>> = {

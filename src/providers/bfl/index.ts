@@ -3,9 +3,7 @@ import { bflBalance } from './bfl-job.ts';
 import { createBflVideo } from './bfl-video.ts';
 import type { Provider } from '../provider.ts';
 
-/**
- * The adapter for Black Forest Labs. `now` is in Unix milliseconds. It is needed because links expire within minutes.
- */
+/** `now` returns Unix milliseconds. It is needed because links expire within minutes. */
 export function createBfl(now: () => number): Provider {
   return {
     about: {

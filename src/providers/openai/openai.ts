@@ -152,9 +152,7 @@ export const openai: Provider = {
   bill: openaiBill,
 };
 
-/**
- * Whether the request is an edit. A request with an image is one on either route, because generation accepts no images.
- */
+/** A request with an image is an edit on either route, because generation accepts no images. */
 function isEdit(request: ImageRequest): boolean {
   return request.images.length > 0;
 }
@@ -255,7 +253,6 @@ function fieldsOf(request: ImageRequest, context: ProviderContext): JsonObject {
     prompt: request.prompt,
     n: request.n,
     ...defined({ size }),
-    // Models that always send base64 reject this field.
     ...(facts.data_only === true ? {} : { response_format: request.responseFormat ?? 'url' }),
   };
 }

@@ -175,7 +175,6 @@ const links = readableItems(z.string().min(1)).nullish().catch(undefined);
 const jobSchema = z.object({
   status: optionalText,
   generation_id: optionalText,
-  /** The key-free links in newer responses. */
   urls: links,
   unsigned_urls: links,
   usage: z
@@ -210,7 +209,7 @@ async function status({ id }: Operation, context: ProviderContext): Promise<Oper
     case 'expired':
       return expiredJob(facts);
     default:
-      // Covers `in_progress` and any unknown state.
+      // `in_progress` and unknown states count as running.
       return { state: 'pending', phase: 'running' };
   }
 }

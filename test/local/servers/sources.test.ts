@@ -13,7 +13,6 @@ import { withProgress } from '../../../src/local/servers/run-command.ts';
 import { resolveTemporal } from '../../../src/local/servers/temporal-source.ts';
 import { scratchDirectory, scratchOptions } from './scratch.ts';
 
-/** Undefined if this machine cannot pack a wheel for the test. */
 const python = findPython();
 
 function findPython(): string | undefined {
@@ -60,7 +59,6 @@ async function digestOf(file: string): Promise<string> {
 const java = (version: string, modules = 'jdk.compiler@17') =>
   `case "$1" in -version) echo 'openjdk version "${version}"' >&2;; --list-modules) echo ${modules};; esac`;
 
-/** A script in place of `pip download`. The argument after --dest is the directory for the wheel. */
 function pipWithWheel(wheel: string): string {
   return `while [ "$1" != --dest ]; do shift; done
 cp ${wheel} "$2/"`;
