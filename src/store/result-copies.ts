@@ -1,4 +1,4 @@
-import type { Db } from 'mongodb';
+import type { Db, UpdateFilter } from 'mongodb';
 import { defined } from '../base/defined.ts';
 import { findDueByChannel } from './due-by-channel.ts';
 import type { DuePage } from './due-by-channel.ts';
@@ -60,14 +60,11 @@ export function createResultCopyStore(db: Db) {
     },
 
     /** Records an attempt. Keeps the names that another attempt has recorded. A removed copy stays removed. */
-    async write({ task: _id, names, error, ...fields }: ResultCopy): Promise<void> {
-      const attempt = updateWith<ResultCopyDocument>({
-        $set: { ...fields, ...defined({ error }) },
-        $addToSet: { names: { $each: [...names] } },
-        $unset: error === undefined ? { error: '' } : {},
-      });
-      const upsert = () => copies.updateOne({ _id, state: { $ne: 'removed' } }, attempt, { upsert: true });
-      await unlessThere(() => repeatOnDuplicate(upsert));
+    async write(copy: ResultCopy): Promise<void> {
+      const kept = { _id: copy.task, state: { $ne: 'removed' } } as const;
+      await unlessThere(() =>
+        repeatOnDuplicate(() => copies.updateOne(kept, updateOf(copy), { upsert: true })),
+      );
     },
 
     /** Marks a copy as removed. Its files are deleted at `dueAt`, including those that are written until then. */
@@ -109,6 +106,14 @@ export function createResultCopyStore(db: Db) {
       return found.map(toCopy);
     },
   };
+}
+
+function updateOf({ task: _task, names, error, ...fields }: ResultCopy): UpdateFilter<ResultCopyDocument> {
+  return updateWith<ResultCopyDocument>({
+    $set: { ...fields, ...defined({ error }) },
+    $addToSet: { names: { $each: [...names] } },
+    $unset: error === undefined ? { error: '' } : {},
+  });
 }
 
 function unchanged({ task: _id, state, dueAt, names }: ResultCopy) {
