@@ -77,7 +77,7 @@ export function createResultCopyStore(db: Db) {
       read: ResultCopy,
       fields: Partial<Pick<ResultCopy, 'state' | 'dueAt' | 'names'>>,
     ): Promise<boolean> {
-      return (await copies.updateOne(unchanged(read), { $set: fields })).matchedCount === 1;
+      return (await copies.updateOne(unchanged(read), updateWith({ $set: fields }))).matchedCount === 1;
     },
 
     /** Returns false if the copy has changed since it was read. */
@@ -108,12 +108,19 @@ export function createResultCopyStore(db: Db) {
   };
 }
 
-function updateOf({ task: _task, names, error, ...fields }: ResultCopy): UpdateFilter<ResultCopyDocument> {
-  return updateWith<ResultCopyDocument>({
-    $set: { ...fields, ...defined({ error }) },
+function updateOf({
+  state,
+  tries,
+  dueAt,
+  names,
+  error,
+  channel,
+}: ResultCopy): UpdateFilter<ResultCopyDocument> {
+  return {
+    $set: { state, tries, dueAt, ...defined({ channel, error }) },
     $addToSet: { names: { $each: [...names] } },
-    $unset: error === undefined ? { error: '' } : {},
-  });
+    ...(error === undefined ? { $unset: { error: '' } } : {}),
+  };
 }
 
 function unchanged({ task: _id, state, dueAt, names }: ResultCopy) {

@@ -17,7 +17,10 @@ let database: Awaited<ReturnType<typeof openDatabase>>;
 let removed: string[];
 beforeAll(async () => void (database = await openDatabase()));
 afterAll(() => database.drop());
-beforeEach(() => void (removed = []));
+beforeEach(async () => {
+  removed = [];
+  await database.db.collection('result_copies').deleteMany({});
+});
 
 async function remove(path: string): Promise<void> {
   if (path.startsWith('held')) throw new Error('AccessDenied: the object is under legal hold');
