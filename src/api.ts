@@ -246,7 +246,6 @@ function addressesOf({
   });
 }
 
-/** Returns the address of the Temporal UI's workflow pages, to which a workflow's id is appended. */
 function workflowsUrlOf({ TEMPORAL_UI_URL: url, TEMPORAL_NAMESPACE: namespace }: Core['environment']) {
   return url === undefined ? undefined : `${url}/namespaces/${encodeURIComponent(namespace)}/workflows/`;
 }

@@ -40,7 +40,7 @@ interface Service {
   readonly listensOn: readonly ('PORT' | 'METRICS_PORT')[];
   /** Must not begin any work before it resolves, because the process may be stopped at any moment until then. */
   readonly start: (core: Core) => Promise<Running>;
-  /** Starts before the process's work. The returned watch is closed after that work. */
+  /** Called before the process starts its work. The watch is closed after that work has stopped. */
   readonly watch: (core: Core) => Promise<Watch | undefined>;
   readonly signalled: Promise<void>;
 }
@@ -82,8 +82,8 @@ async function serve({ name, listensOn, start, watch, signalled }: Service): Pro
 }
 
 /**
- * Serves metrics until the process exits, so that they also cover the shutdown. `more` is the address at which this
- * process serves further metrics.
+ * Serves metrics until the process exits, so that they cover the shutdown too. `more` is the address of any further
+ * metrics that this process serves.
  */
 async function serveMetrics({ environment, metrics }: Core, more?: string): Promise<Watch | undefined> {
   const { HOST: host, METRICS_PORT: port } = environment;
@@ -146,7 +146,6 @@ async function rotateSecrets({ reason, onProgress }: RotateOptions) {
   }
 }
 
-/** Accepts the database's current time. Every process adopts it at its next clock check. */
 async function acceptClock(reason: string): Promise<AcceptedClock> {
   const [{ connectMongo }, { createClockMarks }, { readDatabaseTime }] = await Promise.all([
     import('./store/mongo.ts'),
@@ -183,7 +182,6 @@ async function readShellEnvironment() {
   return { MONGODB_URI, SECRETS_KEY };
 }
 
-/** Runs an operator's action in this process instead of a gateway process, and records it in the audit log. */
 async function keepShellAct<Answer>(
   { db }: Mongo,
   act: Pick<OperatorAct, 'action' | 'target' | 'reason'>,
@@ -200,7 +198,6 @@ async function keepShellAct<Answer>(
   return auditLog.keep({ ...act, ...who, input: {} }, run);
 }
 
-/** Returns the user's name, or the user id in a container whose user has no name. */
 function shellUser(): string {
   try {
     return userInfo().username;
@@ -209,7 +206,10 @@ function shellUser(): string {
   }
 }
 
-/** Loads the configuration file: the one that `npm start` would use if local mode was started in this DATA_DIR. */
+/**
+ * Loads the configuration file. If local mode was started in this DATA_DIR, this is the file that `npm start` would
+ * use.
+ */
 async function loadConfig() {
   const [{ readOperatingEnvironment }, { readEnvironment }, { openConfigFile }, { adapters }, vendorChecks] =
     await Promise.all([

@@ -59,7 +59,7 @@ const workflowCallOptions = { isolateExecutionTimeout: '30s' };
 const pollActivitiesMax = 3000;
 const stayingPollsMax = (queue: string): number => (isPollsQueue(queue) ? 2500 : 500);
 
-/** Serves every queue: `tasks`, two per channel (submissions, and what follows them), and `callbacks`. */
+/** Serves every queue: `tasks`, two queues per channel (submissions, and what follows them), and `callbacks`. */
 export async function startWorker(core: Core): Promise<RunningWorker> {
   const [workflowBundle, connection] = await Promise.all([bundleWorkflows(), connectWorker(core.temporal)]);
   await requireSearchAttributes({ connection, namespace: core.temporal.namespace });
@@ -91,7 +91,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
     ensureReconcilerSchedule(core.client, prefix),
   ]);
   const reports = openReports(core, workers);
-  // A reload may add channels. Queues of removed channels are served until the process ends.
+  // A reload may add channels. Queues of removed channels are served until the process exits.
   core.runningConfig.onChange(async () => {
     await createChannelWorkers();
     runCreated();
@@ -119,7 +119,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
       await Promise.all([runsEnded, left, verified]);
       await callbacks.promptHosts.idle();
       await Promise.all([connection.close(), results.close(), core.recorder.close(), reports.stop()]);
-      // Do this last: work was in flight until here, and its rejections must not crash the process.
+      // Do this last. Work was in flight until here, and its rejections must not crash the process.
       endRejections();
     },
   };
@@ -157,7 +157,10 @@ function slotsOf(queue: string): Omit<WorkerOptions, 'taskQueue'> {
 
 const shutdownMarginMs = 15_000;
 
-/** Lets a shutdown wait for the longest submission or callback, even if the worker started without channels. */
+/**
+ * Allows enough time for a shutdown to finish the longest submission or callback, even if the worker started without
+ * channels.
+ */
 export function shutdownTimes(
   channels: readonly Pick<ChannelConfig, 'timeouts'>[],
 ): Required<Pick<WorkerOptions, 'shutdownGraceTime' | 'shutdownForceTime'>> {
@@ -173,9 +176,9 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     dataConverter: dataConverter(core.temporal),
     ...shutdownTimes(core.config().channels),
     activityTaskPollerBehavior: taskPollers,
-    // Send a submission's heartbeats soon, because they contain its results. Waiting activities send few.
+    // Send a submission's heartbeats soon, because they contain its results. Waiting activities send few heartbeats.
     maxHeartbeatThrottleInterval: '5s',
-    // The default, a hash of the code, adds 85 bytes to every workflow task, and no deployment uses it as a version.
+    // The default, a hash of the code, adds 85 bytes to every workflow task. No deployment uses it as a version.
     buildId: 'mediary',
     ...workflowCallOptions,
     interceptors: {

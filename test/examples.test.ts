@@ -11,8 +11,6 @@ import type { TestAccount } from './support/client.ts';
 import { startGateway } from './support/gateway.ts';
 import type { TestGateway } from './support/gateway.ts';
 
-/** Runs each program in examples/ unchanged, against a gateway whose only upstream is the one in the examples. */
-
 const folder = fileURLToPath(new URL('../examples/', import.meta.url));
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const work = mkdtempSync(join(tmpdir(), 'examples-'));
@@ -21,7 +19,6 @@ const running: ChildProcess[] = [];
 interface Program {
   readonly child: ChildProcess;
   readonly lines: readonly string[];
-  /** Resolves with the matching line. Rejects if the program exits before printing it. */
   printed(pattern: RegExp): Promise<string>;
 }
 

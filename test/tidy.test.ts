@@ -226,20 +226,20 @@ describe('imports between folders', () => {
   /** What each folder may import. Anything else must be passed in as an argument. */
   const table: Readonly<Record<string, Allowance>> = {
     ...pureRows,
-    // From `process`: whether the process that wrote local mode's settings still runs.
+    // `process` checks whether the process that wrote local mode's settings is still running.
     config: { runs: [...pure, 'process'] },
-    // From `base`: the loop for lists whose items may fail.
+    // `base` has the loop for lists whose items may fail.
     process: { runs: ['base'] },
     observability: { runs: [...pure, 'process'] },
-    // From `process`: the threads that evaluate expressions of vendor files.
+    // `process` has the threads that evaluate vendor files' expressions.
     providers: { runs: [...pure, 'process'] },
-    // From `process`: temporary directories.
+    // `process` has the temporary directories.
     bills: { runs: [...pure, 'process'], types: ['providers'] },
     store: { runs: [...pure, 'process'], types: ['providers'] },
     ledger: { runs: [...pure, 'store'], types: ['access', 'observability'] },
     'http-client': { runs: [...pure, 'process', 'providers'] },
     access: { runs: [...pure, 'process'], types: ['store'] },
-    // From `store`, only the snapshot at run time.
+    // Only the snapshot from `store` is needed at run time.
     capacity: { runs: [...pure, 'process', 'providers', 'store'], types: ['config'] },
     routing: {
       runs: [...pure, 'process', 'providers', 'store'],
@@ -400,7 +400,6 @@ describe('paths of files in comments', () => {
   const comment = /^\s*(?:#|\/\/|\/?\*).*|\s(?:#|\/\/) .*/;
   const path =
     /(?<![\w./-])(?:src|test|workshop|workflows|activities|docs|deploy)\/[\w./-]+\.(?:[jt]s|sh|ya?ml|md|json)\b/g;
-  /** Files that contain sample paths. */
   const samples = ['test/tidy.test.ts', 'test/support/source-rules.ts'];
 
   function missingPaths(texts: Readonly<Record<string, string>>): readonly string[] {

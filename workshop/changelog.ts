@@ -27,7 +27,6 @@ const directory = new URL('../changes/', import.meta.url);
 const unreleased = '## [Unreleased]';
 const changelog = new URL('../CHANGELOG.md', import.meta.url);
 
-/** Returns the changes since the last release, sorted by name. Throws if a file's name or text breaks the rules. */
 export function readChanges(): readonly Change[] {
   const files = readdirSync(directory).filter((file) => file !== 'README.md');
   return files.toSorted().map((file) => {
@@ -43,12 +42,10 @@ export function readChanges(): readonly Change[] {
 
 interface Release {
   readonly version: string;
-  /** As YYYY-MM-DD. */
   readonly date: string;
   readonly changes: readonly Change[];
 }
 
-/** Turns the changelog's section `[Unreleased]` into the release's section, and adds the release's changes. */
 export function withRelease(text: string, { version, date, changes }: Release): string {
   const [before, section, after] = split(text);
   const written = Object.entries(headings).flatMap(([kind, heading]) => {
@@ -61,7 +58,6 @@ export function withRelease(text: string, { version, date, changes }: Release): 
   return `${before}${unreleased}\n\n## [${version}] - ${date}\n\n${written.join('\n')}${after}`;
 }
 
-/** Returns the text before the section `[Unreleased]`, the section's items by heading, and the text after it. */
 function split(text: string): readonly [string, ReadonlyMap<string, readonly string[]>, string] {
   const start = text.indexOf(`${unreleased}\n`);
   if (start === -1) throw new Error(`CHANGELOG.md has no section ${unreleased}`);

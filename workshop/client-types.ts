@@ -9,7 +9,6 @@ import { documentText } from './document.ts';
  * the document uses.
  */
 
-/** The client's request and response types. Every type they refer to is generated as well. */
 const roots = `VideoRequest CreatedTask VideoTask VideoTaskList ImageGenerationRequest ImageGenerationForm
   ImageEditRequest ImageEditForm Images ImageTask ImageTaskList Estimate File FileList Model Balance
   Error`.split(/\s+/);

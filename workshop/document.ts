@@ -14,7 +14,6 @@ export function documentText(): string {
   return `${JSON.stringify(createDocument(declaredRoutes(optionalParts)), null, 1)}\n`;
 }
 
-/** Returns the routes of a gateway with these optional parts, without running a handler. */
 export function declaredRoutes(parts: Partial<typeof optionalParts>) {
   const deps: unknown = { now: Date.now, ...parts };
   return createRoutes(asDeps(deps));

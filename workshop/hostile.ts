@@ -151,7 +151,6 @@ async function carryOut(world: World, attack: Attack, alone: VictimReport): Prom
   return outcome;
 }
 
-/** Waits until the service is calm, so one attack's effects are not blamed on the next. */
 async function untilCalm(url: string): Promise<void> {
   for (const endsAt = Date.now() + aliveWithinMs; Date.now() < endsAt; await delay(calmMs)) {
     const startedAt = performance.now();
@@ -160,7 +159,6 @@ async function untilCalm(url: string): Promise<void> {
   }
 }
 
-/** Waits until the process is idle again. Returns how it died if it did. */
 async function untilIdle(
   api: ReturnType<HostileGateway['api']>,
   turns: () => Promise<unknown>,

@@ -49,7 +49,6 @@ function copyTree(): void {
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 }
 
-/** Runs all tests without a mutation first, because a test that fails anyway proves nothing. */
 function passUnchanged(): void {
   const files = [...new Set(chosen.flatMap(({ tests }) => tests))];
   const { verdict, output } = runTests(files);

@@ -72,7 +72,6 @@ function compile({
     compilerOptions: {
       ...more,
       noEmit: false,
-      // `npm run check` has already checked the types.
       noCheck: true,
       rootDir: root,
       outDir: directory,

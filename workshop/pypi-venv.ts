@@ -3,7 +3,6 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDir } from './stand/stand.ts';
 
-/** Installs `name==version` packages. Throws if Python or PyPI is unavailable, so no check is skipped. */
 export function installFromPypi(name: string, packages: readonly string[]): string {
   const venv = join(cacheDir, name);
   const complete = join(venv, 'complete');

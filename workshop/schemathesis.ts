@@ -18,7 +18,6 @@ import { spareChannel, startOwnGateway, type Target } from './stand/own-gateway.
 
 const version = '4.32.5';
 const casesDefault = 3_000;
-/** Roughly how many cases per operation the document itself requires. */
 const coverageCases = 70;
 
 const { values } = parseArgs({
@@ -38,11 +37,6 @@ async function runAll(): Promise<number> {
   }
 }
 
-/**
- * Writes Schemathesis's configuration. Requests that no schema can exclude (models, balances, an upstream's limits) may
- * get a documented 4xx. /readyz intentionally returns 503 while a server is slow. One dialect returns 422 where the
- * others return 400.
- */
 function configuration({ key, adminToken }: Target): string {
   return `
 headers = { Authorization = "Bearer ${key}" }
@@ -107,7 +101,6 @@ async function generate(program: string, target: Target): Promise<number> {
   }
 }
 
-/** Resolves with the exit status, or with 1 if Schemathesis ran too few cases. */
 function run(program: string, directory: string, args: readonly string[]): Promise<number> {
   const child = spawn(program, args, { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
   let generated = 0;

@@ -117,7 +117,6 @@ async function ready(api: ComposeProcess): Promise<void> {
   }
 }
 
-/** Creates an account with credit and a key, with the commands in docs/deployment.md. */
 async function makeCaller({ apis, gateway }: TopologyStand): Promise<Caller> {
   let key = '';
   await step('an account, credit and a key', async () => {
@@ -144,7 +143,7 @@ async function demo({ key, url: apiUrl }: Caller): Promise<string> {
   return (lines.at(-1) ?? '').trim();
 }
 
-/** Follows docs/deployment.md with tasks in flight: first PostgreSQL, then MongoDB. Later changes are lost. */
+/** Follows docs/deployment.md with tasks in flight, first for PostgreSQL, then for MongoDB. Later changes are lost. */
 async function backupAndRestore(
   { apis, workers, temporal, postgresql, mongodb, directory }: TopologyStand,
   caller: Caller,

@@ -15,9 +15,7 @@ export interface Caller {
   /** The public id under which limits are counted. For a replacement, this is the id of the first key in the chain. */
   readonly key: string;
   readonly seesAccount?: boolean;
-  /** The longest video that the key may request, in seconds. */
   readonly secondsMax?: number;
-  /** The highest resolution that the key may request, such as `1080p`. */
   readonly resolutionMax?: string;
   readonly models?: readonly string[];
   readonly channels?: readonly string[];

@@ -5,7 +5,6 @@ import type { Invitation } from '../base/invitation.ts';
 import { createTokens } from './tokens.ts';
 import type { NewToken, Tokens } from './tokens.ts';
 
-/** Issues single-use links that recipients exchange for a token or a key. */
 export interface Invitations {
   invite(validSeconds: number): { readonly token: string; readonly invitation: Invitation };
   /**
@@ -40,7 +39,6 @@ export function createInvitations({ secret, now, randomBytes }: InvitationsDeps)
     randomBytes,
   });
 
-  /** Returns a deterministic source of bytes, so that the same link and `repeatKey` yield the same token. */
   function bytesOf(link: string, repeatKey: string): RandomBytes {
     let drawn = 0;
     return (size) => {

@@ -2,12 +2,15 @@ import { periods } from '../base/periods.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { LastUses } from '../store/last-uses.ts';
 
-/** Records in memory when keys and tokens were last used. Writes the times once a minute, so no request waits. */
+/**
+ * Records in memory when keys and tokens were last used. Writes the times once a minute, so that no request has to wait
+ * for a write.
+ */
 export interface LastUsed {
   note(id: string): void;
   /**
-   * Writes the recorded times. Called every minute between `start` and `stop`. Never rejects: the next flush includes
-   * times that could not be written.
+   * Writes the recorded times. Called every minute between `start` and `stop`. Never rejects, because the next flush
+   * includes the times that could not be written.
    */
   flush(): Promise<void>;
   start(): void;

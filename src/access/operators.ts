@@ -12,7 +12,10 @@ import type { LastUsed } from './last-used.ts';
 export interface OperatorAuth {
   readonly newToken: Issuer;
   authenticate(authorization: string | undefined): Promise<OperatorIdentity | undefined>;
-  /** Returns undefined unless the header contains ADMIN_TOKEN or an operator's own token, not a session's. */
+  /**
+   * Returns undefined unless the header contains ADMIN_TOKEN or an operator's own token. A session's token is not
+   * enough.
+   */
   openSession(authorization: string | undefined, from: SessionOrigin): Promise<OpenedSession | undefined>;
   /** Drops the operator from this node's cache after a revocation. Other nodes notice within 5 s. */
   forget(name: string): void;

@@ -3,7 +3,6 @@ import { sealedFields } from '../base/sealed.ts';
 import type { Sealed, SealedAt, SealPurpose } from '../base/sealed.ts';
 
 export interface Sealer {
-  /** The id of the first key in SECRETS_KEY, which seals. */
   readonly keyId: string;
   /** Encrypts text for storage. The nonce is random, so sealing the same text twice gives different results. */
   seal(at: SealedAt, text: string): Sealed;
@@ -21,9 +20,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Seals with AES-256-GCM under keys derived from those in SECRETS_KEY by HKDF-SHA256. The first key seals, and any key
- * can open. The sealed data is nonce, tag and ciphertext, and `at` is authenticated with it. A key's id is derived from
- * the key but reveals nothing about it.
+ * Seals with AES-256-GCM under keys derived from those in SECRETS_KEY by HKDF-SHA256. The first key seals, and any of
+ * the keys can open. The sealed data consists of the nonce, tag and ciphertext, and also authenticates `at`. A key's id
+ * is derived from the key but reveals nothing about it.
  */
 export function createSealer(masters: readonly Uint8Array[]): Sealer {
   const keys = new Map(masters.map((master) => [keyIdOf(master), keyRing(master)]));

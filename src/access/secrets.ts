@@ -17,7 +17,6 @@ export type DerivedPurpose =
   | 'receipt-keys';
 
 export interface Secrets extends Sealer {
-  /** Returns 32 bytes derived from the database's root and the purpose. The result does not depend on SECRETS_KEY. */
   deriveKey(purpose: DerivedPurpose): Buffer;
 }
 

@@ -4,14 +4,13 @@ import { randomBase62 } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import { createRecent } from '../base/recent.ts';
 
-/** A new secret. Only its HMAC is stored, so its owner can see it only once. */
+/** A new secret. Only its HMAC is stored, so its owner sees it only once. */
 export interface NewToken {
   readonly token: string;
   readonly hmac: string;
   readonly prefix: string;
 }
 
-/** Generates and looks up secrets of one kind: API keys, operator tokens, session tokens or invitations. */
 export interface Tokens<Found> {
   readonly newToken: (randomBytes?: RandomBytes) => NewToken;
   hmacOf(token: string): string | undefined;
@@ -20,7 +19,6 @@ export interface Tokens<Found> {
    * `areFresh` is set, the record may be up to three seconds old. The caller must check expiry.
    */
   find(authorization: string | undefined): Promise<Found | undefined>;
-  /** Drops matching records from this node's cache, so that a change takes effect immediately. */
   forget(matches: (found: Found) => boolean): void;
 }
 
@@ -60,7 +58,7 @@ export function createTokens<Found extends { readonly hmac: string }>(
   const lookups = new Map<string, Promise<Found | undefined>>();
   const hmac = (token: string): string => tokenHmac(token, deps.secret);
 
-  /** Whether the checksum matches. This saves a database read for mistyped tokens, and is not a security check. */
+  /** Whether the checksum matches. This saves a database read for mistyped tokens. It is not a security check. */
   function isWellFormed(token: string): boolean {
     const [, secret, sum] = pattern.exec(token) ?? [];
     return secret !== undefined && sum === checksum(secret);

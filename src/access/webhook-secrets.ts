@@ -1,7 +1,6 @@
 import type { AccountStore } from '../store/accounts.ts';
 import type { Secrets } from './secrets.ts';
 
-/** Returns a function that loads an account's webhook secrets in plain text, newest first. */
 export function webhookSecretsOf({
   stores,
   secrets,

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 export interface SignedMessage {
-  /** All deliveries of a message share this id, so receivers can recognise duplicates. */
+  /** Shared by all deliveries of a message, so that receivers can recognise duplicates. */
   readonly id: string;
   readonly at: number;
   readonly body: string;

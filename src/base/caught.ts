@@ -20,7 +20,7 @@ const networkCodes = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Whether the error is a network error. MongoDB's driver throws these unwrapped if a large write is cut off. */
+/** MongoDB's driver throws network errors unwrapped if a large write is cut off. */
 export function isNetworkFailure(error: unknown): boolean {
   const code = systemCodeOf(error);
   return code !== undefined && networkCodes.has(code);

@@ -4,7 +4,6 @@ type Defined<Value extends object> = {
   [Name in keyof Value as undefined extends Value[Name] ? Name : never]?: Exclude<Value[Name], undefined>;
 };
 
-/** Returns a copy of `value` without its undefined fields. */
 export function defined<Value extends object>(value: Value): Defined<Value>;
 export function defined(value: Readonly<Record<string, unknown>>): object {
   const kept: Record<string, unknown> = {};

@@ -1,7 +1,6 @@
 /** Longer names are not compared, because they cannot be misspellings of ours. */
 const nameCharactersMax = 64;
 
-/** Returns a sentence to append to an error, or an empty text if no candidate is similar. */
 export function didYouMean(name: string, candidates: readonly string[]): string {
   const nearest = nearestOf(name, candidates);
   return nearest === undefined ? '' : ` Did you mean ${nearest}?`;

@@ -38,7 +38,7 @@ export interface Notice extends Condition {
 }
 
 /**
- * How many consecutive checks must miss a condition before it ends. An intermittent condition, such as a circuit that
+ * A condition ends after this many consecutive checks have missed it. An intermittent condition, such as a circuit that
  * lets single requests through, is therefore reported only once.
  */
 const missedMax = 8;
@@ -88,7 +88,7 @@ export function ended(known: Notice, now: number): Notice {
   return { id, kind, subject, count, text, since, notified, openedAs, ...over };
 }
 
-/** Whether to notify the target. A target is notified of the end only if it was notified of the beginning. */
+/** A target is notified of a condition's end only if it was notified of the beginning. */
 export function isDue({ state, revision, openedAs, notified }: Notice, target: string): boolean {
   const last = notified[target] ?? 0;
   if (last >= revision) return false;

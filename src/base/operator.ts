@@ -37,7 +37,6 @@ function isPreset(word: RoleWord): word is keyof typeof rolePresets {
   return Object.hasOwn(rolePresets, word);
 }
 
-/** `admin` is the holder of ADMIN_TOKEN, who may do everything. */
 export interface OperatorIdentity {
   readonly name: string;
   readonly roles: 'admin' | readonly OperatorRole[];
@@ -52,7 +51,7 @@ export const adminName = 'admin';
  */
 export type OperatorAccess = OperatorRole | 'admin';
 
-/** Whether a route only reads. The audit log does not record such routes. */
+/** The audit log does not record routes that only read. */
 export function isReading(access: OperatorAccess | readonly OperatorAccess[]): boolean {
   return access === 'read' || access === 'amounts';
 }

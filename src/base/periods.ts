@@ -25,7 +25,7 @@ export const periods = {
   exchanges: { everyMs: 1_000 },
   /** Applies while a request waits for a task's next status. */
   waitedTasks: { everyMs: 250 },
-  /** Per position in the queue, while another process appends to the same account. */
+  /** Per position in the queue. Applies while another process appends to the same account. */
   ledgerTurn: { everyMs: 12 },
   promisedBills: { everyMs: 5_000 },
   /** Applies while another request uploads the same file to the same upstream. */

@@ -1,6 +1,6 @@
 /**
- * Every resource that holders within a process share. docs/capacity.md describes each one, and a test checks that no
- * holder can take the others' share.
+ * The resources that multiple holders in a process share. docs/capacity.md describes each one, and a test checks that
+ * no holder can take the others' share.
  */
 export const sharedPlaces = [
   'unauthenticated connections',
@@ -39,12 +39,9 @@ export interface Places {
   readonly name: SharedPlaces;
   /** Takes a slot immediately, or returns why it was refused. Callers that can wait use `wait`. */
   take(holder: string, options?: TakeOptions): Place | Refusal;
-  /** Waits for a slot. Returns undefined if the signal aborts first. */
   wait(holder: string, signal?: AbortSignal): Promise<Place | undefined>;
-  /** Runs the job once a slot is free. Returns undefined, without running it, if the signal aborts first. */
   run<Result>(holder: string, job: () => Promise<Result>): Promise<Result>;
   run<Result>(holder: string, job: () => Promise<Result>, signal: AbortSignal): Promise<Result | undefined>;
-  /** Returns why `take` would refuse this size, if it would. Neither takes nor evicts anything. */
   refusal(holder: string, size: number): Refusal | undefined;
   readonly held: number;
   heldBy(holder: string): number;
@@ -57,11 +54,11 @@ export type Refusal = 'share' | 'full';
 
 export interface Place {
   readonly size: number;
-  /** Returns why growing was refused, which leaves the size unchanged. Shrinking always succeeds. */
+  /** Returns why growing was refused, or undefined. A refusal leaves the size unchanged. Shrinking always succeeds. */
   resize(size: number): Refusal | undefined;
   /** Sets how readily the slot is evicted when none is free. Initially `busy`. */
   mark(use: Use): void;
-  /** Frees the slot. Safe to call twice or after an eviction. */
+  /** Safe to call twice or after an eviction. */
   leave(): void;
 }
 
@@ -74,7 +71,6 @@ const uses = ['unused', 'idle', 'busy'] as const;
 export type Use = (typeof uses)[number] | 'kept';
 
 export interface TakeOptions {
-  /** Defaults to 1. Slots that count bytes start at 0 and grow. */
   readonly size?: number;
   readonly evict?: () => void;
 }

@@ -12,7 +12,6 @@ export function isPlain(text: string): boolean {
   return !unprintable.test(text);
 }
 
-/** Returns one line of at most `max` characters. Characters that cannot be displayed become spaces. */
 export function plainText(text: string, max: number): string {
   // Cut first to limit the work. Replacing characters never makes the text longer.
   const line = text
@@ -43,7 +42,6 @@ function escapedUnit(unit: string): string {
 
 const tokenPattern = /^[\w.:/~@+=,-]+$/;
 
-/** Whether the text is an id or another machine-readable word: letters, digits and `_ . : / ~ @ + = , -`. */
 export function isToken(text: string, max: number): boolean {
   return text.length <= max && tokenPattern.test(text);
 }

@@ -23,7 +23,7 @@ export const searchAttributeNames = [
 /** Activity ids, which must stay stable: operators use them in the Temporal UI and on the command line. */
 export const activityIds = { submit: 'submit', poll: 'poll', find: 'find' } as const;
 
-/** Activities that may wait for a job to finish. An attended submission waits too. */
+/** An attended submission is included because it, too, waits for its job to finish. */
 export const pollingActivities: readonly string[] = [activityIds.poll, activityIds.submit];
 
 export function tasksQueue(prefix: string): string {
@@ -54,12 +54,11 @@ export function isPollsQueue(queue: string): boolean {
   return queue.endsWith(pollsEnd);
 }
 
-/** Returns the prefix of a workflow's own queue, from which the workflow derives the names of the other queues. */
 export function prefixOf(tasksQueueName: string): string {
   return tasksQueueName.replace(/tasks$/, '');
 }
 
-/** How the summary of a task's timer begins. Operators read the summary, and it is not encrypted (payload-codec.ts). */
+/** The prefix of a task timer's summary. Operators read the summary, so it is not encrypted (payload-codec.ts). */
 export const waitSummaryStart = 'Waits: ';
 
 /**

@@ -1,4 +1,3 @@
-/** Points where two processes can race. A test can hold one process at any of them while another process passes. */
 export type RacePoint =
   | 'admission.claimed'
   | 'admission.held'

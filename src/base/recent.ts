@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 export type Recent<Value extends object | number | true> = LRUCache<string, Value>;
 
 export interface Expiry {
-  /** How long each value is kept, and therefore how outdated it may be. */
+  /** How long each value is kept, and so how outdated it may be. */
   readonly ttlMs: number;
   readonly now: () => number;
 }

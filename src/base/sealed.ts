@@ -10,9 +10,7 @@ export const sealedFields = {
   'alert-address': { collection: 'account_alerts', field: 'sealed' },
   request: { collection: 'requests', field: 'sealed' },
   prompt: { collection: 'requests', field: 'prompt' },
-  /** Each message is sealed separately. */
   'upstream-words': { collection: 'tasks', field: 'words', parts: true },
-  /** Each result's links and data are sealed together. */
   'result-links': { collection: 'tasks', field: 'links', parts: true },
   'file-name': { collection: 'files', field: 'filename' },
   'upload-link': { collection: 'file_uploads', field: 'url' },
@@ -20,7 +18,6 @@ export const sealedFields = {
   answer: { collection: 'image_result_bodies', field: 'sealed' },
 } as const;
 
-/** Each purpose has its own key material. */
 export type SealPurpose = keyof typeof sealedFields;
 
 export const sealPurposes = namesOf(sealedFields);

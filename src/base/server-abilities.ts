@@ -1,7 +1,6 @@
 /** Facts about a MongoDB server, checked when a process starts and by `gateway doctor`. */
 
 export interface ServerFacts {
-  /** Undefined if the database user may not read the version. */
   readonly version?: string;
   readonly topology: 'replica set' | 'sharded cluster' | 'stand-alone server';
   readonly setName?: string;
@@ -12,9 +11,8 @@ export interface ServerFacts {
 
 interface Ability {
   readonly isThere: (facts: ServerFacts) => boolean;
-  /** What the server cannot do, and how to fix that. Worded to follow "it". */
+  /** What the server cannot do, and how to fix that. Phrased to follow "it". */
   readonly missing: string;
-  /** The first release with this ability, if that depends on the version alone. */
   readonly since?: readonly [major: number, minor: number];
 }
 
@@ -70,18 +68,15 @@ export function missingInVersion(version: string): readonly string[] {
   return required.filter(({ since }) => isOlder(since)).map(({ missing }) => missing);
 }
 
-/** Returns, for example, `MongoDB 7.0.14, replica set rs0`. */
 export function describeServer({ version, topology, setName }: ServerFacts): string {
   const name = setName === undefined ? topology : `${topology} ${setName}`;
   return `MongoDB ${version ?? 'of an unknown version'}, ${name}`;
 }
 
-/** Thrown if the server lacks something that the gateway needs. The message says what is missing and how to fix it. */
 export class ServerAbilityError extends Error {
   override readonly name = 'ServerAbilityError';
 }
 
-/** Throws ServerAbilityError with everything that is missing. */
 export function requireAbilities(facts: ServerFacts): void {
   const missing = missingAbilities(facts);
   if (missing.length > 0) throw abilityError(describeServer(facts), missing);

@@ -1,1 +1,3 @@
-export type TaskKind = 'video' | 'image';
+export const taskKinds = ['video', 'image'] as const;
+
+export type TaskKind = (typeof taskKinds)[number];

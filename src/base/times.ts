@@ -11,7 +11,6 @@ export function isoSeconds(at: number): string {
   return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** Returns every day from `from` to the day before `before`. */
 export function utcDays(from: string, before: string): string[] {
   const count = Math.max(0, Math.round((Date.parse(before) - Date.parse(from)) / dayMs));
   return Array.from({ length: count }, (_, n) => utcDay(Date.parse(from) + n * dayMs));

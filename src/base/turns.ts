@@ -3,10 +3,6 @@
  * same items each time.
  */
 export interface Turns<Item> {
-  /**
-   * Returns the items that have never been processed, and then the others, least recently processed first. Forgets all
-   * items that are not listed.
-   */
   inOrder(items: Iterable<Item>): Item[];
   note(item: Item): void;
 }

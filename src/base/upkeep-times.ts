@@ -1,6 +1,4 @@
-/** The time budget of one reconciler step, in milliseconds. */
 export interface UpkeepTime {
-  /** No item is started after this time. */
   readonly shareMs: number;
   /** How much longer the last item may take before the reconciler moves on to other steps. */
   readonly lastMs: number;

@@ -1,6 +1,6 @@
 import type { Turns } from './turns.ts';
 
-/** Every upkeep loop. Upkeep is work that no request waits for. The items of a loop are independent of each other. */
+/** The upkeep loops. Upkeep is work that no request waits for. A loop's items are independent of each other. */
 export const upkeepLoops = [
   'steps of the upkeep',
   'unfinished tasks',
@@ -34,17 +34,14 @@ export const upkeepLoops = [
 type UpkeepLoop = (typeof upkeepLoops)[number];
 
 export interface Walk<Item> {
-  /** Identifies the loop to a test that makes one item fail in each. */
   readonly loop: UpkeepLoop;
-  /** Returns whether anything was done, which `walk` counts. */
+  /** Returns whether anything was done. `walk` counts the items for which something was. */
   readonly run: (item: Item) => Promise<boolean>;
   /** Logs the failure and postpones the item, so the next walk starts with other items. */
   readonly onFailed: (item: Item, error: unknown) => unknown;
-  /** Whether to stop here and leave the remaining items to the next walk. */
   readonly isOver?: IsOver;
   /** Makes the next walk begin with the items that this one did not reach. Only for finite lists. */
   readonly turns?: Turns<Item>;
-  /** Whether to run all items concurrently, because `run` limits its own concurrency. */
   readonly isTogether?: boolean;
   /**
    * Decides when each item runs: an item runs when this function calls `job`. All items run concurrently. `isOver` is
@@ -58,7 +55,7 @@ export type IsOver = () => boolean;
 /** How much of an upkeep step's time has passed. */
 export interface StepTime {
   readonly isOver: IsOver;
-  /** For the first of two loops, so it leaves time for the second. */
+  /** Used by the first of two loops to leave time for the second. */
   readonly isHalfOver: IsOver;
 }
 
@@ -111,7 +108,8 @@ export async function walk<Item>(
 }
 
 /**
- * The longest that a round starts new items. During an outage, each item can take as long as MongoDB's timeouts allow.
+ * How long a round may keep starting new items, in milliseconds. During an outage, each item can take as long as
+ * MongoDB's timeouts allow.
  */
 const roundMs = 30_000;
 

@@ -11,7 +11,6 @@ import type { Total } from './totals.ts';
 export interface BillAsked extends Omit<Reconciling, 'lines'> {
   readonly bill: BillFile;
   readonly format: BillFormat;
-  /** Maps the bill's model names to those of the vendor's API. */
   readonly models: ReadonlyMap<string, string>;
 }
 
@@ -23,7 +22,6 @@ export interface ComparedBill {
   readonly notes: readonly string[];
 }
 
-/** Compares a bill with our records of its jobs, and passes each row to `onRow`. Throws BillError. */
 export async function compareBill({ bill, format, onRow, ...asked }: BillAsked): Promise<ComparedBill> {
   const totals = createTotals();
   const reconciling = {

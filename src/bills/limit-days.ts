@@ -5,10 +5,6 @@ import type { Period } from './own-attempts.ts';
 const daySeconds = 86_400;
 const ownMax = 366;
 
-/**
- * Throws BillError if the period exceeds `daysMax`. A comparison reads every record in the period, and a mistyped year
- * would make the period huge.
- */
 export function limitDays({ from, to }: Period, daysMax = ownMax): void {
   if (to - from <= daysMax * daySeconds) return;
   const [first, end] = [isoSeconds(from * 1000), isoSeconds(to * 1000)];

@@ -9,7 +9,6 @@ export interface Period {
 
 export interface OwnAttempts {
   jobs(channel: string, created: Period): AsyncIterable<OwnAttempt>;
-  /** Returns attempts that may or may not have an upstream job, for tasks created in the period. */
   unclaimed(channel: string, created: Period): AsyncIterable<OwnAttempt>;
   find(channel: string, jobs: readonly string[]): Promise<readonly OwnAttempt[]>;
   /** Sums the costs of tasks that finished in the period, which may span at most two days. */

@@ -8,7 +8,6 @@ import { formatDecimal, parseDecimal, shifted } from '../money/decimal.ts';
 import type { BillColumns, BillFormat } from '../providers/provider.ts';
 import { BillError } from './bill-error.ts';
 
-/** `skipped` stands for a line without an amount. */
 export type BillLine = Billed | 'skipped';
 
 const hourMs = 3_600_000;
@@ -27,7 +26,6 @@ export function billAt(path: string): BillFile {
   return { name: path, bytes: () => createReadStream(path) };
 }
 
-/** Yields the lines of a CSV bill one at a time. Throws BillError with the line number. */
 export async function* readBill(bill: BillFile, format: BillFormat): AsyncGenerator<BillLine> {
   const file = bill.name;
   let read: ReturnType<typeof lineReader> | undefined;
@@ -45,10 +43,6 @@ export interface Span {
   readonly to?: number | undefined;
 }
 
-/**
- * Yields the lines within the span and counts the rest. Throws BillError if a bound is missing and no line is left to
- * derive the bound from.
- */
 export function linesWithin(lines: AsyncIterable<BillLine>, { from, to }: Span) {
   const counts = { lines: 0, skipped: 0, outside: 0 };
   async function* within(): AsyncGenerator<Billed> {

@@ -17,7 +17,6 @@ import type { DiskSorter } from './sort-on-disk.ts';
 /** If `from` or `to` is undefined, the bill's first or last day (UTC) is used. */
 export interface Reconciling extends Span {
   readonly lines: AsyncIterable<BillLine>;
-  /** The channels that use the billed vendor account. */
   readonly channels: readonly string[];
   readonly own: OwnAttempts;
   readonly daysMax?: number;
@@ -38,7 +37,6 @@ export interface Reconciled extends Read {
    * period's bill may list them.
    */
   readonly atTheEdge: number;
-  /** Whether there were too many attempts to consider them all as candidates for unmatched lines. */
   readonly hasMoreUnclaimed: boolean;
 }
 
@@ -239,7 +237,6 @@ function unclaimedOf(one: OwnAttempt): Unclaimed {
   };
 }
 
-/** Collects the range of amounts that this bill charges for each model, output and unit. */
 function createKnownAmounts() {
   const ranges = new Map<string, AmountRange>();
   const keyOf = ({ model, output }: Parameters<KnownAmounts>[0], unit: string) =>

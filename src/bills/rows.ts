@@ -14,7 +14,6 @@ export const billedSchema = z.object({
   model: z.string().optional(),
 }) satisfies z.ZodType<Billed>;
 
-/** The fields of `GET /admin/v1/billed-attempts` that the comparison uses. */
 export const ownAttemptSchema = z.object({
   task: z.string(),
   attempt: z.int(),
@@ -36,8 +35,8 @@ export const ownAttemptSchema = z.object({
 export type OwnAttempt = z.output<typeof ownAttemptSchema>;
 
 /**
- * One job in one unit, or one day and model if the bill lists no jobs. Amounts are exact decimals. `at` is the bill's
- * time, in Unix seconds.
+ * A row covers one job in one unit, or one day and model if the bill lists no jobs. Amounts are exact decimals. `at` is
+ * the bill's time, in Unix seconds.
  */
 export interface ReportRow {
   readonly result: BillResult;
@@ -53,10 +52,6 @@ export interface ReportRow {
   readonly expected: string | null;
   readonly difference: string | null;
   readonly lines: number;
-  /**
-   * Only set for bills by day: the number of our tasks that finished that day, and the number of their attempts with an
-   * unknown cost.
-   */
   readonly tasks: number | null;
   readonly cost_unknown: number | null;
   readonly candidates: readonly Candidate[];

@@ -16,9 +16,7 @@ export interface DiskSorter<Item> {
 }
 
 interface Sorting<Item> {
-  /** The caller creates and removes this directory. */
   readonly directory: string;
-  /** The prefix of this sorter's file names, which no other sorter in `directory` may use. */
   readonly name: string;
   readonly schema: z.ZodType<Item>;
   readonly keyOf: (item: Item) => string;
@@ -58,7 +56,6 @@ function byKey(one: Keyed<unknown>, other: Keyed<unknown>): number {
   return one.key < other.key ? -1 : one.key > other.key ? 1 : 0;
 }
 
-/** Joins lines into larger chunks, because every chunk is a separate write. */
 function* jsonLines(items: readonly Keyed<unknown>[]): Generator<string> {
   for (let from = 0; from < items.length; from += writtenAtOnce) {
     const some = items.slice(from, from + writtenAtOnce);

@@ -208,9 +208,6 @@ interface Streak {
   readonly accounts: ReadonlySet<string>;
 }
 
-/**
- * Collects the tasks that have failed at a target since its last success, by kind of failure. Each task counts once.
- */
 function createStreaks() {
   const counts = new Map<string, Partial<Record<HealthSign, Streak>>>();
   return {

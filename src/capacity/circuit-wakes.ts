@@ -5,16 +5,12 @@ import { fairOrder } from '../task/fair-order.ts';
 import type { OrderedTask } from '../task/fair-order.ts';
 
 export interface CircuitWakesDeps {
-  /**
-   * Lists up to `limit` tasks that wait for this circuit, earliest deadline first, starting with the deadline `from`.
-   */
   readonly list: (
     place: CircuitPlace & { readonly from: number },
     limit: number,
   ) => Promise<readonly OrderedTask[]>;
   readonly wake: (task: string) => Promise<void>;
   readonly isOpen: (id: string) => boolean;
-  /** How long it takes until every process knows that the circuit is closed. */
   readonly settleMs: number;
   readonly onError: (error: unknown) => void;
 }
@@ -53,7 +49,7 @@ export function createCircuitWakes({ list, wake, isOpen, settleMs, onError }: Ci
     }
   }
 
-  /** Never rejects. Ignored while an earlier call for the same circuit is still waking tasks. */
+  /** Never rejects. Does nothing while an earlier call for the same circuit is still waking tasks. */
   return async function circuitClosed(id: string): Promise<void> {
     if (running.has(id)) return;
     running.add(id);

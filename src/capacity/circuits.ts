@@ -56,9 +56,9 @@ export interface Circuits {
    * account, other accounts pass. Call it only through `throughCircuits`, which releases every probe.
    */
   enter(request: CircuitRequest, probeMs: number, taken: TakenProbes): Promise<CircuitDecision>;
-  /** Records a request's outcome. Never throws, because a failed record must not fail the request. */
+  /** Never throws, because a failure to record the outcome must not fail the request. */
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
-  /** Releases the probes that no outcome has ended. Never throws: if a probe cannot be released, it expires. */
+  /** Releases the probes for which no outcome was reported. Never throws: a probe that cannot be released expires. */
   leave(taken: TakenProbes): Promise<void>;
   /**
    * Applies an operator's decision to a credential, or to one model behind it. Returns the previous state, or undefined

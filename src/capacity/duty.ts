@@ -1,7 +1,6 @@
 import { createSightings } from '../process/sightings.ts';
 import type { Duties } from '../store/duties.ts';
 
-/** Returns whether this process now has the duty. Call it once per round. */
 export type Duty = () => Promise<boolean>;
 
 export interface DutyOptions {

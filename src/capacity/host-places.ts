@@ -7,7 +7,6 @@ import { timeLimit } from '../process/running-time.ts';
  * others, and an account with hanging requests cannot block other accounts, even at the same origin.
  */
 export interface HostPlaces {
-  /** Waits briefly until a request may be sent. If no place becomes free, the caller should return after `afterMs`. */
   take(origin: string, account: string): Promise<HostPlace>;
   /** Returns undefined unless a request may be sent immediately. Reserves nothing for later. */
   takeFree(origin: string, account: string): GrantedPlace | undefined;
@@ -23,7 +22,6 @@ export type HostPlace = GrantedPlace | { readonly isGranted: false; readonly aft
 export interface HostPlacesOptions {
   /** A quarter of the limit is reserved for accounts that have no request at the origin yet. */
   readonly requestsPerHostMax: number;
-  /** The limit per account across all origins, including waiting requests. */
   readonly requestsPerAccountMax: number;
   readonly waitMs: number;
   readonly now: () => number;
@@ -31,9 +29,8 @@ export interface HostPlacesOptions {
 }
 
 interface Usage {
-  /** The moving average of how long a request takes, in milliseconds. */
   usedMs: number;
-  /** When the last refused caller should return. The next refused caller should return later. */
+  /** When the last refused caller should return. The next one should return later. */
   lastReturnAt: number;
 }
 
@@ -127,7 +124,7 @@ interface Granted {
   readonly place: Place;
 }
 
-/** Refuses a caller. The return times of refused callers are spread, roughly at the rate at which requests end. */
+/** Spreads the return times of refused callers, roughly at the rate at which requests end. */
 function sendAway(usage: Usage, places: number, { now, random }: HostPlacesOptions): HostPlace {
   const at = now();
   const wantedMs = Math.max(usage.lastReturnAt - at, returnMinMs) + usage.usedMs / places;

@@ -14,10 +14,6 @@ export function createOwnHealth(now: () => number): ChannelHealthStore {
       circuits.set(id, { ...record, id });
       probes.delete(id);
     },
-    /**
-     * Grants a probe unless one is in flight. The caller has already checked the time, and no other process uses this
-     * store.
-     */
     async takeProbe(id, { task, leaseMs }) {
       if ((probes.get(id)?.until ?? 0) > now()) return false;
       probes.set(id, { task, until: now() + leaseMs });

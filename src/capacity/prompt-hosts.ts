@@ -19,7 +19,6 @@ export interface PromptCall {
 
 export interface PromptHostsOptions {
   readonly places: Pick<HostPlaces, 'takeFree'>;
-  /** The maximum number of calls in flight across all hosts. Each one may delay other work. */
   readonly callsMax: number;
   readonly avoidMs: number;
   readonly now: () => number;

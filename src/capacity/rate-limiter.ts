@@ -13,7 +13,6 @@ export interface RateLimiterOptions {
 const pauseMaxMs = 300_000;
 
 export function createRateLimiter({ perSecond, now, sleep }: RateLimiterOptions): RateLimiter {
-  /** The time at which all tokens promised so far will have been used. */
   let nextFreeAt = 0;
   return {
     async take() {

@@ -8,9 +8,7 @@ import type { SlotRefusal, SlotStore } from '../store/slots.ts';
  * that found no free slot count as refused, so a free slot stays idle for ten seconds at most.
  */
 export interface RefusedAccounts {
-  /** Returns the current refusals. `judge` and `note` expect them. */
   list(queue: string): Promise<readonly SlotRefusal[]>;
-  /** Reads the slots only if another account has been refused recently. */
   judge(call: SlotCall, refused: readonly SlotRefusal[]): Promise<SlotVerdict>;
   /** An `allowed` call was refused if another process has taken the last slot. */
   note(call: SlotCall, refused: readonly SlotRefusal[], outcome: SlotVerdict | 'taken'): Promise<void>;
@@ -27,7 +25,6 @@ export interface SlotCall {
 
 /** How long a refusal counts. Common clients pause for up to 8 s between retries, which is shorter. */
 const owedMs = 10_000;
-/** The minimum interval between writes about an account that repeats its calls quickly. */
 const notedEveryMs = 1_000;
 
 export function createRefusedAccounts(

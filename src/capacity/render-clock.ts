@@ -12,10 +12,6 @@ import type { RenderRecord, RenderTimesStore } from '../store/render-times.ts';
  * written every few seconds, at most a few per kind of output. A crash may lose some samples, which is harmless.
  */
 export interface RenderClock {
-  /**
-   * Returns the times of renders of this kind or, if there are too few, of all renders by its channel and model.
-   * Undefined if there are none.
-   */
   times(kind: RenderKind): RenderTimes | undefined;
   learn(kind: RenderKind, renderMs: number): void;
   refresh(): Promise<void>;
@@ -64,7 +60,6 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
     return computed.get(id);
   }
 
-  /** Returns the newest samples. An empty `output` stands for all outputs. */
   function samplesOf({ channel, model, output }: RenderKind): readonly RenderSample[] {
     return [...known.all()]
       .filter((each) => each.channel === channel && each.model === model)
@@ -101,7 +96,6 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
 function createBatches({ store, random, onError }: Omit<RenderClockDeps, 'now'>) {
   const batches = new Map<string, Batch>();
   return {
-    /** Returns false if the sample is discarded. All samples of an interval are equally likely to be kept. */
     add(kind: RenderKind, sample: RenderSample): boolean {
       const id = renderId(kind);
       const batch = batches.get(id) ?? { kind, samples: [], seen: 0 };

@@ -11,11 +11,10 @@ export interface SlotRequest {
   readonly candidate: RouteCandidate;
   readonly model: string;
   readonly others: readonly RouteCandidate[];
-  /** Whether the task has waited before. Otherwise, it cannot be in any queue yet. */
+  /** Whether the task has waited before. If not, it cannot be in any queue yet. */
   readonly hasWaited: boolean;
   readonly deadlineAt: number;
   readonly createdAt: number;
-  /** Whether one of the task's submissions was lost. Such tasks go last. */
   readonly wasLost: boolean;
 }
 
@@ -40,8 +39,8 @@ export type SlotAnswer =
 export interface SlotKeeper {
   isLimited(candidate: RouteCandidate): boolean;
   /**
-   * Whether one of the candidates accepts requests, as far as this process knows, and has a slot for the task. The slot
-   * is already granted to the task, or is free with no other task waiting for it.
+   * Returns whether some candidate seems to accept requests and has a slot for the task. The slot is already granted to
+   * the task, or is free with no other task waiting for it.
    */
   anyHasRoom(
     wanted: Pick<SlotRequest, 'task' | 'model'>,
@@ -61,7 +60,7 @@ export interface SlotKeeper {
   release(task: string, candidate?: RouteCandidate): Promise<void>;
   holders(): Promise<readonly string[]>;
   queues(): readonly RouteCandidate[];
-  /** Admits waiting tasks if there is room because a task died or a limit was raised. */
+  /** Admits waiting tasks. Called because a task may have died or a limit may have been raised. */
   serve(candidate: RouteCandidate): Promise<void>;
 }
 

@@ -10,7 +10,6 @@ export interface SlotQueue {
    * how many tasks are ahead of it in its first credential's queue, at most `aheadMax`.
    */
   enter(waiting: Waiting, looksInMs: number): Promise<number>;
-  /** Admits waiting tasks while there is room. Returns whether `caller`, which is never woken, was among them. */
   serve(queue: string, caller?: string): Promise<boolean>;
   planLook(queue: string): Promise<number>;
 }
@@ -99,10 +98,7 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
   };
 }
 
-/**
- * Picks an account's next task, alternating between the account's models. Each process remembers on its own which
- * models it has served.
- */
+/** Alternates between the account's models. Each process keeps its own record of the models it has served. */
 function createModelTurns({ store }: Pick<SlotQueueDeps, 'store'>) {
   const served = createRecent<number>(modelsMax);
   let count = 0;

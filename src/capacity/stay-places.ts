@@ -14,14 +14,11 @@ export interface Stayer {
  */
 export interface StayPlaces {
   enter(stayer: Stayer, task: string): StayPlace | undefined;
-  /** Whether there is no room for this account. If so, work that can wait elsewhere should do so. */
+  /** Returns true if this account has no room left. Work that can wait elsewhere then should. */
   isFull(stayer: Stayer): boolean;
-  /**
-   * Returns in how many milliseconds an attempt that found no room should return. These returns are spread over time.
-   */
   returnInMs(queue: string): number;
   isEmpty(): boolean;
-  /** If the task is waiting here, ends its wait, so that its next attempt starts immediately. */
+  /** Ends the task's wait if it is waiting here, so its next attempt starts immediately. */
   wake(task: string): void;
   close(): void;
 }
@@ -54,7 +51,7 @@ export interface StayPlacesOptions {
 
 const returnMinMs = 5_000;
 /**
- * The interval between the returns of attempts to one queue, which allows 50 returns per second. Each return costs two
+ * The minimum interval between attempts that return to one queue, which allows 50 per second. Each return costs two
  * writes on Temporal's server. Without this limit, 7,000 attempts would all return every five seconds.
  */
 const returnEveryMs = 20;

@@ -52,7 +52,7 @@ export function createSubmitGate(deps: {
       const { task, account, model } = request;
       const entering = { request: { ...candidate, task, account, model }, submitMs };
       const passed = await throughCircuits(circuits, entering, async (report) => {
-        // Leave the queues, so that they do not offer this task a slot that it no longer needs.
+        // Leave the queues, so they do not offer this task a slot that it no longer needs.
         if (facts.hasWaited && !slots.isLimited(candidate)) await slots.leaveQueues(task);
         return send(report);
       });

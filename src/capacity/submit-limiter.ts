@@ -14,11 +14,11 @@ export interface SubmitLimiter {
 }
 
 export interface SubmitTurn extends OrderedTask {
-  /** Whether the task was sent away before, perhaps by another process, and has returned. */
+  /** Whether the task was asked to return later, perhaps by another process, and has returned. */
   readonly isBack: boolean;
 }
 
-/** The task should return after `ms`. `ahead` is the number of this process's tasks before it. */
+/** `ahead` is the number of this process's tasks that come before this one. */
 export interface SubmitDelay {
   readonly ms: number;
   readonly ahead: number;

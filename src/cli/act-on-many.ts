@@ -13,7 +13,7 @@ import type { Terminal } from './terminal.ts';
 
 const pageSize = '100';
 const atOnce = 4;
-/** After this many failures in a row, the run stops. A refusal by the gateway is not a failure. */
+/** The run stops after this many consecutive failures. A refusal by the gateway is not a failure. */
 const consecutiveFailuresMax = 5;
 /** The maximum number of tasks per audit log entry. */
 const bulkMax = 1_000;
@@ -26,12 +26,11 @@ export interface ManyTasks {
   readonly action: OperatorActionName;
   readonly body: Row & { readonly reason: string };
   readonly dryRun: boolean;
-  /** The plan from a dry run. Nothing is done if a new dry run would result in another plan. */
+  /** The plan from a dry run. Nothing is done if a new dry run would produce a different plan. */
   readonly plan?: string | undefined;
   readonly isConfirmed: boolean;
   /**
-   * Whether to resume an interrupted run. Tasks whose record already contains this action with the same reason are
-   * skipped.
+   * Whether to resume an interrupted run. Skips tasks whose record already contains this action with the same reason.
    */
   readonly continues: boolean;
 }
@@ -39,11 +38,9 @@ export interface ManyTasks {
 export interface BulkSession {
   readonly client: AdminClient;
   readonly output: Output;
-  /** Undefined if the command does not run in a terminal. */
   readonly terminal: Terminal | undefined;
 }
 
-/** Returns whether the action succeeded for all tasks. */
 export async function actOnMany(many: ManyTasks, session: BulkSession): Promise<boolean> {
   const { client, output, terminal } = session;
   const confirmation = { ...many, terminal };
@@ -108,12 +105,11 @@ function isDone({ actions }: Row, { action, body }: ManyTasks): boolean {
   return recordsSchema.parse(actions).some((made) => made.action === action && made.reason === body.reason);
 }
 
-/** Whether the task's hold is still open. A finished task's hold has been settled. */
 function isUnfinished({ status }: Row): boolean {
   return unfinishedStatuses.some((unfinished) => unfinished === status);
 }
 
-/** Adds up the amounts. Returns null if any of them is null, which means hidden or unknown. */
+/** Returns null if any amount is null, which means hidden or unknown. */
 function totalOf(amounts: readonly unknown[]): string | null {
   if (amounts.includes(null)) return null;
   return formatMicros(
@@ -126,7 +122,6 @@ interface NotDone {
   readonly message: string;
 }
 
-/** The result for one task. A dry run sets `plan` and `preview`. */
 interface Touched {
   readonly row: Row;
   readonly sentence: string;
@@ -153,7 +148,6 @@ const answerSchema = z.object({
   situation: z.object({ actions: z.array(previewSchema) }),
 });
 
-/** Stops after Ctrl-C, or when the gateway no longer responds. */
 async function each(
   tasks: readonly Row[],
   { body, dryRun, action }: ManyTasks,
@@ -219,7 +213,6 @@ function report({ dryRun, body }: ManyTasks, { done, refused, untried }: Outcome
   ].join('\n');
 }
 
-/** Sums up the money in one sentence. `written` is the refund per task, if the command specifies one. */
 function moneyOfMany(done: readonly Touched[], written: unknown): string {
   const previews = done.flatMap(({ preview }) => preview ?? []);
   const given = previews.map(({ refunded }) => (typeof written === 'string' ? written : refunded));

@@ -25,7 +25,7 @@ export interface AdminClient {
 export interface Page {
   readonly rows: readonly Row[];
   readonly hasMore: boolean;
-  /** The query for the next page, if the page needs more than `after`. */
+  /** The next page's query. Set if `after` alone is not enough. */
   readonly next?: string;
 }
 
@@ -101,7 +101,7 @@ export function createAdminClient(target: Target): AdminClient {
   return { call, linkTo: (path) => `${url.replace(/\/$/, '')}/${path}`, follow, read, list, all };
 }
 
-/** Reads whether the API is ready to serve requests. Needs no token. Throws CommandError if nothing responds. */
+/** Needs no token. Throws CommandError if nothing responds. */
 export async function readReadiness(url: string): Promise<{ status: number; body: unknown }> {
   return reached(url, async () => {
     const answer = await request(`${url}/readyz`, {
@@ -171,7 +171,7 @@ function refusal(url: string, body: unknown, { status, requestId }: Answered): C
   return new CommandError(endingOf(status, code), words, { code });
 }
 
-/** Returns the exit status by name. The code matters as well, because an unknown model is a 400 rather than a 404. */
+/** Returns the name of an exit status. Checks the code as well, because an unknown model is a 400 rather than a 404. */
 function endingOf(status: number, code: string) {
   if (status === 404 || code.endsWith('_not_found')) return 'not_found';
   if (status === 503) return 'not_reachable';

@@ -23,7 +23,6 @@ export function addCapsOptions(command: Command, part: 'model' | 'user'): Comman
     );
 }
 
-/** Parses an option value such as `clip-1:day=5,total=100`. */
 function parsePart(text: string): NamedCaps {
   const colon = text.lastIndexOf(':');
   const pairs = text

@@ -9,7 +9,6 @@ interface Origin {
 
 /** An error that the operator can resolve. It is printed without a stack trace. */
 export class CommandError extends Error {
-  /** The code in the gateway's error response. Undefined if there was no response. */
   readonly code: string | undefined;
   readonly status: number;
 

@@ -19,10 +19,8 @@ export function addCompletionCommand(completion: Command, context: CliContext): 
 }
 
 interface Place {
-  /** The words that lead to the command. Empty for the program itself. */
   readonly at: string;
   readonly words: readonly string[];
-  /** Options that take a value, with the possible values if they are known. */
   readonly values: readonly { readonly flags: readonly string[]; readonly choices: readonly string[] }[];
 }
 

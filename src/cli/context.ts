@@ -19,22 +19,19 @@ export interface CliContext {
   /** Loads the file that a gateway started on this machine would use. Throws ConfigError with all violations. */
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
   readonly loadProviders: () => Promise<Readonly<Record<string, Provider>>>;
-  /** Encrypts all encrypted data again, with the first key in SECRETS_KEY. Works directly on MongoDB. */
+  /** Reseals all encrypted data with the first key in SECRETS_KEY. Works directly on MongoDB. */
   readonly rotateSecrets: (options: RotateOptions) => Promise<RotationReport>;
   /** Accepts the database's current time for dating ledger entries. Works directly on MongoDB. */
   readonly acceptClock: (reason: string) => Promise<AcceptedClock>;
   /** Checks the configuration and the servers that a gateway started on this machine would use. Never rejects. */
   readonly diagnose: () => Promise<readonly Check[]>;
-  /** Undefined if output is not interactive. */
   readonly terminal?: Terminal;
   readonly fail: (status: number) => void;
 }
 
-/** A line of `gateway doctor`. */
 export interface Check {
   readonly subject: string;
   readonly state: 'ok' | 'warning' | 'failed' | 'not_checked';
-  /** Sentences that say what was found and, if something is wrong, what to do. */
   readonly text: string;
 }
 
@@ -93,7 +90,7 @@ function isWatched(command: Command): boolean {
 }
 
 /**
- * Reads the options that all commands share. The modules for API calls are loaded here, because `--help` does not need
+ * Reads the options that all commands share. Imports the modules for API calls here because `--help` does not need
  * them.
  */
 async function openSession(command: Command, context: CliContext): Promise<Session> {

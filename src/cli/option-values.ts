@@ -1,7 +1,5 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Option parsers that multiple commands share. Commander reports an error from a parser as an error in the option. */
-
 export function parseCount(text: string): number {
   if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('It must be a number, at least 1.');
   return Number(text);
@@ -28,7 +26,6 @@ function secondsIn(text: string): number | undefined {
   return count === undefined ? undefined : Number(count) * (unitSeconds[unit] ?? 1);
 }
 
-/** Parses a time into seconds. A number without a unit is in seconds. */
 export function parseSeconds(text: string): number {
   const seconds = /^\d+$/.test(text) ? Number(text) : secondsIn(text);
   if (seconds === undefined) throw new InvalidArgumentError('It must be a time, such as 0, 30m, 24h or 7d.');
@@ -42,7 +39,7 @@ export function parseTime(text: string): number {
   return at;
 }
 
-/** Parses a date into Unix seconds. Unlike `parseTime`, does not accept an age. */
+/** Returns Unix seconds. Unlike `parseTime`, does not accept an age. */
 export function parseDate(text: string): number {
   const at = dateIn(text);
   if (at === undefined) throw new InvalidArgumentError('It must be a date, such as 2030-01-31.');

@@ -4,7 +4,6 @@ import type { Row } from './admin-client.ts';
 import { formatCell, formatTable, missing } from './table.ts';
 import type { TableStyle } from './table.ts';
 
-/** Prints a command's result, as text or as the gateway's own JSON. */
 export interface Output {
   readonly isJson: boolean;
   rows(rows: readonly Row[], table: Table): void;
@@ -12,17 +11,13 @@ export interface Output {
   item(item: Row, shown?: Row): void;
   /** Prints the object as JSON. In text output, prints only the field `field`, one line per member. */
   answer(item: Row, field: string): void;
-  /** Prints the object as JSON. In text output, prints `text`. */
   result(item: Row, text: string): void;
-  /** Prints in text output only. */
   note(text: string): void;
 }
 
 export interface Table {
   readonly columns: readonly string[];
-  /** Additional columns in wide output. */
   readonly more?: readonly string[];
-  /** Selects the part of a row that text output shows. Defaults to the whole row. */
   readonly shown?: (row: Row) => Row;
 }
 
@@ -100,7 +95,6 @@ function formatField(padded: string, value: unknown, style: TableStyle): string 
   return `${padded}  ${formatCell(padded.trimEnd(), value)}`;
 }
 
-/** Formats a table without empty columns. If even a truncated table is too wide, formats the rows one after another. */
 function formatNested(rows: readonly Row[], style: TableStyle): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const columns = names.filter((name) => rows.some((row) => formatCell(name, row[name]) !== missing));

@@ -4,11 +4,6 @@ import type { OperatorActionName } from '../task/acts.ts';
 import { CommandError } from './command-error.ts';
 import type { Terminal } from './terminal.ts';
 
-/**
- * Actions that move money or may be billed twice need a dry run. After the dry run, an operator confirms the action in
- * the terminal, or a script passes the dry run's plan.
- */
-
 const said = z.object({ task: z.string(), money: z.string() });
 
 export const triedSchema = z.object({ would: said, plan: z.string() });
@@ -18,11 +13,13 @@ export interface Confirmation {
   readonly action: OperatorActionName;
   readonly plan?: string | undefined;
   readonly isConfirmed: boolean;
-  /** Undefined if the command does not run in a terminal. */
   readonly terminal: Terminal | undefined;
 }
 
-/** Throws CommandError if the action needs a confirmation but there is no way to ask for one. */
+/**
+ * Throws CommandError if the action needs a confirmation but there is no way to ask for one. An action that moves money
+ * or may be billed twice needs the plan of a dry run, which an operator confirms in the terminal or a script passes.
+ */
 export function requireConfirmable({ action, plan, isConfirmed, terminal }: Confirmation): void {
   if (plan !== undefined) return;
   if (needsPlan(action)) {

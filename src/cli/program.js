@@ -65,7 +65,7 @@ const processes = {
   worker: { about: 'Runs the Temporal workers.', example: 'worker' },
 };
 
-/** The first words of all commands. A command line without any of them can only print help. */
+/** The first words of all commands. A command line with none of these words can only print help. */
 export const verbs = new Set([...Object.keys(processes), ...Object.keys(groups)]);
 
 export const exitStatuses = {
@@ -83,7 +83,7 @@ const statusLines = Object.values(exitStatuses).map(
 );
 
 /**
- * Formats the examples at the end of a command's help. Apart from names, they must work as they are.
+ * Formats the examples at the end of a command's help. Apart from the names, each example must work as printed.
  *
  * @param {readonly string[]} lines without the program's name
  */

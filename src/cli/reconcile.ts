@@ -92,7 +92,6 @@ function parseModel(
   return new Map([...before, [name, model]]);
 }
 
-/** Returns the bill format. Options override the format from the vendor's adapter. */
 async function formatOf(
   { format, column = {}, unit }: ReconcileOptions,
   { loadProviders }: CliContext,

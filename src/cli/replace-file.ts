@@ -1,7 +1,6 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { CommandError } from './command-error.ts';
 
-/** Opens a temporary file next to `path`, which `complete` moves to `path`. Throws CommandError. */
 export async function replaceFile(path: string) {
   const refuse = cannotWrite(path);
   const part = `${path}.part`;

@@ -76,13 +76,12 @@ function wordsOf({
   ].join('\n');
 }
 
-/** Parses a JSON object. `source` names the text's origin in the error message. */
 export function parseFields(text: string, source = '--request'): object {
   try {
     const fields: unknown = JSON.parse(text);
     if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) return fields;
   } catch {
-    // The error below quotes the text.
+    // The error below quotes the text, which is more useful than the parser's message.
   }
   throw new CommandError('usage', `${source} must be a JSON object, not ${text.slice(0, 200)}`);
 }

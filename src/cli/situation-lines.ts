@@ -23,7 +23,6 @@ const situationSchema = z.object({
   ),
 });
 
-/** Returns what an operator should read first. Empty if the situation has an unknown format. */
 export function situationLines(situation: unknown): string {
   const { data } = situationSchema.safeParse(situation);
   if (data === undefined) return '';

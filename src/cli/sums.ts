@@ -5,7 +5,6 @@ import { lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { writeAnswer } from './write-answer.ts';
 
-/** The reports on ledger totals. `numbers` are the columns after those of `--by`. */
 const verbs = {
   usage: {
     about:

@@ -13,14 +13,12 @@ export interface TableStyle {
    * useless.
    */
   readonly cutsTextsOnly?: boolean;
-  /** In terminal columns. */
   readonly cellWidthMax?: number;
   readonly isColoured?: boolean;
 }
 
 export const missing = '-';
 const gap = '  ';
-/** Cells are never truncated to fewer columns than this. */
 const cutWidthMin = 6;
 const textWidthMin = 10;
 
@@ -31,11 +29,9 @@ interface Column {
   readonly isNumber: boolean;
   /** Whether the cells contain keywords, such as states, which are useless when truncated. */
   readonly isWord: boolean;
-  /** Whether any cell contains multiple words. */
   readonly isText: boolean;
 }
 
-/** Formats rows as a table. Numbers and money are right-aligned. */
 export function formatTable(rows: readonly Row[], names: readonly string[], style: TableStyle = {}): string {
   const columns = fit(
     names.map((name) => readColumn(rows, name, style)),
@@ -139,7 +135,6 @@ export function cutToWidth(text: string, width: number): string {
   return `${cut}…`;
 }
 
-/** Formats a value as one line without control characters. */
 export function formatCell(name: string, value: unknown, now?: number): string {
   if (value === undefined || value === null || value === '') return missing;
   if (typeof value === 'number' && /_at$|^(?:at|since|until)$/.test(name))
@@ -170,7 +165,7 @@ const units = [
 ] as const;
 
 /**
- * Formats an age such as `3m`, or a future time such as `in 2h`. Switches to a larger unit only from two of it, so
+ * Formats an age such as `3m`, or a future time such as `in 2h`. Uses a larger unit only from twice its length, so
  * `90m` and `40h` are possible.
  */
 export function formatAge(seconds: number): string {

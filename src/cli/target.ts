@@ -13,10 +13,10 @@ type TargetEnvironment = Pick<
 >;
 
 /**
- * Finds the gateway's URL and the token. The URL is the first of these: `--url`, PUBLIC_URL, local mode's URL while it
- * runs, and HOST with PORT. The token is the first of these: OPERATOR_TOKEN, ADMIN_TOKEN, and the token of local mode
- * in this DATA_DIR. Local mode's token is sent only to local mode's URL or to one that the operator has specified. An
- * ADMIN_TOKEN other than local mode's belongs to another gateway.
+ * Finds the gateway's URL and the token. The URL comes from `--url`, PUBLIC_URL, local mode while it runs, or HOST with
+ * PORT, in this order. The token comes from OPERATOR_TOKEN, ADMIN_TOKEN, or local mode in this DATA_DIR, in this order.
+ * Local mode's token is sent only to local mode's URL or to one that the operator has specified. An ADMIN_TOKEN other
+ * than local mode's belongs to another gateway.
  */
 export async function resolveTarget(
   environment: TargetEnvironment,
@@ -44,7 +44,6 @@ export async function resolveTarget(
   return { url: trimSlashes(address), token };
 }
 
-/** Finds the gateway's URL for a call that needs no token, in the same order as `resolveTarget`. */
 export async function gatewayUrl(
   { HOST, PORT, PUBLIC_URL, DATA_DIR }: TargetEnvironment,
   url: string | undefined,

@@ -81,10 +81,6 @@ function actIn(command: Command): OperatorActionName | undefined {
   return operatorActions.find((name) => words.includes(name));
 }
 
-/**
- * Returns the options to show in the command's help. If the command line names an action, omits the options of other
- * actions.
- */
 function optionsOfAct(command: Command): Option[] {
   const act = actIn(command);
   const options = new Help().visibleOptions(command);
@@ -142,7 +138,6 @@ interface Typed {
 
 type Target = { readonly one: OneTask; readonly many?: undefined } | { readonly many: ManyTasks };
 
-/** Throws CommandError unless the command line has either a task id or a query. */
 function readTarget({ id, action: named, options }: Typed): Target {
   const { query, callbackFailed, action: forMany, yes, continue: continues, ...given } = options;
   const { dryRun, reason, plan, ...written } = given;
@@ -186,7 +181,6 @@ function fieldsIn(written: object): Row {
   return Object.fromEntries(entries);
 }
 
-/** Returns the API call for an action. A synchronous image has no task and can only be refunded. */
 function callFor(id: string, { action, ...body }: Row): Pick<OneTask, 'path' | 'body'> {
   const isOfImages = isImageId(id) && action === 'refund';
   return isOfImages

@@ -5,7 +5,6 @@ import { escaped } from '../base/plain-text.ts';
 
 export interface Terminal {
   confirm(question: string): Promise<boolean>;
-  /** Replaces the current progress line. An empty string removes it. */
   progress(line: string): void;
 }
 
@@ -25,7 +24,6 @@ export function createTerminal(input: Readable, output: Writable): Terminal {
   };
 }
 
-/** Formats an error: only the message for our own errors, all details for others. */
 export function failureText(error: unknown, isOurs: boolean): string {
   return escaped(isOurs && error instanceof Error ? error.message : inspect(error), { keepLines: true });
 }

@@ -40,7 +40,6 @@ const fileSchema = z.object({
     .default([]),
 });
 
-/** Returns the prices in a gateway.yaml in the form that the route expects, or undefined if there are none. */
 export function readPrices(text: string) {
   const { data: file } = fileSchema.safeParse(parseYaml(text));
   if (file === undefined) return undefined;

@@ -23,7 +23,7 @@ const table = {
   columns: ['channel', 'model', 'upstream', 'state', 'retired', 'age_days', 'source'],
   more: ['read', 'retired_source', 'enabled'],
 };
-/** In display order: models that an operator has to replace come first. */
+/** In display order. Models that an operator has to replace come first. */
 const states = ['shut down', 'ends', 'served', 'configured'] as const;
 
 export function addVendorCheck(vendors: Command, context: CliContext): void {

@@ -125,7 +125,6 @@ const videoColumns = [
 const more = ['source', 'read'];
 const imageColumns = ['model', 'images', 'references', 'mask', 'sizes', 'qualities', 'parameters'];
 
-/** Summarises the facts in one row. The JSON and `--model` show all facts. */
 function summary({ model, facts, origin }: ShownRow): Row {
   const { media, resolutions, ratios, seconds, sound, images, sizes, qualities, parameters } = facts;
   const { frames, references = facts.references?.max, videos, audios } = media ?? {};

@@ -15,7 +15,7 @@ export interface Watch {
 const everyMs = 2000;
 const clearScreen = '\u001B[H\u001B[2J';
 
-/** Repeats the command until Ctrl-C, even while the gateway does not respond. Rejects on any other error. */
+/** Repeats the command until Ctrl-C, even while the gateway is unreachable. Rejects on any other error. */
 export async function watch({ look, print, isTerminal }: Watch): Promise<never> {
   process.once('SIGINT', () => process.exit(exitStatuses.done.status));
   let shown: string | undefined;

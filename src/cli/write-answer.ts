@@ -8,7 +8,6 @@ import { replaceFile } from './replace-file.ts';
 interface Asked {
   readonly path: string;
   readonly query: Readonly<Record<string, string | undefined>>;
-  /** If undefined, the response is printed. */
   readonly out: string | undefined;
 }
 
@@ -17,7 +16,6 @@ interface Writing extends Pick<CliContext, 'print'> {
   readonly output: Output;
 }
 
-/** Writes a long response unchanged, chunk by chunk. A file gets its name only when the response is complete. */
 export async function writeAnswer(
   { client, output, print }: Writing,
   { path, query, out }: Asked,

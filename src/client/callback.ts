@@ -8,14 +8,13 @@ export interface CallbackMessage {
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The raw body. Do not parse it first. */
   readonly body: string | Uint8Array;
-  /** One of the account's webhook secrets, `whsec_…`. */
   readonly secret: string;
-  /** Unix seconds. Defaults to the current time. */
+  /** In Unix seconds. Defaults to the current time. */
   readonly now?: number;
 }
 
 /**
- * Verifies a callback and returns its task. Returns undefined if the signature is wrong, or if the time of the callback
+ * Verifies a callback and returns its task. Returns undefined if the signature is wrong, or if the callback's timestamp
  * is more than five minutes off.
  */
 export async function readCallback({

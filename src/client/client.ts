@@ -6,7 +6,6 @@ export type * from './types.ts';
 export type Client = ReturnType<typeof createClient>;
 
 export interface ClientOptions {
-  /** The gateway's address, such as `https://gateway.example`. */
   readonly baseUrl: string;
   readonly apiKey: string;
   /** How often to retry if there is no response, or if the response permits it. Defaults to 3. */
@@ -32,7 +31,6 @@ export interface PageOptions extends CallOptions {
 }
 
 export interface WaitOptions<Task> extends CallOptions {
-  /** Called with every response until the task has ended. */
   readonly onAnswer?: (task: Task) => void;
 }
 
@@ -41,7 +39,6 @@ export class MediaryError extends Error {
   override readonly name = 'MediaryError';
   readonly status: number;
   readonly code: string;
-  /** The parameter at fault, or an empty string. */
   readonly param: string;
   readonly requestId: string;
   /** The gateway's error object. Undefined if the response did not come from the gateway. */
@@ -57,7 +54,7 @@ export class MediaryError extends Error {
   }
 }
 
-/** Calls a gateway from Node or a browser. Calls reject with MediaryError, or with what `fetch` throws. */
+/** Calls a gateway from Node or a browser. Calls reject with MediaryError or with whatever `fetch` throws. */
 export function createClient(options: ClientOptions) {
   const call = createCall(options);
   const videos = tasksAt<Types.VideoTask>('/v1/videos/generations', call);
@@ -116,7 +113,7 @@ function tasksAt<Task extends Types.VideoTask | Types.ImageTask>(path: string, c
       ),
     cancel: (id: string, more: CallOptions = {}) =>
       call<Task>('POST', `${path}/${segment(id)}/cancel`, { ...more, isSafe: true }),
-    /** Resolves when the task has succeeded or failed. A failed task is not an error here. */
+    /** Resolves when the task has succeeded or failed. A failed task does not reject. */
     async wait(id: string, { onAnswer, ...more }: WaitOptions<Task> = {}): Promise<Ended> {
       for (;;) {
         const askedAt = Date.now();
@@ -139,7 +136,6 @@ const repeatable = new Set([408, 409, 429, 500, 502, 503, 504]);
 interface Request extends CallOptions {
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether it is safe to repeat a POST or DELETE. */
   readonly isSafe?: boolean;
 }
 

@@ -13,11 +13,10 @@ export interface AbandonCreationDeps {
   readonly keySlots: Pick<KeySlotStore, 'release'>;
 }
 
-/** One attempt to create a task. A repeated request makes another attempt for the same task. */
+/** One attempt to create a task. A repeated request makes another attempt with the same task id. */
 export interface CreationTry {
   readonly task: string;
   readonly account: string;
-  /** The API key whose limit counts the task. Undefined if the key has no limit. */
   readonly key?: string;
   readonly tryId: string;
   /** Whether there is nothing to void, because the hold was refused and no earlier attempt can have one. */
@@ -48,7 +47,6 @@ export function createAbandonCreation({
     const { task: record } = abandoned;
     if (record !== undefined && !abandoned.ok) return hasBegun(record) ? 'begun' : 'taken_over';
     if (key !== undefined) await keySlots.release(key, task);
-    // An earlier call has already removed the record.
     if (record === undefined) return 'absent';
     await Promise.all([
       neverHeld ? undefined : ledger.void({ account, task, note: abandonedNote }),
@@ -59,7 +57,6 @@ export function createAbandonCreation({
   };
 }
 
-/** Returns whether the workflow has taken over the task, so its creation can no longer be abandoned. */
 export function hasBegun({ state }: Pick<Task, 'state'>): boolean {
   return state.at !== 'creating' && !isAbandoned(state);
 }

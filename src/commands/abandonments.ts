@@ -36,7 +36,7 @@ export function createAbandonments({ abandonCreation, onError, now }: Abandonmen
       },
       onFailed([key, kept], error) {
         onError(error);
-        // The failed item moves to the end, so the next round starts with the others.
+        // Move the failed item to the end, so that the next round begins with the others.
         waiting.delete(key);
         if (now() <= kept.until) waiting.set(key, kept);
       },

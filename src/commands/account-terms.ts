@@ -18,8 +18,8 @@ export interface AccountTerms {
 }
 
 /**
- * Returns what limits a hold besides the balance. `by` contains the caps of the spender and of its end user. Throws
- * account_closed.
+ * Returns the limits that apply to a hold besides the balance. `by` contains the caps of the spender and of its end
+ * user. Throws account_closed.
  */
 export type FindHoldTerms = (
   account: string,

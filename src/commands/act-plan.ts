@@ -27,7 +27,6 @@ function planOf({ id, rev, action, input }: Planned): string {
   return createHash('sha256').update(text).digest('hex').slice(0, planCharacters);
 }
 
-/** Returns why the plan is refused, or undefined if it matches or none was given. */
 export function planRefusal(planned: Planned): string | undefined {
   const { plan } = planned.input;
   return plan === undefined || plan === planOf(planned) ? undefined : planOutdated;

@@ -59,10 +59,10 @@ export interface Admitted {
   readonly cap?: CapState;
 }
 
-/** Resolves to undefined if nothing was created and the task id must not be used any more. */
+/** Resolves to undefined if nothing was created and the task id must not be used again. */
 export type Admit = (request: AdmissionRequest) => Promise<Admitted | undefined>;
 
-/** The age from which the reconciler may be handling a creation. It actually waits two minutes. */
+/** The age from which the reconciler may be handling a creation. The reconciler actually waits two minutes. */
 const slowAfterMs = 60_000;
 
 /**
@@ -94,7 +94,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
       if (outcome === 'started') return {};
       const own = { ...request, creation, begunAt, isNew };
       const admitted = outcome === 'abandoned' ? undefined : await holdAndStart(own, deps);
-      // The task was abandoned in the meantime, so this attempt must remove what it has written itself.
+      // The task was abandoned in the meantime, so this attempt has to remove what it wrote.
       if (admitted === undefined) await isStartedAfterAbandoning(creation, deps);
       else deps.storage.note(account, storedBytes, deps.requests.expiresAt(deadlineAt));
       return admitted;
@@ -111,7 +111,6 @@ export function createAdmit(deps: AdmissionDeps): Admit {
   };
 }
 
-/** Voids the hold so that no earlier attempt can make it. Returns false if one already has. */
 async function isVoided({ account, task }: CreationTry, { ledger }: AdmissionDeps): Promise<boolean> {
   try {
     return (await ledger.void({ account, task, note: abandonedNote, unlessHeld: true })).closed === 'voided';
@@ -128,7 +127,7 @@ function newTryId({ now, randomBytes }: AdmissionDeps): string {
   return tryIdAt(now(), randomBase62(8, randomBytes));
 }
 
-/** Refusals by the ledger or the task limit. None of them leaves anything written. */
+/** The ledger and the task limit refuse with these codes. A refusal leaves nothing written. */
 const refusals: ReadonlySet<ErrorCode> = new Set([
   'account_closed',
   'insufficient_balance',
@@ -151,7 +150,6 @@ async function takeKeySlot({ task, concurrentTasks }: AdmissionRequest, deps: Ad
   );
 }
 
-/** Returns the number of bytes stored, which is 0 if an earlier attempt has stored the request. */
 async function writeRequest(
   { task: { id: task, account, deadlineAt }, asked }: AdmissionRequest,
   by: string,
@@ -168,7 +166,7 @@ async function writeRequest(
 
 /**
  * Takes the creation over from an earlier attempt, unless that attempt has started the workflow or the creation was
- * abandoned. The transition's result decides, because a separate read may be stale.
+ * abandoned. Relies on the transition's result, because a separate read may be stale.
  */
 async function takeOver(
   task: string,
@@ -182,13 +180,11 @@ async function takeOver(
 
 interface OwnRequest extends AdmissionRequest {
   readonly creation: CreationTry;
-  /** When this attempt took over the creation. The reconciler's timeout starts at this time. */
+  /** When this attempt took over the creation, which is when the reconciler's timeout starts. */
   readonly begunAt: number;
-  /** Whether this attempt wrote the record, which includes the planned hold. */
   readonly isNew: boolean;
 }
 
-/** Returns undefined if another attempt has abandoned the task and voided the hold. */
 async function holdAndStart(request: OwnRequest, deps: AdmissionDeps): Promise<Admitted | undefined> {
   const { task, terms, creation } = request;
   const held = await hold(request, deps);
@@ -201,8 +197,8 @@ async function holdAndStart(request: OwnRequest, deps: AdmissionDeps): Promise<A
   await deps.port.start(inputOf({ ...task, hold: amount }, { ...terms, basis, ...keyUnlimited }));
   await racePoint('admission.started', task.id);
   if (deps.now() - request.begunAt < slowAfterMs) return admitted;
-  // This process was suspended, so the reconciler may have abandoned the task. Taking the task over shows whether it
-  // has, and keeps it from doing so later.
+  // This process was suspended, so the reconciler may have abandoned the task. Taking the task over reveals that, and
+  // prevents it from happening later.
   if ((await takeOver(task.id, newTryId(deps), deps)) !== 'abandoned') return admitted;
   throw serviceUnavailable('the creation took too long and was abandoned');
 }
@@ -211,7 +207,6 @@ interface Held extends Pick<TaskTerms, 'basis'>, Pick<Task, 'hold'> {
   readonly cap: CapState | undefined;
 }
 
-/** Makes the hold, unless an earlier attempt has. Returns its amount and price basis, or undefined if it was voided. */
 async function hold(
   { task, terms, by, isNew, reckoning }: OwnRequest,
   deps: AdmissionDeps,
@@ -230,7 +225,6 @@ async function hold(
   return { hold: entry.amount, basis: heldBasis(entry.basis) ?? terms.basis, cap };
 }
 
-/** Abandons the creation. Returns true if the task was not abandoned, because it already belongs to its workflow. */
 async function isStartedAfterAbandoning(creation: CreationTry, deps: AdmissionDeps): Promise<boolean> {
   try {
     return (await deps.abandonCreation(creation)) === 'begun';

@@ -22,13 +22,11 @@ export interface OperatorAct extends Omit<
   'id' | 'at' | 'what' | 'outcome' | 'result' | 'changes' | 'endedAt' | 'items'
 > {
   /**
-   * Identifies an action that may be repeated, and says when the action was first requested. If undefined, every call
-   * is a separate action.
+   * Identifies an action that may be repeated, and records when it was first requested. If undefined, every call is a
+   * separate action.
    */
   readonly key?: ActKey;
-  /** A name for related actions of one operator. Such actions become items of a single entry. */
   readonly bulk?: string;
-  /** The request's fields, without the reason. */
   readonly input: Readonly<Record<string, unknown>>;
 }
 
@@ -37,7 +35,7 @@ export interface OperatorAct extends Omit<
  * cannot be written, the action is not performed. If the process dies in between, the entry has no outcome.
  */
 export interface AuditLog {
-  /** Returns or throws whatever `run` does. `refusal` returns a reason if the result counts as a refusal. */
+  /** Returns or throws whatever `run` does. If the result counts as a refusal, `refusal` returns the reason. */
   keep<Answer>(
     act: OperatorAct,
     run: (note: NoteChanges) => Promise<Answer>,

@@ -41,32 +41,27 @@ export interface CreateTaskCommand {
    */
   readonly plan?: () => Promise<RoutePlan>;
   readonly caller: Caller;
-  /** Already validated. Never sent to Temporal. */
   readonly callbackUrl?: string;
   /** Seconds until the task expires. If undefined, the model's default applies. */
   readonly expiresAfterSeconds?: number;
   readonly idempotencyKey?: string;
   readonly sent: ClientTry;
-  /** How to recognise repeats if the request's body is not enough, for example because it contains files. */
+  /** How to recognise repeats if the body alone is not enough, for example because it contains files. */
   readonly repeat?: Repeat;
   /** The id of the HTTP request. Only the id of the request that creates the task is stored. */
   readonly requestId?: string;
-  /** The route, because an idempotency key applies to one account and one route. */
+  /** An idempotency key applies to one account and one route. */
   readonly route: string;
   readonly traceparent?: string;
 }
 
-/** `hold` is the amount held at creation, in micro-units. */
 export interface CreatedTask extends Pick<Task, 'id' | 'model' | 'createdAt' | 'hold'> {
   readonly warnings: readonly string[];
-  /**
-   * The cap with the least left after the hold. Undefined if there are no caps, or if an earlier request made the hold.
-   */
   readonly cap?: CapState;
   readonly replayed: boolean;
 }
 
-/** A new round starts if the task id has been abandoned in the meantime. */
+/** A round ends without a task if the task id was abandoned in the meantime. The next round uses a new id. */
 const roundsMax = 5;
 const recordedDropsMax = 50;
 
@@ -121,8 +116,8 @@ async function create(
 }
 
 /**
- * Resolves to true once a retry would find this request. Resolves to false if a retry would not, or if the client
- * disconnected earlier, because its retry may already have found nothing.
+ * Resolves to true once a retry would find this request. Resolves to false if a retry would not find it, or if the
+ * client disconnected first, because its retry may already have come too early.
  */
 async function whenFound({ recorded, lost }: TaskClaim, { sent }: CreateTaskCommand): Promise<boolean> {
   let isRecorded = recorded === undefined;
@@ -141,7 +136,6 @@ interface Creation {
   readonly mayStart: () => Promise<boolean>;
 }
 
-/** Returns undefined if the task id was abandoned. */
 async function admitClaimed(
   { task: id, first: isFirst }: TaskClaim,
   { command, plan, mayStart }: Creation,
@@ -180,8 +174,8 @@ function notable(dropped: RoutePlan['dropped']): RoutePlan['dropped'] {
 }
 
 /**
- * Plans the request. If the request may be a repeat, an error is thrown only when the plan is needed, because a repeat
- * can succeed without one.
+ * Plans the request. If the request may be a repeat, a planning error is thrown only when the plan is needed, because a
+ * repeat can succeed without one.
  */
 async function planUnlessCreated(
   { plan, request, caller }: CreateTaskCommand,
@@ -200,8 +194,8 @@ async function planUnlessCreated(
 }
 
 /**
- * Checks the account's quota and whether results can be stored. Exempts a repeat of a request that has begun its task,
- * because it needs no further storage.
+ * Checks the account's quota and whether results can be stored. A repeat of a request that has begun its task is
+ * exempt, because it needs no further storage.
  */
 async function fitted(
   plan: RoutePlan,

@@ -34,7 +34,6 @@ export interface DeleteAccountsDeps {
   readonly marks: Pick<RemovalMarks, 'raiseForAccount'>;
   readonly removeTasks: RemoveTasks;
   readonly removeCopies: RemoveCopies;
-  /** Returns false if some files remain. */
   readonly removeFiles: (account: string, isOver: IsOver) => Promise<boolean>;
   readonly log: Pick<Logger, 'error'>;
   readonly now: () => number;
@@ -48,8 +47,8 @@ const settledAfterMs = 20 * 60_000;
 const pageItems = 500;
 
 /**
- * Continues the deletion of accounts, and resolves to the number completed. Each step can be repeated. The remaining
- * data shows what is left to do, so another process can continue after a crash.
+ * Continues the deletion of accounts. Resolves to the number of completed deletions. Each step can be repeated. The
+ * remaining data shows what is left to do, so another process can continue after a crash.
  */
 export function createDeleteAccounts(deps: DeleteAccountsDeps) {
   let reached = '';
@@ -59,7 +58,7 @@ export function createDeleteAccounts(deps: DeleteAccountsDeps) {
       loop: 'accounts to delete',
       isOver,
       async run(account) {
-        // The next step begins with the accounts that this one does not reach.
+        // The next run starts with the accounts that this one does not reach.
         reached = account.id;
         return continueDeletion(account, isOver, deps);
       },
@@ -70,7 +69,6 @@ export function createDeleteAccounts(deps: DeleteAccountsDeps) {
   };
 }
 
-/** Returns false if something remains to be deleted, now or after the last unfinished task. */
 async function continueDeletion(
   account: Account,
   isOver: IsOver,
@@ -143,7 +141,6 @@ async function removeImages(account: Account, isOver: IsOver, deps: DeleteAccoun
   return false;
 }
 
-/** Records permanently who requested the deletion and why. */
 async function complete({ id, deletion }: Account, deps: DeleteAccountsDeps): Promise<void> {
   const { by = '', reason = '', requestedAt = 0 } = deletion ?? {};
   const key = { id: `deleted-${id}`, at: requestedAt };

@@ -23,7 +23,6 @@ interface ReaderDeps extends HealthDeps {
 /** Waiting tasks are counted at most this often, however many requests need the count. */
 const waitingCountedMs = 5_000;
 
-/** Creates the function that reads the channels' health. `waiting` is undefined if the tasks could not be counted. */
 export function createHealthReader(deps: ReaderDeps): () => Promise<readonly ChannelHealth[]> {
   const { stores, log, now } = deps;
   const count = createSharedRead(() => countForHealth(stores.tasks, log), { ms: waitingCountedMs, now });
@@ -48,7 +47,6 @@ export function createCircuitReader(deps: ReaderDeps): () => Promise<readonly Ch
 
 interface HealthCounts {
   readonly unfinished: readonly TaskCount[];
-  /** Tasks that wait for failed upstreams. Undefined if counting them took too long. */
   readonly behind: readonly BehindCount[] | undefined;
 }
 
@@ -64,7 +62,6 @@ export async function countForHealth(
   return { unfinished, behind };
 }
 
-/** Reads the channels' health. `counted` is undefined if the tasks could not be counted. */
 export async function readHealth(
   { stores, config, now }: HealthDeps,
   counted: HealthCounts | undefined,

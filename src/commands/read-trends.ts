@@ -8,10 +8,8 @@ import { addFlows } from '../task/flow.ts';
 import type { Flow, FlowsAsked, TrendSpan } from '../task/flow.ts';
 
 export interface Trends {
-  /** The start of each step in Unix milliseconds, oldest first. */
   readonly steps: readonly number[];
   readonly stepMs: number;
-  /** One for each combination of step, channel and model that has tasks or ledger entries. */
   readonly flows: readonly Flow[];
   readonly unfinished: number;
 }
@@ -50,7 +48,7 @@ const staleShare = 1 / 4;
 export function createReadTrends(deps: TrendsDeps): ReadTrends {
   const terms = { ms: sharedMs, now: deps.now, hangsAfterMs: Infinity };
   let before: Promise<unknown> = Promise.resolve();
-  // Spans are read one after another. The week includes the day, so the second read can use the first one's rollups.
+  // Read one span at a time. The week includes the day, so the second read can use the rollups of the first.
   const afterOther = (span: TrendSpan): Promise<Trends> => {
     const read = before.then(() => readSpan(span, deps));
     before = read.catch(() => undefined);
@@ -73,9 +71,7 @@ async function readSpan(span: TrendSpan, deps: TrendsDeps): Promise<Trends> {
   return { steps, stepMs, flows: all, unfinished: unfinished.reduce((sum, row) => sum + row.count, 0) };
 }
 
-/**
- * Reads hours. The rollups of each part are written before the next part is read so that a failed read can be resumed.
- */
+/** Reads hours. Writes the rollups of each part before reading the next, so that a failed read can be resumed. */
 async function readHours(hours: readonly number[], deps: TrendsDeps): Promise<Flow[]> {
   const [first = 0] = hours;
   const startedAt = deps.now();
@@ -143,7 +139,6 @@ async function eachPart(
   if (errors.length > 0) throw errors[0];
 }
 
-/** Removes and yields the items in order. The list may grow in the meantime. */
 function* shifted<Item>(list: Item[]): Generator<Item, void, undefined> {
   for (let item = list.shift(); item !== undefined; item = list.shift()) yield item;
 }

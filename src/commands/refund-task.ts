@@ -20,7 +20,7 @@ export interface RefundTaskDeps {
 }
 
 /**
- * Refunds a task's charge once, in full or in part. Of multiple concurrent callers, only the one that writes the ledger
+ * Refunds a task's charge once, in full or in part. If calls run concurrently, only the one that writes the ledger
  * entry succeeds. The entry's note contains the operator and the reason, and the action in the task's record is derived
  * from that entry. If a crash prevented the record, the next caller adds the action and is refused.
  */
@@ -62,7 +62,6 @@ export async function refundImages(
 
 interface Refundable extends Pick<Task, 'account' | 'model'> {
   readonly channel: string;
-  /** The beginning of the refusal's message if nothing was charged. */
   readonly words: string;
   readonly entries: readonly LedgerEntry[];
 }
@@ -118,10 +117,7 @@ async function record(entry: LedgerEntry, task: Task, { tasks, currency }: Refun
   await recordSeen(task, act, tasks);
 }
 
-/**
- * Records an action on a finished task, and withdraws the task's need for attention because an operator has dealt with
- * it.
- */
+/** Records an action on a finished task. The task no longer needs attention, because an operator has dealt with it. */
 export async function recordSeen(
   { id, concern }: Task,
   act: TaskActionRecord,

@@ -10,7 +10,6 @@ export interface RemoveTasksDeps {
   readonly removeCopies: RemoveCopies;
 }
 
-/** Returns the tasks that have no copies left. All others were not reached in time. */
 export type RemoveCopies = (ids: readonly string[], isOver: IsOver) => Promise<readonly string[]>;
 
 /** Removes everything about finished tasks except their ledger entries. Returns the number of records removed. */

@@ -11,11 +11,8 @@ import type { AnswerHead, RepeatClaim, RepeatName, RepeatRecord, RepeatStore } f
 
 export interface RepeatsDeps {
   readonly store: RepeatStore;
-  /** Returns whether the ledger contains a charge for what was created under this id. */
   readonly isPaid: (made: string) => Promise<boolean>;
-  /** The largest response to store, in bytes. */
   readonly keptBytesMax: number;
-  /** The HMAC key for hashing idempotency keys before they are stored. */
   readonly secret: Buffer;
   readonly log: Logger;
   readonly now: () => number;
@@ -23,12 +20,11 @@ export interface RepeatsDeps {
 
 /** How a client sent a request. Official clients retry POST requests, and some send the number of the retry. */
 export interface ClientTry {
-  /** How many times the client has repeated this request. Undefined if the client does not say. */
+  /** How many times the client has repeated this request. Undefined if the client does not report a number. */
   readonly retries?: number;
   readonly target: string;
   /** The `content-length` header, which is known before the body is read. */
   readonly bodyBytes: string;
-  /** Calls `work` if the server notices that the response did not reach the client. */
   readonly whenLost: (work: () => void) => void;
 }
 
@@ -60,24 +56,21 @@ export interface RepeatRequest {
 }
 
 export interface Answer extends AnswerHead {
-  /** The parts of the body in order. Undefined if the body was too large to keep. */
   readonly parts?: readonly (string | Uint8Array)[];
 }
 
-/** The first request's claim on its key. The claim is renewed until the request ends. */
 export interface Claim {
-  /** Id of the task or images that the request creates. */
   readonly made: string;
   /**
    * Stores the response before it is charged. Repeats receive the response only after `end`. Throws if the response
    * cannot be stored.
    */
   keep(answer: Answer): Promise<void>;
-  /** Makes this response available to repeats or, without one, the stored response. Never throws. */
+  /** Makes this response available to repeats, or the stored response if none is given. Never throws. */
   end(answer?: Answer): Promise<void>;
   /** Releases the key. Call this only if nothing was sent upstream. Never throws. */
   forget(): Promise<void>;
-  /** Records that the response did not reach the client so that a repeat receives it. */
+  /** Records that the client did not receive the response, so that a repeat does. */
   readonly lost: () => void;
 }
 
@@ -98,14 +91,15 @@ export type RepeatEnd =
   | { readonly kind: 'answered'; readonly answer: Answer }
   /** The response was sent but could not be kept. */
   | { readonly kind: 'not_kept' }
-  /** The process that handled the request died or is suspended. `isPaid` says whether the ledger has a charge now. */
+  /**
+   * The process that handled the request died or is suspended. `isPaid` reports whether the ledger now contains a
+   * charge.
+   */
   | { readonly kind: 'abandoned'; readonly isPaid: boolean }
-  /** Nothing was sent upstream, so the key can be used again. */
   | { readonly kind: 'forgotten' };
 
 export interface TaskClaim {
   readonly id: string;
-  /** The task's id, which is the same for the request and its repeats. */
   readonly task: string;
   /**
    * Whether this is the first request. Otherwise, an earlier request chose the task's id, even if it did not create the
@@ -113,8 +107,8 @@ export interface TaskClaim {
    */
   readonly first: boolean;
   /**
-   * Resolves to true if a retry would find this request. Never rejects. Start the task only after this, because a
-   * client may retry half a second after losing the connection. Undefined if there is nothing to wait for.
+   * Resolves to true if a retry would find this request. Never rejects. Start the task only after this resolves,
+   * because a client may retry half a second after losing the connection. Undefined if there is nothing to wait for.
    */
   readonly recorded: Promise<boolean> | undefined;
   /**
@@ -124,7 +118,6 @@ export interface TaskClaim {
   readonly lost: () => void;
 }
 
-/** `key` is the API key's public id. */
 export interface RefusedRequest extends Pick<ClientTry, 'target' | 'bodyBytes'> {
   readonly account: string;
   readonly key: string;
@@ -132,22 +125,21 @@ export interface RefusedRequest extends Pick<ClientTry, 'target' | 'bodyBytes'> 
 
 export interface Repeats {
   /**
-   * Sets the id of the task to create. A repeat gets the same id and continues the creation, without waiting for the
+   * Sets the id of the task to create. A repeat gets the same id and continues the creation without waiting for the
    * first request.
    */
   claimTask(ask: RepeatRequest, task: string): Promise<TaskClaim>;
   knows(ask: RepeatRequest): Promise<boolean>;
-  /** Releases the key after the creation of its task was abandoned. */
   forget(claim: TaskClaim): Promise<void>;
   /**
-   * Records that a request was refused before it claimed anything, with an error after which its client will retry.
+   * Records a request that was refused before it claimed anything, with an error after which its client will retry.
    * Never throws.
    */
   noteRefused(by: RefusedRequest): Promise<void>;
 
   /**
-   * Claims the key. Exactly one of multiple concurrent callers is the first. Throws `idempotency_key_reused` if the key
-   * belongs to another request.
+   * Claims the key. If calls run concurrently, exactly one of them is the first. Throws `idempotency_key_reused` if the
+   * key belongs to another request.
    */
   claim(ask: RepeatRequest, made: string): Promise<Claimed>;
   /** Waits until the earlier request ends, even if another process handles it. Throws if `closed` aborts first. */
@@ -159,7 +151,9 @@ const keptMs = { key: 24 * 3600 * 1000, try: 10 * 60_000 } as const;
 const abandonedAfterMs = 60_000;
 const lookEveryMs = 200;
 const recordedWithinMs = 1_000;
-/** Roughly how long the sightings of a claim are kept. For any later repeat, `abandonedAfterMs` starts again. */
+/**
+ * Roughly how long the sightings of a claim are kept. After that, `abandonedAfterMs` starts again for the next repeat.
+ */
 const sightingsKeptMs = 10 * 60_000;
 
 /**
@@ -169,7 +163,7 @@ const sightingsKeptMs = 10 * 60_000;
 export function createRepeats(deps: RepeatsDeps): Repeats {
   const { store, now } = deps;
   // All requests share the sightings. A caller may stop waiting and repeat its request before `abandonedAfterMs` has
-  // passed, and the time already spent waiting must count.
+  // passed. The time already spent waiting must count.
   const sightings = createSightings(now);
   let tidiedAt = now();
 
@@ -285,7 +279,6 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   }
 }
 
-/** Records that a response was lost, after the request itself was recorded. Never rejects. */
 async function noteLoss(
   fresh: RepeatClaim,
   recorded: Promise<boolean> | undefined,
@@ -296,11 +289,8 @@ async function noteLoss(
 }
 
 interface Entry {
-  /** Undefined if this is the first request. */
   readonly earlier: RepeatRecord | undefined;
-  /** The record of this request. `made` is the id that it shares with the earlier request, if there is one. */
   readonly fresh: RepeatClaim;
-  /** See `TaskClaim`. Undefined if the request is recorded only when its response is lost. */
   readonly recorded?: Promise<boolean>;
 }
 
@@ -310,7 +300,7 @@ function freshClaim(ask: RepeatRequest, made: string, deps: RepeatsDeps): Repeat
   return { id: kind === 'key' ? name : `${name}/${made}`, made, fingerprint, keptMs: keptMs[kind] };
 }
 
-/** Returns the id of a key's record, or the prefix that the ids of all equal requests share. */
+/** Returns the id of a key's record, or the prefix shared by the ids of all equal requests. */
 function nameOf({ scope, repeat }: RepeatRequest, deps: RepeatsDeps): string {
   return hmac([...scope, ...(repeat.kind === 'key' ? [repeat.key] : ['try', repeat.fingerprint])], deps);
 }
@@ -324,7 +314,7 @@ function hmac(parts: readonly string[], { secret }: RepeatsDeps): string {
 }
 
 /**
- * In bytes. A response up to this size stays in memory briefly after it was sent, because the connection may still be
+ * In bytes. Responses up to this size stay in memory briefly after they were sent, because the connection may still be
  * reset.
  */
 const heldBytesMax = 64 * 1024;
@@ -371,7 +361,6 @@ function openClaim({ fresh: name, recorded }: Entry, { repeat }: RepeatRequest, 
   };
 }
 
-/** Logs a failed write instead of failing the request. Resolves to whether the write succeeded. */
 function logFailure(
   { made }: RepeatName,
   { log }: RepeatsDeps,
@@ -386,7 +375,7 @@ function logFailure(
   );
 }
 
-/** Waits for a record, but no longer than a second, so that a response that already exists does not become an error. */
+/** Waits at most a second for a record, so that a response that already exists does not turn into an error. */
 export async function soon(recorded: Promise<boolean> | undefined): Promise<void> {
   if (recorded !== undefined)
     await Promise.race([recorded, sleep(recordedWithinMs, undefined, { ref: false })]);
@@ -428,8 +417,8 @@ function keyReused(message: string): GatewayError {
 const otherBody =
   'This Idempotency-Key was used within the last 24 hours with a different request body. Use a new key for a new request.';
 /**
- * The error if one request made images synchronously and the other a task, because the configuration changed in
- * between.
+ * The error for a repeat that would create a task although the first request created images synchronously, or vice
+ * versa. The configuration changed in between.
  */
 const answeredOtherwise =
   'The first request with this key was carried out differently, because the configuration has changed since. Use a new Idempotency-Key for a new request.';

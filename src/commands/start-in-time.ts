@@ -2,8 +2,8 @@ import { serviceUnavailable } from '../errors/errors.ts';
 import { afterRunning } from '../process/running-time.ts';
 
 /**
- * How long a creation may take before it starts its workflow. Only MongoDB can delay it, and MongoDB's own timeouts are
- * half a minute.
+ * How long a creation may take to start its workflow. Only MongoDB can delay it, and MongoDB's own timeouts are half a
+ * minute.
  */
 const startWithinMs = 5_000;
 

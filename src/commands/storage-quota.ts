@@ -8,14 +8,13 @@ import { dayOf, endOfDay } from '../store/stored-bytes.ts';
 import type { StoredBytesStore } from '../store/stored-bytes.ts';
 import { utcDay } from '../base/times.ts';
 
-/** Limits how many bytes of requests an account may store. */
 export interface StorageQuota {
   /**
    * Throws `storage_quota_exceeded`. Reads each account from the database at most every ten seconds, and from memory
    * otherwise.
    */
   check(account: string): Promise<void>;
-  /** Counts stored bytes, which will be deleted at `expiresAt` (in Unix milliseconds). */
+  /** Counts stored bytes that will be deleted at `expiresAt` (in Unix milliseconds). */
   note(account: string, bytes: number, expiresAt: number): void;
   /**
    * Writes the counts to the database for the other processes. Called every five seconds after `start`. Never rejects.
@@ -29,7 +28,6 @@ export interface StorageQuotaDeps {
   readonly store: Pick<StoredBytesStore, 'add' | 'find'>;
   /** Per account. 0 means no limit. */
   readonly bytesMax: number;
-  /** Called if some counts could not be written. They are written later. */
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
 }
@@ -42,7 +40,7 @@ type Days = Map<number, number>;
 /**
  * Counts bytes by account and day of deletion, so nothing has to be subtracted and no request has to be read. A process
  * knows its own bytes immediately, and those of others within fifteen seconds. During that time, an account can exceed
- * its limit. If a process is killed, the bytes that it has not written are never counted.
+ * its limit. If a process is killed, the bytes that it has not yet written are never counted.
  */
 export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuotaDeps): StorageQuota {
   const known = createRecent<Days>(cachedAccountsMax, { ttlMs: cacheTtlMs, now });

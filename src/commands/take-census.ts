@@ -54,7 +54,6 @@ export async function takeCensus({ stores, ledgerTotals, config, log, now }: Cen
   };
 }
 
-/** Returns the channel from an id of the form `<channel>/<credential>…`. */
 function channelOf(id: string): string {
   return id.slice(0, id.indexOf('/'));
 }

@@ -3,20 +3,18 @@ import type { ActionResult, RunningActionName } from '../task/acts.ts';
 import type { Stall } from '../task/wait.ts';
 import type { TaskInput } from '../task/input.ts';
 
-/** The workflow's activity that submits or polls, now or next. Times are in Unix milliseconds. */
+/** The workflow's current or next activity, which submits or polls. Times are in Unix milliseconds. */
 export interface Waiting {
   readonly activity?: string;
   readonly stall?: Stall;
   readonly message?: string;
   readonly nextAt?: number;
   readonly polls?: number;
-  /** The number of failed polls in a row. */
   readonly errors?: number;
   readonly lastError?: string;
   readonly lastAt?: number;
 }
 
-/** A query for Temporal's visibility store. `page` is `next` from the previous page. */
 export interface TaskSearch {
   readonly query: string;
   readonly limit: number;
@@ -25,7 +23,6 @@ export interface TaskSearch {
 
 export interface FoundTasks {
   readonly ids: readonly string[];
-  /** The start of the next page. Undefined on the last page. */
   readonly next?: string;
 }
 
@@ -51,8 +48,8 @@ export interface TaskPort {
    */
   act(task: string, action: RunningActionName, input: ActionInput): Promise<ActionResult>;
   /**
-   * Returns what the task's workflow is waiting for. Undefined if it is not waiting or Temporal does not respond. Never
-   * throws.
+   * Returns what the task's workflow is waiting for. Undefined if the workflow is not waiting or Temporal does not
+   * respond. Never throws.
    */
   waiting(task: string): Promise<Waiting | undefined>;
   /**

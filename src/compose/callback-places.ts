@@ -2,10 +2,7 @@ import { createHostPlaces } from '../capacity/host-places.ts';
 import type { HostPlaces } from '../capacity/host-places.ts';
 import type { Core } from './core.ts';
 
-/**
- * A host that is down can occupy no more slots than its own limit, and all hosts of an account no more than the
- * account's limit.
- */
+/** One unresponsive host can occupy only this many slots. */
 const callbacksPerHostMax = 16;
 const callbacksPerAccountMax = 100;
 

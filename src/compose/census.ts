@@ -7,7 +7,6 @@ import { readLedgerTotals } from '../ledger/totals.ts';
 import { createCensusTaker } from '../observability/census.ts';
 import { takeCensus } from '../commands/take-census.ts';
 
-/** Starts the census of the whole system, in a worker with metrics. Only one worker counts at a time. */
 export function startCensus(core: Core): Rounds {
   const { metrics, mongo, stores, log, now } = core;
   const ledger = ledgerCollection(mongo.db);

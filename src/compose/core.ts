@@ -71,7 +71,7 @@ export interface Core {
   readonly environment: Environment;
   readonly config: () => GatewayConfig;
   readonly runningConfig: RunningConfig;
-  /** `<host>/<pid>/<run>` */
+  /** In the form `<host>/<pid>/<run>`. */
   readonly node: string;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -82,10 +82,9 @@ export interface Core {
   readonly channels: Channels;
   readonly fileProvider: FileProviders;
   readonly outbound: Outbound;
-  /** Shared by everything in this process that sends requests to callers' addresses. */
   readonly callbackPlaces: HostPlaces;
   readonly health: Health;
-  /** Ends the wait of a task's attempt, whichever worker runs the attempt. Never rejects. */
+  /** Ends the wait of a task's attempt, whichever worker is running it. Never rejects. */
   readonly endStay: (task: string) => Promise<void>;
   readonly renders: RenderClock;
   readonly charges: ChargeBook;
@@ -98,8 +97,8 @@ export interface Core {
   readonly temporal: TemporalSettings;
   readonly client: Client;
   /**
-   * Unix milliseconds by the database clock, which all processes share. Times that one process writes and another
-   * compares (deadlines, slot leases, circuits, money) therefore do not depend on machine clocks.
+   * Returns Unix milliseconds by the database clock, which all processes share. Times that one process writes and
+   * another compares (deadlines, slot leases, circuits, money) therefore do not depend on machine clocks.
    */
   readonly now: () => number;
   readonly isTimeRight: () => boolean;
@@ -109,13 +108,12 @@ export interface Core {
 
 export interface CoreOptions {
   readonly variables?: NodeJS.ProcessEnv;
-  /** Only for tests. Replaces this machine's clock. Unix milliseconds. */
+  /** Only for tests. Replaces this machine's clock. Returns Unix milliseconds. */
   readonly ownNow?: () => number;
   /** Only for tests. Replaces the database's time, and therefore this process's time. */
   readonly databaseNow?: () => number;
 }
 
-/** Opens everything that the environment specifies. Throws ConfigError with every problem found. */
 export async function openCore(
   environment: Environment,
   log: Logger,
@@ -184,7 +182,6 @@ function openWaysOut(environment: Environment, now: () => number): Pick<Core, 'o
   return { outbound, callbackPlaces: openCallbackPlaces({ now, random: Math.random }) };
 }
 
-/** Lets all notice conditions share one read of the processes. */
 function openLooks(
   deps: Pick<Core, 'stores' | 'config' | 'log' | 'now'>,
 ): Pick<NoticesDeps, 'workers' | 'health'> {

@@ -29,7 +29,7 @@ export interface DoctorDeps {
 type Found = Pick<Check, 'state' | 'text'>;
 
 const foundWithinMs = 5_000;
-/** Limits the wait for a server that accepts connections but never responds. */
+/** How long to wait for a server that accepts connections but never responds. */
 const answeredWithinMs = 15_000;
 const retentionHoursMin = 72;
 
@@ -38,7 +38,6 @@ const warning = (text: string): Found => ({ state: 'warning', text });
 const failed = (text: string): Found => ({ state: 'failed', text });
 const notChecked = (text: string): Found => ({ state: 'not_checked', text });
 
-/** Returns one check for each part, in a fixed order. Never rejects. */
 export async function diagnoseServers(deps: DoctorDeps): Promise<readonly Check[]> {
   const environment = await readParts(deps.variables);
   const { read, addresses } = environment;
@@ -96,7 +95,6 @@ function violationsOf(error: unknown): string {
   return `${error.source}: ${error.violations.join('; ')}.`;
 }
 
-/** Returns the findings about the server and about SECRETS_KEY. */
 async function checkMongo({ mongodbUri, secretsKeys }: Addresses): Promise<readonly [Found, Found]> {
   let mongo: Mongo | undefined;
   try {
@@ -121,7 +119,7 @@ export function foundServer(facts: ServerFacts): Found {
   return { state: missing.length > 0 ? 'failed' : wrong.length > 0 ? 'warning' : 'ok', text };
 }
 
-/** Never creates the root key of a new database, unlike starting the gateway. */
+/** Unlike the gateway's startup, never creates the root key of a new database. */
 async function checkKeys({ db }: Mongo, keys: readonly Buffer[]): Promise<Found> {
   const store = createRootKeyStore(db);
   const sealed = await store.find();

@@ -35,7 +35,7 @@ export function openVerification(core: Core): VerifyLedger {
       leases: stores.imageLeases,
     });
     const { violationCount: violations } = result;
-    // Must come before the verification is recorded. If this fails, the ledger is verified again after an hour rather
+    // Must come before the verification is recorded. If this fails, the next verification is due after an hour rather
     // than a day.
     await notices.noteVerification(violations);
     await stores.verifications.record({ startedAt, endedAt: now(), violations });

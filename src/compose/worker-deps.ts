@@ -30,10 +30,11 @@ import type { SubmitLimiter } from '../capacity/submit-limiter.ts';
 import { createTaskSignals } from '../temporal/task-signals.ts';
 import { findCancelRequest } from '../temporal/cancel-request.ts';
 
-/** How many callbacks are sent at a time from within workflow tasks, of which a worker runs 40 concurrently. */
+/**
+ * How many callbacks may be sent at a time from within workflow tasks. A worker runs 40 workflow tasks concurrently.
+ */
 const promptCallbacksMax = 16;
 const slowHostAvoidedMs = 60_000;
-/** How long a submission waits for its input videos to be measured. */
 const inputMeasuredMs = 20_000;
 
 export interface ResultReaders

@@ -7,7 +7,7 @@ import { channelPriceSchema } from '../money/price-schema.ts';
 import { modelSchema } from './gateway-schema.ts';
 import type { ModelConfig } from './gateway-schema.ts';
 
-/** The part of a file that the checks need. It can be read even if other parts of the file are invalid. */
+/** The parts of a file that the checks need. They can be read even if other parts of the file are invalid. */
 const outline = z.object({
   channels: z
     .array(
@@ -33,7 +33,7 @@ export interface Adapters {
   readonly providerNames: readonly string[];
   /** Adapters whose results must be copied, because callers cannot use their links. */
   readonly needingStorage?: readonly string[];
-  /** Results of a vendor file must also be copied if their links expire sooner than this. */
+  /** The results of a vendor file must also be copied if their links expire sooner than this. */
   readonly linkLifeMinSeconds?: number;
   /** Adapters that serve only models with a mapping. If undefined, mappings are not checked. */
   readonly mapped?: readonly string[];
@@ -164,10 +164,11 @@ function checkModel(model: ModelConfig, { channels }: Outline): Issue[] {
   const served = channels.filter(({ models }) => models[model.id] !== undefined);
   const serving = served.map(({ id }) => id);
   const issues = [...unknown, ...durations, ...checkFallback(model, ids, serving)];
-  // Skipped after other issues, because the price checks would report an unknown channel or an empty range again.
+  // Skip the price checks if there are other issues, because they would report an unknown channel or an empty range
+  // again.
   if (issues.length > 0) return issues;
   const sharing = served.filter(({ models }) => ownPrice(models[model.id]) === undefined);
-  // If every channel has its own price, the model's price is never used.
+  // The model's price is never used if every channel has its own.
   if (served.length > 0 && sharing.length === 0) return [];
   return checkPrices({ ...model, channels: sharing.map(({ id }) => id) });
 }
@@ -178,7 +179,6 @@ function ownPrice(served: unknown): z.output<typeof channelPriceSchema> | undefi
   return pricedSchema.safeParse(served).data?.price;
 }
 
-/** Checks a channel's own prices like a model's, for the part of the model that the channel sells. */
 function checkChannelPrices(models: readonly (ModelConfig | undefined)[], { channels }: Outline): Issue[] {
   return channels.flatMap(({ id, models: served }, index) =>
     models.flatMap((model) => {

@@ -15,7 +15,6 @@ interface LoadedFile {
 export interface ConfigFile {
   readonly own: LoadedFile;
   readonly load: () => LoadedFile | Violations;
-  /** Returns the error for a process that cannot start because its file has these violations. */
   readonly refusal: (violations: readonly string[]) => ConfigError;
   /** Parses text that another process published. `secrets` maps the name in each `${sealed:NAME}` to its value. */
   readonly parse: (

@@ -10,7 +10,7 @@ type FieldValue = Scalar | Scalar[] | null;
 export interface EntryField {
   readonly pointer: string;
   readonly name: string;
-  /** The path within the file, as violations show it (`channels[0].limits.polls_per_second`). */
+  /** The path within the file as violations show it (`channels[0].limits.polls_per_second`). */
   readonly path: string;
   readonly description: string;
   readonly type: FieldType;
@@ -20,12 +20,10 @@ export interface EntryField {
   readonly value: FieldValue;
 }
 
-/** A list or a mapping with arbitrary names, to which elements can be added. */
 interface EntryGroup {
   readonly pointer: string;
   readonly name: string;
   readonly description: string;
-  /** What identifies a new element: its id, its name in the mapping, or nothing. */
   readonly key: 'id' | 'name' | 'none';
 }
 
@@ -34,11 +32,13 @@ export interface DraftEntry {
   readonly entries: readonly {
     readonly pointer: string;
     readonly name: string;
-    /** False for an optional part that the file does not contain yet. */
+    /** False for an optional part that is not yet in the file. */
     readonly isPresent: boolean;
   }[];
   readonly groups: readonly EntryGroup[];
-  /** Whether the file can omit this entry, because it is an element of a list or mapping, or an optional part. */
+  /**
+   * Whether the entry can be removed from the file, because it is an element of a list or mapping, or an optional part.
+   */
   readonly isRemovable: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface Insertion {
 
 /**
  * Returns the entry at a JSON pointer, in which list elements are identified by id. The entry is derived entirely from
- * the file's schema. Parts that only the file may set are left out.
+ * the file's schema. Parts that can only be set in the file are left out.
  */
 export function entryOf(file: unknown, pointer: string): DraftEntry | undefined {
   const spot = spotAt(file, pointer);
@@ -79,7 +79,7 @@ export function entryOf(file: unknown, pointer: string): DraftEntry | undefined 
 }
 
 /**
- * Returns the values to set, keyed by JSON pointer, in order to add an element to a list or mapping. The element
+ * Returns the values to set in order to add an element to a list or mapping, keyed by JSON pointer. The element
  * initially contains the lists and mappings that the schema requires.
  */
 export function insertionInto(
@@ -102,7 +102,6 @@ export function insertionInto(
     : { set: { [`${pointer}/-`]: { id: name, ...start } } };
 }
 
-/** Returns the lists and mappings that an element must have, all empty. The element's fields are written later. */
 function startOf(element: Spot): unknown {
   if (isListed(element)) return [];
   if (mappingOf(element) === undefined) return '';
@@ -144,8 +143,8 @@ function partsBelow(spot: Spot): readonly Spot[] {
 }
 
 /**
- * Whether the parts of a list or mapping are shown instead of the list or mapping itself. Lists and mappings with
- * arbitrary names are shown as their elements. A mapping that is always present is shown as part of its parent.
+ * Whether the parts of a list or mapping are shown in its place. Lists and mappings with arbitrary names are shown as
+ * their elements. A mapping that is always present is shown as part of its parent.
  */
 function isPassedThrough(spot: Spot): boolean {
   const { isElement, isRequired, fallback } = spot;

@@ -4,21 +4,17 @@ import { pointerTo } from '../base/json-pointer.js';
 import { fileSchema } from './gateway-schema.ts';
 import { isOfFile, isSecretPlace } from './secret-places.ts';
 
-/** Finds the values of a draft by walking the file's schema and its content together. */
-
 /** How a form edits the value. Numbers may also be words that the schema allows, such as `off`. */
 export type FieldType = 'text' | 'number' | 'boolean' | 'choice' | 'secret' | 'texts' | 'numbers';
 
 type Schema = z.core.JSONSchema.BaseSchema;
 
-/** A value that the file contains or could contain, with its description from the schema. */
 export interface Spot {
   readonly pointer: string;
   readonly path: readonly (string | number)[];
   readonly alternatives: readonly Schema[];
   readonly description: string;
   readonly isRequired: boolean;
-  /** Whether this is an element of a list or mapping, as opposed to a key of the schema. */
   readonly isElement: boolean;
   readonly fallback: unknown;
   readonly value: unknown;
@@ -36,7 +32,7 @@ export function spotAt(file: unknown, pointer: string): Spot | undefined {
   return spot;
 }
 
-/** Returns the parts directly below, except those that only the file may set. */
+/** Returns the direct parts, except those that can only be set in the file. */
 export function partsOf(spot: Spot): readonly Spot[] {
   const parts = isListed(spot) ? elementsOf(spot) : valuesOf(spot);
   return parts.filter(({ pointer }) => !isOfFile(pointer) && !isIdOfEntry(spot, pointer));

@@ -42,7 +42,6 @@ export function concealText(text: string): string {
   return written(document);
 }
 
-/** Replaces each `${kept}` with the secret at the same path in `before`. */
 export function restoreText(text: string, before: string): string {
   const secrets = new Map(secretsIn(parseDocument(before).toJS()).map(({ place, value }) => [place, value]));
   const document = parseDocument(text);
@@ -52,7 +51,7 @@ export function restoreText(text: string, before: string): string {
   return written(document);
 }
 
-/** Passes each literal secret that a draft may change to `keep`, and replaces the secret with the result. */
+/** Passes each literal secret that a draft may change to `keep`, and replaces it with the result. */
 export async function replaceSecrets(
   text: string,
   keep: (secret: WrittenSecret) => Promise<string>,
@@ -64,7 +63,7 @@ export async function replaceSecrets(
   return written(document);
 }
 
-/** Checks that the text is valid YAML. The violation never quotes lines, because they may contain secrets. */
+/** Never quotes lines of an invalid text, because they may contain secrets. */
 export function readText(text: string): ChangedText {
   const read = readYaml(text);
   if ('value' in read) return { text };
@@ -84,10 +83,6 @@ function setScalar(document: Document.Parsed, path: Path, value: string): void {
   if (isScalar(node)) node.value = value;
 }
 
-/**
- * Returns undefined if a list or mapping along the path does not exist. `id` is set if the path adds an element with
- * that id.
- */
 function locate(
   document: Document.Parsed,
   pointer: string,

@@ -3,8 +3,8 @@ import { isCidr, isNetwork } from '../base/networks.ts';
 import { ConfigError, describeIssue } from './config-error.ts';
 
 /**
- * Reads the environment. No other code accesses process.env. docs/configuration.md describes every variable, and a test
- * keeps the two in sync.
+ * This module is the only code that accesses process.env. docs/configuration.md describes every variable, and a test
+ * compares the two.
  */
 
 const list = z

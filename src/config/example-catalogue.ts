@@ -1,10 +1,10 @@
+import { taskKinds } from '../base/task-kind.ts';
 import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { once } from '../base/once.ts';
 import { readYaml } from './read-yaml.ts';
 
-/** Channels of vendors, and models with published prices, from gateway.example.yaml. */
 export interface ExampleCatalogue {
   readonly channels: readonly CatalogueChannel[];
   readonly models: readonly CatalogueModel[];
@@ -18,7 +18,7 @@ const channelSchema = z.looseObject({
 });
 const modelSchema = z.looseObject({
   id: z.string(),
-  kind: z.enum(['video', 'image']),
+  kind: z.enum(taskKinds),
   owned_by: z.string().default(''),
   price: z.looseObject({
     minimum: z.string().default('0'),

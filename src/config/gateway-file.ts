@@ -26,7 +26,6 @@ export interface GatewayConfig {
   readonly notify: NotifyConfig;
   readonly receipts: { readonly key: number };
   readonly allowed_origins: readonly string[];
-  /** The first 12 hex digits of the SHA-256 of the text and the vendor files. */
   readonly hash: string;
 }
 
@@ -87,7 +86,6 @@ function sealedMissing(name: string): string {
   return `there is no sealed value ${name.slice(sealedPrefix.length)}; a file must use environment variables instead`;
 }
 
-/** Matches `${NAME}` and `${sealed:NAME}`, and captures the text between the braces. */
 export const references = /\$\{([A-Za-z_][A-Za-z0-9_]*|sealed:[A-Za-z0-9._-]+)\}/g;
 
 type MissingVariables = Map<string, string[]>;
@@ -96,7 +94,6 @@ interface Substitution extends Pick<ParseConfigContext, 'environment' | 'secrets
   readonly missing: MissingVariables;
 }
 
-/** Returns one violation per variable, even if the file uses the variable multiple times. */
 function describeMissing(missing: MissingVariables): string[] {
   return [...missing].map(([name, [first = '', ...others]]) => {
     const more = others.length === 0 ? '' : ` and ${others.length} more`;

@@ -1,3 +1,4 @@
+import { taskKinds } from '../base/task-kind.ts';
 import { z } from 'zod';
 import { costUnit } from '../models/vendor-file.ts';
 import { isNetwork } from '../base/networks.ts';
@@ -19,7 +20,10 @@ import {
   unique,
 } from './settings-schema.ts';
 
-/** The schema of gateway.yaml. docs/configuration.md describes every key, and a test keeps the two in sync. */
+/**
+ * This module contains the schema of gateway.yaml. docs/configuration.md describes every key, and a test compares the
+ * two.
+ */
 
 /**
  * Identifies a channel, credential or model. Contains no colon or slash, because queue and slot names are built from
@@ -177,7 +181,7 @@ const inputMax = (media: string) =>
 
 export const modelSchema = z.strictObject({
   id: identifier,
-  kind: z.enum(['video', 'image']).describe('The kind of output that the model renders'),
+  kind: z.enum(taskKinds).describe('The kind of output that the model renders'),
   owned_by: z.string().default('mediary').describe('Shown by GET /v1/models'),
   created: z
     .number()

@@ -6,12 +6,6 @@ import { rawEnvironment, readEnvironment } from './environment.ts';
 import { readLocalSettings } from './local-settings.ts';
 import type { LocalSettings } from './local-settings.ts';
 
-/**
- * Derives local mode's environment, both for the processes that `npm start` starts and for commands that work on their
- * servers. No other code does this.
- */
-
-/** The file that `npm start` uses if the operator has no configuration. All its channels are simulated. */
 const localGatewayFile = fileURLToPath(new URL('../local/gateway.local.yaml', import.meta.url));
 const gatewayFileDefault = 'gateway.yaml';
 const loopback = '127.0.0.0/8';
@@ -19,24 +13,19 @@ const loopback = '127.0.0.0/8';
 export const simulatorApiKey = 'simulated-key';
 export const simulatorPort = 8090;
 
-/** Returns GATEWAY_CONFIG if set, or gateway.yaml if the working directory contains that file. */
 export function ownGatewayFile(source: NodeJS.ProcessEnv): string | undefined {
   const named = source['GATEWAY_CONFIG'] ?? '';
   if (named !== '') return named;
   return existsSync(gatewayFileDefault) ? gatewayFileDefault : undefined;
 }
 
-/**
- * Returns local mode's environment. Everything set in `source` overrides local mode's values. Empty values count as
- * unset.
- */
 export function localEnvironment(source: NodeJS.ProcessEnv, settings: LocalSettings): NodeJS.ProcessEnv {
   const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
   const own = ownGatewayFile(given);
   return {
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: loopback,
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
-    // Payloads are readable in the Temporal UI unless the operator has set a SECRETS_KEY.
+    // Payloads stay readable in the Temporal UI unless the operator has set a SECRETS_KEY.
     PAYLOAD_ENCRYPTION: given['SECRETS_KEY'] === undefined ? 'off' : 'on',
     // On a single-user machine the file always wins, even if a newer configuration has replaced it (decision 0018).
     CONFIG_AT_START: 'always',
@@ -60,8 +49,7 @@ export function localEnvironment(source: NodeJS.ProcessEnv, settings: LocalSetti
 }
 
 /**
- * Returns the environment for commands: local mode's if local mode was started in this DATA_DIR, or else this process's
- * own.
+ * Returns the environment for commands. If local mode was started in this DATA_DIR, this is local mode's environment.
  */
 export async function readOperatingEnvironment(): Promise<NodeJS.ProcessEnv> {
   const source = rawEnvironment();
@@ -69,7 +57,7 @@ export async function readOperatingEnvironment(): Promise<NodeJS.ProcessEnv> {
   return settings === undefined ? source : localEnvironment(source, settings);
 }
 
-/** Adds advice on starting without the operator's own file, if that file has violations. */
+/** If the operator's own file has violations, adds advice on starting without it. */
 export function withLocalOrigin(error: unknown, own: string | undefined): unknown {
   if (!(error instanceof ConfigError) || own === undefined) return error;
   return new ConfigError(error.source, error.violations, [

@@ -8,8 +8,8 @@ import { isSameProcessAlive, processIdentitySchema } from '../process/process-id
 import { ConfigError } from './config-error.ts';
 
 /**
- * The settings that local mode generates at its first start and keeps in DATA_DIR/local.json, which only its owner can
- * read.
+ * The settings that local mode generates at its first start. They are kept in DATA_DIR/local.json, which only its owner
+ * can read.
  */
 const settingsSchema = z.object({
   secretsKey: z.string(),
@@ -50,9 +50,9 @@ export async function readLocalSettings(dataDir: string): Promise<LocalSettings 
 }
 
 /**
- * Returns the API's address, or undefined if local mode has exited. By then, another program may listen on the same
- * port, and it must not receive a key. On systems that do not report when a process started (Windows), a reused process
- * id counts as local mode.
+ * Returns the API's address, or undefined if local mode has exited. After it exits, another program may listen on the
+ * same port, and must not receive a key. On systems that do not report when a process started (Windows), a reused
+ * process id counts as local mode.
  */
 export async function runningApiUrl({ apiUrl, startedBy }: LocalSettings): Promise<string | undefined> {
   return startedBy !== undefined && (await isSameProcessAlive(startedBy)) ? apiUrl : undefined;

@@ -24,12 +24,10 @@ export interface PriceIssue {
 
 type FactName = keyof PriceFacts;
 type FactValue = string | number | boolean | undefined;
-/** The values that each fact can still have. Includes undefined if the fact may be unknown. */
 type Domain = Readonly<Record<FactName, readonly FactValue[]>>;
 
 const factNames: readonly FactName[] = [...textFacts, ...flagFacts, 'duration'];
 
-/** Reports requests without a price, and lines that no request can match. */
 export function checkPrices(model: SoldModel): PriceIssue[] {
   const { lines } = model.price;
   const measures = measuresOf(model.price);
@@ -107,10 +105,6 @@ function checkLine({ when, earlier, path }: CheckedLine, possible: Domain): Pric
   return [{ path, message: 'is never reached: earlier lines of its measure match whenever it does' }];
 }
 
-/**
- * Finds a case in the domain that meets none of the conditions. Returns what remains of the domain, or undefined if
- * there is no such case.
- */
 function findCase(domain: Domain, conditions: readonly PriceCondition[]): Domain | undefined {
   const [first, ...rest] = conditions;
   if (first === undefined) return domain;
@@ -138,8 +132,8 @@ function narrow(domain: Domain, name: FactName, values: readonly FactValue[]): D
 const openWords = new Set(['adaptive', 'auto']);
 
 /**
- * Returns every possible value. Undefined stands for a fact that the upstream does not report. A line may still match
- * that.
+ * Returns every possible value. Undefined stands for a fact that the upstream does not report, which a line may still
+ * match.
  */
 function possibleFacts(model: SoldModel): Domain {
   const { price, durations, kind } = model;

@@ -10,11 +10,12 @@ export interface WrittenSecret {
   /** `<channel>.<credential>`, or the id of a notice target. */
   readonly of: string;
   readonly value: string;
-  /** The origin of the upstream that receives the secret. Undefined for secrets outside channels. */
   readonly origin?: string | undefined;
 }
 
-/** Finds secrets that a file contains literally rather than as the name of a variable. Works for invalid files, too. */
+/**
+ * Finds secrets that a file contains as literal text rather than as a variable's name. Also works for invalid files.
+ */
 export function secretsIn(file: unknown, isWanted = isWritten): readonly WrittenSecret[] {
   return textsIn(file).filter(({ place, value }) => isSecretPlace(place) && isWanted(value));
 }

@@ -2,8 +2,6 @@ import { z } from 'zod';
 import { retentionDaysDefault } from '../base/retention.ts';
 import { decimal } from '../money/price-schema.ts';
 
-/** The sections of gateway.yaml other than channels and models. */
-
 export const positiveInt = z.number().int().positive();
 const gibibyte = 1024 ** 3;
 
@@ -48,8 +46,8 @@ export const resultsSchema = z
   });
 
 /**
- * How long data outside the ledger is kept. The minimum of seven days is enough for a task that takes three days and
- * for its callbacks, which are retried for three more days.
+ * How long data outside the ledger is kept. The minimum of seven days is enough for a task that takes three days,
+ * followed by three days of callback retries.
  */
 export const retentionSchema = z.strictObject({
   requests_days: positiveInt
@@ -68,7 +66,6 @@ export const retentionSchema = z.strictObject({
     .describe('Days for which records of tasks are kept after their end. If unset, they are kept forever'),
 });
 
-/** Where the ledger's signed heads are exported daily, outside MongoDB. */
 const headsSchema = z
   .strictObject({
     directory: z.string().min(1).optional(),

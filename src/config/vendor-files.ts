@@ -8,7 +8,7 @@ import { packText } from './configuration-text.ts';
 import type { ChannelConfig } from './gateway-schema.ts';
 import { readYaml } from './read-yaml.ts';
 
-/** Vendor files, each of which is an adapter written as data. gateway.yaml lists them under `vendors`. */
+/** Vendor files by name. Each one is an adapter written as data. gateway.yaml lists them under `vendors`. */
 
 export type VendorFiles = Readonly<Record<string, VendorFile>>;
 
@@ -75,7 +75,6 @@ export function parseVendorFile(
   return { violations: parsed.error.issues.flatMap((issue) => describeIssue(issue)) };
 }
 
-/** Adds prices from vendor files to channels that have no cost in gateway.yaml. */
 export function withFilePrices(
   channels: readonly ChannelConfig[],
   files: VendorFiles,

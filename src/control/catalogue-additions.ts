@@ -7,12 +7,12 @@ import { GatewayError, invalidParameter } from '../errors/errors.ts';
 
 export interface CatalogueAddition {
   readonly model: string;
-  /** The id of a channel in the draft, or of one in the catalogue, which is then added to the draft with `apiKey`. */
+  /** The id of a channel in the draft, or in the catalogue. A catalogue channel is added to the draft with `apiKey`. */
   readonly channel: string;
   readonly apiKey?: string | undefined;
   readonly baseUrl?: string | undefined;
   readonly hasListedCost?: boolean | undefined;
-  /** Added to the catalogue's prices, in per cent with at most two places. The costs stay as listed. */
+  /** A markup on the catalogue's prices, in per cent with at most two decimal places. The costs stay as listed. */
   readonly markupPercent?: number | undefined;
 }
 
@@ -105,7 +105,7 @@ function markedUp({ written, price }: CatalogueModel, percent: number): Readonly
 
 const basisPoints = 10_000n;
 
-/** Returns at least two decimal places, and as few as possible. */
+/** Returns as few decimal places as possible, but at least two. */
 function withMarkup(price: string, percent: number): string {
   const factor = basisPoints + BigInt(Math.round(percent * 100));
   const marked = formatMicros(divideHalfUp((parseMicros(price) ?? 0n) * factor, basisPoints));
@@ -138,7 +138,6 @@ function accessTo(
     : { ...address, [pointerTo(...main)]: { api_key: apiKey } };
 }
 
-/** Returns the complete channels and models of a draft. `value` is the draft as parsed YAML. */
 export function contentsOf(value: unknown): DraftContents {
   const { channels, models } = listsSchema.parse(value);
   return {
@@ -165,7 +164,10 @@ function draftOf(text: string) {
   );
 }
 
-/** Omits fields that refer to environment variables, because nobody sets these for a channel added in a draft. */
+/**
+ * Omits fields that refer to environment variables. Nobody sets those variables for a channel that was added in a
+ * draft.
+ */
 function withoutVariables(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => !JSON.stringify(value).includes('${')),

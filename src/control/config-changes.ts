@@ -4,13 +4,12 @@ import type { ConfigChange } from '../base/config-change.ts';
 import { listChanges } from './list-changes.ts';
 
 const shownCharactersMax = 200;
-/** How much of two long texts is shown before their first difference. */
+/** In characters. How much of a long shared beginning is shown before the first difference. */
 const sharedCharactersMax = 40;
-/** Paths whose texts may be displayed. Any other text may be a key, or an address that contains one. */
+/** The paths whose texts may be displayed. Any other text may be a key, or an address that contains one. */
 const shownTexts =
   /^(?:currency$|results\.(?:storage|directory)$|models\.|channels\.[^.]+\.(?:provider$|private_(?:link_)?networks(?:\[\d+\])?$|models\.))/;
 
-/** Returns the differences in file order, ignoring comments, white space and the order of entries. */
 export function configChanges(before: GatewayConfig, after: GatewayConfig): readonly ConfigChange[] {
   return valueChanges({ ...before, hash: '' }, { ...after, hash: '' });
 }
@@ -69,7 +68,10 @@ function shown(value: unknown, path: readonly string[]): string | undefined {
   return isSafe ? canonicalJson(value) : undefined;
 }
 
-/** Truncates both texts. If both start alike for long, also omits most of that start, so that they look different. */
+/**
+ * Truncates both texts. If they share a long beginning, also omits most of that beginning, so that the results look
+ * different.
+ */
 function shownPair(
   before: string | undefined,
   after: string | undefined,

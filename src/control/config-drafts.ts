@@ -25,11 +25,10 @@ import type { DraftContents } from './catalogue-additions.ts';
 import { valueChanges } from './config-changes.ts';
 import type { RunningConfig, TextToPublish } from './running-config.ts';
 
-/** Lets operators edit, publish and roll back the configuration. Its methods throw GatewayError. */
 export interface ConfigDrafts {
   show(): Promise<ShownDraft>;
   entry(pointer: string): Promise<ShownEntry>;
-  /** `revision` is the one that the operator last read. Refuses the change if the draft has a newer one. */
+  /** `revision` is the revision that the operator last read. Throws if the draft has a newer one. */
   edit(change: DraftChange, revision: number, by: string): Promise<ShownDraft>;
   discard(revision: number): Promise<void>;
   publish(order: PublishOrder, by: string): Promise<Publication>;
@@ -52,7 +51,7 @@ interface Publication {
 interface PublishOrder {
   readonly revision: number;
   readonly reason: string;
-  /** Confirms that the draft should replace this version, although the draft is based on an older one. */
+  /** Confirms that the draft should replace this version, even though the draft is based on an older one. */
   readonly over?: number | undefined;
 }
 
@@ -96,7 +95,6 @@ interface Opened {
 export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
   const { configDrafts: drafts, configurations, running, isExportOnly, now } = deps;
 
-  /** If there is no draft, returns the running version as a draft without edits. */
   async function open(): Promise<Opened> {
     const [published, { revision, draft }] = await Promise.all([configurations.read(), drafts.read()]);
     if (published === undefined) throw serviceUnavailable('no configuration was published');
@@ -187,7 +185,7 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
       if (draft.base !== version && over !== version) throw await behind(draft, published, configurations);
       await loadOrThrow(opened);
       const publication = await publishText(draft.text, { published, by, reason });
-      // If the draft was edited during publication, this discards nothing.
+      // This discards nothing if the draft was edited during publication.
       await drafts.discard(revision);
       return publication;
     },
@@ -262,7 +260,7 @@ function parsed(gateway: string): unknown {
 }
 
 /**
- * Drops replaced versions that are not older than the current one: a process that died while publishing may have marked
+ * Drops replaced versions that are not older than the current one. A process that died while publishing may have marked
  * the current version as replaced.
  */
 function allVersions(

@@ -1,18 +1,17 @@
 import { canonicalJson } from '../base/canonical-json.ts';
 import { isRecord } from '../base/is-record.ts';
 
-/** An element by its index in the old list, in the new list, or in both if it was changed. */
 export type ElementChange =
   | { readonly was: number; readonly is: number }
   | { readonly was: number; readonly is?: undefined }
   | { readonly was?: undefined; readonly is: number };
 
 /**
- * Costs of an alignment. Replacing an element by one without any similarity costs 1, so it is cheaper than removing one
- * and inserting the other.
+ * The cost of inserting or removing an element. Replacing an element by a completely different one costs 1, which is
+ * less than removing one and inserting the other.
  */
 const insertionCost = 0.75;
-/** Compares longer lists by index only, because an alignment takes quadratic time. */
+/** Longer lists are compared by index only, because an alignment takes quadratic time. */
 const comparisonsMax = 40_000;
 
 /** Returns the differences of two lists whose elements have no ids, from the alignment with the fewest changes. */
@@ -32,7 +31,6 @@ export function listChanges(before: readonly unknown[], after: readonly unknown[
 
 interface Element {
   readonly text: string;
-  /** The members of an object, as texts. */
   readonly members?: ReadonlyMap<string, string>;
 }
 
@@ -45,7 +43,7 @@ function elementOf(value: unknown): Element {
   };
 }
 
-/** From 0 for equal elements to 1 for elements without any equal member. */
+/** Ranges from 0 for equal elements to 1 for elements that have no equal members. */
 function distance(one: Element, other: Element): number {
   if (one.text === other.text) return 0;
   if (one.members === undefined || other.members === undefined) return 1;
@@ -66,7 +64,7 @@ interface Step {
   readonly by: 'end' | 'pair' | 'removal' | 'insertion';
 }
 
-/** Wagner and Fischer's algorithm, from the end, so that the path reads from the start. */
+/** Uses Wagner and Fischer's algorithm, starting from the end so that the path reads from the start. */
 function aligned(old: readonly Element[], fresh: readonly Element[]): ElementChange[] {
   const width = fresh.length + 1;
   const steps = Array.from({ length: (old.length + 1) * width }, (): Step => ({ cost: 0, by: 'end' }));

@@ -5,7 +5,10 @@ import type { NodeReport, NodeStore } from '../store/nodes.ts';
 export interface NodeReports {
   report(): Promise<void>;
   start(): Promise<void>;
-  /** Announces that this process accepts no more work. If this fails, others notice the silence. Never rejects. */
+  /**
+   * Announces that this process no longer accepts work. If the announcement fails, the other processes notice its
+   * silence. Never rejects.
+   */
   leave(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -11,8 +11,8 @@ export interface Nodes extends Service, Surroundings {
   readonly all: () => readonly Node[];
   refresh(): Promise<void>;
   /**
-   * Waits up to five seconds until every live process has loaded or refused this configuration version. With multiple
-   * API processes, also waits until each has had time to see which workers serve the version.
+   * Waits up to five seconds until every live process has loaded or refused this configuration version. If there are
+   * multiple API processes, also waits until each has had time to see which workers serve the version.
    */
   untilDecided(version: number): Promise<void>;
   start(pace: Pace): void;
@@ -21,7 +21,6 @@ export interface Nodes extends Service, Surroundings {
 
 export interface NodesDeps extends Pick<Surroundings, 'isUnsearchable' | 'isForgotten'> {
   readonly store: Pick<NodeStore, 'list' | 'lastServed'>;
-  /** Returns the channels of the running configuration, or undefined if a newer configuration has been published. */
   readonly channels: () => readonly ConfiguredChannel[] | undefined;
   readonly onError: (error: unknown) => void;
 }

@@ -13,10 +13,6 @@ import type { Pace } from '../process/pace.ts';
 export interface RunningConfig {
   readonly current: () => GatewayConfig;
   readonly state: () => RunConfiguration;
-  /**
-   * Reads this process's own file, validates it and publishes it for all processes. `by` is an operator's name, or
-   * `signal`. An invalid file changes nothing.
-   */
   publish(by: string, reason?: string): Promise<PublishResult>;
   publishText(draft: TextToPublish): Promise<PublishTextResult>;
   check(text: string): Promise<{ readonly config: GatewayConfig } | Violations>;
@@ -24,7 +20,7 @@ export interface RunningConfig {
   preview(): Promise<PreviewResult>;
   refresh(): Promise<void>;
   /**
-   * Adds a listener that is called and awaited after each published version is loaded or refused. A listener that
+   * Adds a listener, which is called and awaited after each published version is loaded or refused. A listener that
    * rejects is called again until it succeeds.
    */
   onChange(listener: () => Promise<void>): void;
@@ -66,13 +62,13 @@ export interface RunningConfigDeps extends ConfigFile {
   readonly node: string;
   readonly now: () => number;
   /**
-   * Wraps the publication of this process's own file at startup, so that the publication is audited: no operator
-   * requested it, but it changes what all processes run.
+   * Wraps the startup publication of this process's own file so that it is audited. No operator requested it, but it
+   * changes what all processes run.
    */
   readonly keepStart: (publish: () => Promise<ConfigurationHead>) => Promise<ConfigurationHead>;
   readonly onRefused: (version: number, reasons: readonly string[]) => void;
   readonly onTaken: (state: RunConfiguration, config: GatewayConfig) => void;
-  /** Called if this process's file is an old copy, so that the process runs the published configuration instead. */
+  /** Called if this process's file is an old copy. The process then runs the published configuration instead. */
   readonly onOldCopy: (state: RunConfiguration) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -114,7 +110,6 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
 
   async function take(version: number): Promise<void> {
     const published = await store.read();
-    // Another process may have published a newer version, and a lagging replica may return an older one.
     if (published === undefined || published.version < version) return;
     const { version: found, hash, text } = published;
     const parsed = await tried(
@@ -139,7 +134,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     await listeners.notify();
   }
 
-  /** Refreshes never overlap, because they could finish in the wrong order and leave the older version running. */
+  /** Refreshes never overlap. Otherwise they could finish in the wrong order and leave the older version running. */
   async function refresh(): Promise<void> {
     await busy?.catch(() => undefined);
     busy ??= look().finally(() => (busy = undefined));
@@ -194,7 +189,7 @@ function createListeners() {
   return {
     add: (listener: () => Promise<void>): void => void all.push(listener),
     owe: (): void => all.forEach((listener) => owed.add(listener)),
-    /** Calls the pending listeners. Rejects if any of them rejects, and calls those again next time. */
+    /** Calls the pending listeners. Rejects if any of them rejects. Those listeners are called again next time. */
     async notify(): Promise<void> {
       const notified = await Promise.allSettled(
         [...owed].map(async (listener) => {
@@ -250,7 +245,7 @@ function textOf({ text, config: { hash, currency } }: ConfigFile['own']) {
   return { text, hash, currency };
 }
 
-/** Refuses a configuration if this process cannot run its vendor files. The current configuration then remains. */
+/** Refuses a configuration whose vendor files this process cannot run. The current configuration stays in use. */
 async function tried<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
   { checkVendors }: Pick<RunningConfigDeps, 'checkVendors'>,
@@ -264,7 +259,9 @@ async function checkFile(config: GatewayConfig, deps: RunningConfigDeps): Promis
   return [...(await checkCurrency(config, deps)), ...(await deps.checkVendors(config))];
 }
 
-/** Refuses a new currency if accounts have money: ledger amounts have no currency, so balances would change meaning. */
+/**
+ * Refuses a new currency if any account has money. Ledger amounts have no currency, so balances would change meaning.
+ */
 async function checkCurrency(
   { currency }: GatewayConfig,
   { store, hasMoney }: Pick<RunningConfigDeps, 'store' | 'hasMoney'>,

@@ -3,7 +3,7 @@ import type { Failure } from './failure.ts';
 
 /**
  * Every error that a caller can receive. `retryable` means that the same request may succeed later without changes.
- * docs/errors.md has a paragraph per code (test/docs.test.ts keeps the two lists equal), and docs/contributing.md lists
+ * Each code has a paragraph in docs/errors.md, and test/docs.test.ts compares the two lists. docs/contributing.md lists
  * what else a new code needs.
  */
 export const errorTable = {
@@ -64,7 +64,6 @@ export type TaskErrorCode = (typeof taskErrorCodes)[number];
 
 export interface GatewayErrorOptions {
   readonly failure?: Failure;
-  /** The path of the field at fault, as in the request: `metadata.seed`, `images[1]`. */
   readonly param?: string;
   /** Logged, but never sent to the caller. */
   readonly detail?: string;
@@ -105,7 +104,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** Whether official clients should retry the request. They read this from the `x-should-retry` header. */
+/** Whether official clients should retry the request. The clients read this from the `x-should-retry` header. */
 export function mayBeRepeated({ code, headers }: GatewayError): boolean {
   return errorTable[code].retryable && headers['x-should-retry'] !== 'false';
 }

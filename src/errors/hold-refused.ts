@@ -12,7 +12,6 @@ type HoldRefusal =
   | { readonly refused: 'capped'; readonly cap: CapState }
   | { readonly refused: 'insufficient_balance'; readonly available: Micros };
 
-/** Returns the error for a hold that was voided, or that exceeds the balance or what is left of a cap. */
 export function holdRefused(hold: Micros, why: HoldRefusal): GatewayError {
   if (why.refused === 'voided') return serviceUnavailable('the hold was abandoned');
   const cost = `The request may cost up to ${formatMicros(hold)}`;

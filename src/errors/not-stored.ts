@@ -45,7 +45,6 @@ function storageFailed(cause: unknown): string {
 
 const fullCodes: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);
 
-/** Converts errors that indicate a full disk to NoRoomError, and returns all others unchanged. */
 export function noRoomOr(error: unknown): unknown {
   const code = systemCodeOf(error);
   return fullCodes.has(code) ? new NoRoomError(`a disk is full: ${code}`, error) : error;

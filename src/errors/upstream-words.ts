@@ -7,7 +7,7 @@ const fieldPattern = /^[\w.:/[\]$-]{1,128}$/;
 
 /**
  * An upstream's failure message, split into a part that may be logged and a part that may not. The message may contain
- * anything, including the caller's own text.
+ * anything, including text from the caller.
  */
 export interface UpstreamWords {
   /** Our own code, or one from the vendor's table. Safe for logs, histories and terminals. */
@@ -16,7 +16,7 @@ export interface UpstreamWords {
   readonly words: string;
 }
 
-/** Keeps the code if it is a plain token. Any other code moves to the front of `words`, and `instead` replaces it. */
+/** Keeps the code if it is a plain token. Otherwise moves it to the front of `words` and uses `instead` as the code. */
 export function typedWords({ code, words }: UpstreamWords, instead: string): UpstreamWords {
   return isToken(code, codeCharactersMax)
     ? { code, words: plainText(words, wordsCharactersMax) }

@@ -1,3 +1,4 @@
+import { taskKinds } from '../base/task-kind.ts';
 import { z } from 'zod';
 import { entryKinds } from '../money/movement.ts';
 import { failureClasses } from '../errors/failure.ts';
@@ -84,7 +85,7 @@ const entrySchema = z.object({
 
 const taskSchema = z.object({
   id: text,
-  kind: z.enum(['video', 'image']),
+  kind: z.enum(taskKinds),
   model: text,
   status: z.enum(['pending', 'submitted', 'running', 'succeeded', 'failed']),
   account: text,

@@ -4,7 +4,6 @@ import type { BadSign, Circuit, CircuitEvidence, CircuitOpening } from './circui
 import { channelWords, wordsOfPart } from './health-words.ts';
 import type { HealthState, Processes } from './health-words.ts';
 
-/** A channel's health, as shown to operators. Times are in Unix milliseconds. */
 export interface ChannelHealth {
   readonly channel: string;
   readonly state: HealthState;
@@ -13,9 +12,7 @@ export interface ChannelHealth {
   /** No request is sent before this time. */
   readonly until?: number;
   readonly opened: Openings;
-  /** Undefined if the waiting tasks could not be counted. */
   readonly waiting?: WaitingTasks;
-  /** The channel's circuits that have opened at least once. */
   readonly parts: readonly PartHealth[];
 }
 
@@ -24,7 +21,7 @@ export interface Openings {
   readonly day: number;
 }
 
-/** Tasks that are not submitted yet. `oldest` is when the oldest one began to wait. */
+/** Tasks that have not been submitted yet. `oldest` is the time at which the longest wait began. */
 export interface WaitingTasks {
   readonly tasks: number;
   readonly oldest?: number;
@@ -43,7 +40,6 @@ export function waitingOf(rows: readonly { readonly count: number; readonly sinc
   return { tasks: sum(rows.map(({ count }) => count)), ...defined({ oldest }) };
 }
 
-/** The health of one circuit. The scope `host` means that some processes cannot reach the upstream's host. */
 export interface PartHealth {
   readonly scope: 'model' | 'credential' | 'host';
   readonly credential: string;
@@ -55,7 +51,7 @@ export interface PartHealth {
   readonly sign: BadSign;
   readonly code: string;
   readonly evidence: readonly CircuitEvidence[];
-  /** An unhealthy credential's failing models. Undefined means all models. */
+  /** The failing models of an unhealthy credential. Undefined means all models. */
   readonly models?: readonly string[];
   readonly failedTasks: readonly string[];
   readonly canClose: boolean;
@@ -64,7 +60,6 @@ export interface PartHealth {
   readonly opened: Openings;
   readonly openings: readonly CircuitOpening[];
   readonly processes?: Processes;
-  /** Tasks that are waiting for the circuit to close. Undefined if they could not be counted. */
   readonly waiting?: WaitingTasks;
 }
 
@@ -76,7 +71,7 @@ export interface HealthChannel {
 }
 
 export interface HealthNode {
-  /** `<kind>/<process>` */
+  /** In the form `<kind>/<process>`. */
   readonly id: string;
   readonly kind: 'api' | 'worker';
   readonly state: 'running' | 'leaving' | 'gone';
@@ -89,10 +84,8 @@ export interface HealthFacts {
   readonly circuits: readonly Circuit[];
   readonly nodes: readonly HealthNode[];
   readonly switchOf: (channel: string) => ChannelSwitch | undefined;
-  /** Returns undefined if a running worker serves the channel. */
   readonly unserved: (channel: string) => { readonly channel?: string; readonly since?: number } | undefined;
   readonly waitingAt: (channel: string) => WaitingTasks | undefined;
-  /** Tasks that are waiting for a failed upstream. Undefined if they could not be counted. */
   readonly behind: readonly BehindCount[] | undefined;
   readonly now: number;
 }
@@ -109,7 +102,7 @@ const flapsMin = 3;
 /** The sentence mentions at most this many circuits. `parts` always lists all of them. */
 const namedMax = 3;
 
-/** Determines a channel's health and the text that describes it. No other code does this. */
+/** Determines a channel's health and the text that describes it. No other code does either. */
 export function healthOf(channel: HealthChannel, facts: HealthFacts): ChannelHealth {
   const parts = partsOf(channel, facts);
   const opened = {
@@ -121,9 +114,6 @@ export function healthOf(channel: HealthChannel, facts: HealthFacts): ChannelHea
   return { channel: channel.id, ...verdict, opened, ...defined({ waiting }), parts };
 }
 
-/**
- * Whether to show the channel to operators unprompted. A paused channel matters only while tasks are waiting for it.
- */
 export function isNotable({ state, waiting = { tasks: 1 } }: ChannelHealth): boolean {
   return state !== 'serving' && (state !== 'paused' || waiting.tasks > 0);
 }
@@ -213,14 +203,12 @@ function partsOf(channel: HealthChannel, facts: HealthFacts): readonly PartHealt
   return parts.map((part) => ({ ...part, ...defined({ waiting: ours && waitingBehind(part, ours) }) }));
 }
 
-/** Counts the tasks that wait for the circuit. Nothing waits for a closed one. */
 function waitingBehind(part: PartHealth, behind: readonly BehindCount[]): WaitingTasks {
   const isBehind = ({ credential, model }: BehindCount) =>
     isDown(part) && credential === part.credential && covers(part, model);
   return waitingOf(behind.filter(isBehind));
 }
 
-/** Whether the circuit belongs to one of the channel's configured credentials and models. */
 function isConfigured({ id }: Circuit, { id: channel, credentials, models }: HealthChannel): boolean {
   const { channel: of, credential, model } = placeOf(id);
   if (of !== channel || !credentials.some((one) => one.id === credential)) return false;
@@ -264,14 +252,14 @@ function stateOfCircuit({ state, until, by, at, openings = [] }: Circuit, now: n
   return by === undefined ? 'ill' : 'paused';
 }
 
-/** Returns when the state began. For an open circuit, this is its last opening, because a failed probe changes `at`. */
+/** Returns when the state began. An open circuit counts from its last opening, because a failed probe changes `at`. */
 function sinceOf({ at, openings = [] }: Circuit, state: HealthState, now: number): number {
   if (state === 'serving' || state === 'paused') return at;
   if (state === 'flapping') return openings.find((opening) => opening.at > now - hourMs)?.at ?? at;
   return openings.at(-1)?.at ?? at;
 }
 
-/** Groups the reports by process, because a process that is both API and worker sends two. */
+/** Groups the reports by process, because a process that is both an API and a worker sends two. */
 function processesOf(nodes: readonly HealthNode[]): readonly (readonly HealthNode[])[] {
   const processes = new Map<string, HealthNode[]>();
   for (const node of nodes) {
@@ -286,7 +274,6 @@ interface Seen {
   readonly unreached: readonly Circuit[];
 }
 
-/** Combines the reports of all processes that cannot reach an upstream into one part. */
 function unreachedPart(id: string, seen: readonly Seen[], now: number): PartHealth {
   const circuits = seen.map(({ isServing, unreached }) => ({
     isServing,

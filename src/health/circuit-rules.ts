@@ -1,10 +1,10 @@
 import type { UpstreamOutcome } from '../errors/upstream-outcome.ts';
 
 /**
- * What a response means for a credential's health. `alive`: the upstream read the request and judged it, for example by
- * rejecting or moderating it. `account`: the key was refused or the balance was too low. `model`: only this model was
- * refused. `account` and `model` persist until an operator acts. `unreachable`: there was no response, possibly because
- * of this process's own network.
+ * What a response reveals about a credential's health. `alive`: the upstream read the request and judged it, for
+ * example by rejecting or moderating it. `account`: the key was refused or the balance was too low. `model`: only this
+ * model was refused. `account` and `model` persist until an operator acts. `unreachable`: there was no response,
+ * possibly because of this process's own network.
  */
 export type HealthSign = 'alive' | 'failure' | 'throttled' | 'account' | 'model' | 'unreachable';
 
@@ -14,7 +14,6 @@ export interface JudgedError {
   readonly status: number | undefined;
 }
 
-/** The codes of failures without a response, as defined in `src/http-client`. */
 const unanswered = new Set([
   'dns_failed',
   'connect_failed',
@@ -24,7 +23,7 @@ const unanswered = new Set([
   'connection_lost',
 ]);
 
-/** Returns undefined if the failure has no bearing on health, because nothing was sent or the adapter failed. */
+/** Returns undefined if the failure has no bearing on health, because nothing was sent or the adapter itself failed. */
 export function signOf({ outcome, code, status }: JudgedError): HealthSign | undefined {
   if (status === undefined) return unanswered.has(code) ? 'unreachable' : undefined;
   switch (outcome) {
@@ -59,14 +58,13 @@ export interface CircuitPlace {
   readonly model?: string;
 }
 
-/** Parses `<channel>/<credential>` or `<channel>/<credential>/<model>`. Only model names may contain slashes. */
 export function placeOf(id: string): CircuitPlace {
   const [channel = '', credential = '', ...model] = id.split('/');
   return { channel, credential, ...(model.length === 0 ? {} : { model: model.join('/') }) };
 }
 
 interface CircuitRule {
-  /** This many failed tasks, without a success in between, open the circuit. */
+  /** How many consecutive failed tasks open the circuit. */
   readonly tasks: number;
   readonly coolDownMs: number;
   /** While probes fail, the cool-down doubles up to this limit. */
@@ -77,8 +75,8 @@ const second = 1000;
 const minute = 60 * second;
 
 /**
- * The rules by kind of failure. Cool-downs are long for an account without funds, which stays that way for a long time,
- * and short for an upstream at capacity, which soon has room again.
+ * The rules by kind of failure. An account without funds usually stays that way for a long time, so its cool-downs are
+ * long. An upstream at capacity soon has room again, so its cool-downs are short.
  */
 export const circuitRules: Record<BadSign, CircuitRule> = {
   failure: { tasks: 5, coolDownMs: 15 * second, coolDownMaxMs: 10 * minute },
@@ -88,10 +86,9 @@ export const circuitRules: Record<BadSign, CircuitRule> = {
   unreachable: { tasks: 5, coolDownMs: 15 * second, coolDownMaxMs: minute },
 };
 
-/** A circuit that opens again within this time after closing doubles its previous cool-down. */
+/** If a circuit reopens within this time after closing, its previous cool-down doubles. */
 export const relapseMs = 5 * minute;
 
-/** A circuit as shared by all processes. Times are in Unix milliseconds. */
 export interface CircuitRecord {
   readonly state: 'open' | 'closed';
   readonly sign: BadSign;
@@ -100,14 +97,13 @@ export interface CircuitRecord {
   /** No request is sent before this time while the circuit is open. */
   readonly until: number;
   readonly at: number;
-  /**
-   * The tasks whose failures opened the circuit or kept it open, newest last. These tasks may themselves be at fault.
-   */
+  /** The tasks whose failures opened the circuit or kept it open, newest last. The tasks themselves may be at fault. */
   readonly failedTasks?: readonly string[];
-  /** The tasks in `failedTasks` may send no request before this time while the circuit is open. */
+  /** While the circuit is open, the tasks in `failedTasks` may send no request before this time. */
   readonly suspectsUntil?: number;
   /**
-   * The failures that opened the circuit. While all of them belong to one account, other accounts' requests are sent.
+   * The failures that opened the circuit. If all of them belong to one account, other accounts' requests are still
+   * sent.
    */
   readonly evidence?: readonly CircuitEvidence[];
   /**
@@ -118,7 +114,6 @@ export interface CircuitRecord {
   /** The operator who opened or closed the circuit. Undefined if upstream responses did. */
   readonly by?: string;
   readonly reason?: string;
-  /** The last day's openings, newest last. */
   readonly openings?: readonly CircuitOpening[];
 }
 
@@ -127,7 +122,6 @@ export interface Circuit extends CircuitRecord {
   readonly id: string;
 }
 
-/** One kind of failure. `code` belongs to the most recent failure of this kind. */
 export interface CircuitEvidence {
   readonly sign: BadSign;
   readonly code: string;
@@ -158,20 +152,16 @@ const failedTasksMax = 20;
 const evidenceMax = 20;
 
 export interface CircuitUser {
-  /** If undefined, evidence from any account concerns the request. */
+  /** If undefined, evidence from every account applies. */
   readonly account?: string | undefined;
   readonly model: string;
 }
 
-/**
- * Whether an open circuit's evidence applies to this user's requests. A circuit opened by an operator applies to all.
- */
 export function isConcerned(record: CircuitRecord, user: CircuitUser): boolean {
   if (record.by !== undefined) return true;
   return record.models?.includes(user.model) !== false && !isOtherAccount(record, user);
 }
 
-/** Whether all of an open circuit's evidence belongs to a single account other than this user's. */
 export function isOtherAccount({ by, evidence }: CircuitRecord, { account }: CircuitUser): boolean {
   const [only, ...others] = accountsOf(evidence);
   const isOneAccounts = by === undefined && only !== undefined && others.length === 0;
@@ -204,7 +194,6 @@ function joined(known: readonly string[] = [], more: readonly string[]): readonl
   return [...new Set([...known, ...more])].slice(0, evidenceMax);
 }
 
-/** Whether this task's failure helped to open the circuit, so that its next failure is not new evidence. */
 export function isSuspect(record: CircuitRecord | undefined, task: string): boolean {
   return record?.failedTasks?.includes(task) === true;
 }
@@ -219,7 +208,6 @@ export function closedTo(
 }
 
 export interface Failure {
-  /** A single trial's task, or the tasks of a streak. */
   readonly tasks: readonly string[];
   readonly accounts: readonly string[];
   readonly models?: readonly string[];
@@ -228,7 +216,6 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Returns the record after a failure that opens the circuit, or keeps it open after a probe. */
 export function openedBy(failure: Failure, before: CircuitRecord | undefined, now: number): CircuitRecord {
   const rule = circuitRules[failure.sign];
   const relapsed = before !== undefined && (before.state === 'open' || now - before.at < relapseMs);
@@ -261,8 +248,8 @@ export function failedAgain(record: CircuitRecord, now: number): CircuitRecord {
 }
 
 /**
- * An operator's decision. If it opens the circuit, nothing is sent before `until`, regardless of how requests in flight
- * end.
+ * An operator's decision. If it opens the circuit, nothing is sent before `until`, whatever the requests in flight
+ * report.
  */
 export interface CircuitOrder {
   readonly state: 'open' | 'closed';
@@ -278,7 +265,7 @@ export function orderedBy(
 ): CircuitRecord {
   const { state, until, by, reason } = order;
   const { sign = 'failure', failedTasks = [], openings = [] } = before ?? {};
-  // Start again with a short cool-down, because an operator has checked.
+  // Restart with a short cool-down, because an operator has checked the upstream.
   const shared = {
     sign,
     code: 'operator',
@@ -295,19 +282,18 @@ export function orderedBy(
     : { ...shared, state, until: 0, openings };
 }
 
-/** Returns the narrowest scope to which a response's evidence applies. Key and balance belong to the credential. */
 export function scopeOf(sign: BadSign): 'credential' | 'model' {
   return sign === 'account' ? 'credential' : 'model';
 }
 
-/** Whether a model's failure suggests that other models fail as well. A missing or forbidden model does not. */
+/** Whether one model's failure suggests that other models fail too. A missing or forbidden model does not. */
 export function spreads(sign: BadSign): boolean {
   return sign !== 'model' && sign !== 'account';
 }
 
 /**
- * Returns the record after a success closed the circuit. Remembers the tasks that had opened the circuit, so that they
- * do not open it again.
+ * Returns the record after a success closed the circuit. Keeps the tasks that had opened the circuit, so that they do
+ * not open it again.
  */
 export function closedAfter(record: CircuitRecord, now: number): CircuitRecord {
   const { sign, code, coolDownMs, failedTasks = [], openings = [] } = record;

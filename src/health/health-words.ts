@@ -1,9 +1,8 @@
 import type { BadSign, CircuitEvidence, CircuitRecord } from './circuit-rules.ts';
 import { accountsOf } from './circuit-rules.ts';
 
-/** All sentences about channel health. Every page and tool shows them unchanged. */
+/** This module contains all sentences about channel health. Every page and tool shows them unchanged. */
 
-/** The causes, each followed by the upstream's code in parentheses. */
 const causes: Readonly<Record<BadSign, string>> = {
   failure: 'requests fail',
   throttled: 'the upstream limits the rate',
@@ -27,12 +26,12 @@ export const channelWords = {
 
 /**
  * `probing`: the cool-down is over, but no request has succeeded yet. `flapping`: the channel serves requests, but one
- * of its circuits keeps opening. `partly_ill`: some of its models, credentials or processes are affected.
+ * of its circuits keeps opening. `partly_ill`: only some of the channel's models, credentials or processes are
+ * affected.
  */
 export const healthStates = ['serving', 'flapping', 'partly_ill', 'probing', 'ill', 'paused'] as const;
 export type HealthState = (typeof healthStates)[number];
 
-/** How many of all processes cannot reach the upstream. */
 export interface Processes {
   readonly ill: number;
   readonly of: number;

@@ -8,11 +8,8 @@ import { isPlain } from '../base/plain-text.ts';
  * `checkUrl` when it arrives, without I/O, and by `permits` for every resolved address and for the connected peer.
  */
 export interface AddressRules {
-  /** Returns a sentence about why the URL is refused, or undefined if nothing in the URL itself is forbidden. */
   checkUrl(url: string): string | undefined;
-  /** Whether a URL with this host may lead to this IP address (IPv4, or IPv6 without brackets). */
   permits(address: string, hostname: string): boolean;
-  /** Returns the permitted loopback addresses for `localhost`, which is resolved without DNS. */
   loopbackOf(hostname: string): readonly string[];
 }
 

@@ -99,7 +99,7 @@ async function permittedAddresses(
   if (literal !== undefined) addresses = [literal];
   else if (isLocalhost(hostname)) addresses = rules.loopbackOf(hostname);
   else addresses = await beforeDeadline(lookup(hostname), deadline);
-  // One refused address rules out the whole host name, which is then either hostile or not meant for the public.
+  // One refused address rules out the whole host name, which is either hostile or not meant for the public.
   if (addresses.length === 0 || !addresses.every((address) => rules.permits(address, hostname))) {
     throw new ConnectError(
       'address_refused',

@@ -1,6 +1,5 @@
 import { createLargeJsonReader } from '../providers/shared/large-json.ts';
 
-/** Parses the `data` of an event stream (text/event-stream) as JSON, with LargeText in place of long strings. */
 export interface EventStreamReader {
   /** Keeps references to the chunk, so the caller must not modify it afterwards. */
   push(chunk: Uint8Array): void;

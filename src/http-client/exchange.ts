@@ -39,8 +39,8 @@ interface FailureDetails {
 export interface AgentLimits extends ConnectorOptions {
   readonly connectionsPerOrigin: number;
   /**
-   * How long an idle connection is kept, in milliseconds. Must be shorter than the servers' limits, so that no request
-   * is written to a connection that the server is closing.
+   * How long an idle connection is kept, in milliseconds. Must be shorter than the servers' limits, so no request is
+   * written to a connection that the server is closing.
    */
   readonly idleTimeoutMs: number;
   readonly headersTimeoutMs: number;
@@ -51,7 +51,7 @@ export function createAgent(limits: AgentLimits): Agent {
   return new Agent({
     connect: createConnector(limits),
     connections: limits.connectionsPerOrigin,
-    // One request at a time, so that a broken connection affects only that request.
+    // One request at a time, so a broken connection affects only that request.
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: limits.idleTimeoutMs,
@@ -100,7 +100,6 @@ export async function exchange(agent: Agent, options: ExchangeOptions): Promise<
   }
 }
 
-/** Discards the response and throws if it is encoded, or if its declared length exceeds `maxBytes`. */
 export function requireReadable(answer: Answer, maxBytes: number): void {
   const { status, headers } = answer;
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
@@ -114,7 +113,7 @@ export function requireReadable(answer: Answer, maxBytes: number): void {
 
 /** How many bytes of a body may wait in memory for the reader before the upstream is paused. */
 const waitingBytesMax = 64 * 1024;
-/** Up to this size, an unwanted body is read to the end, so that the connection can be reused. */
+/** Up to this size, an unwanted body is read to the end, so the connection can be reused. */
 const drainedBytesMax = 64 * 1024;
 
 /**

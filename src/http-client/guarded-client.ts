@@ -10,21 +10,18 @@ import type { Agent } from 'undici';
 export interface GuardedClientOptions {
   readonly networks: readonly string[];
   readonly connectTimeoutMs?: number;
-  /** The longest pause between two chunks of a body, in milliseconds. */
   readonly bodyTimeoutMs?: number;
   readonly lookup?: Lookup;
 }
 
 /** Sends requests to addresses that callers or upstreams have chosen. */
 export interface GuardedClient {
-  /** Returns a sentence that explains why the URL is refused, or undefined if it may be tried. Does no I/O. */
   checkAddress(url: string): string | undefined;
   /**
    * POSTs a text, which is JSON unless the headers state another type. Does not follow redirects, and discards the
    * response body. Throws GuardedRequestError.
    */
   deliver(delivery: Delivery): Promise<{ readonly status: number }>;
-  /** GETs a file. Follows up to 3 redirects, each checked like the first address. Throws GuardedRequestError. */
   openMedia(fetch: MediaFetch): Promise<OpenedMedia>;
   close(): Promise<void>;
 }
@@ -34,7 +31,7 @@ interface Delivery {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /**
-   * The limit in milliseconds from sending the request to the end of the response. Waiting for a connection has its own
+   * Limit in milliseconds from sending the request to the end of the response. Waiting for a connection has a separate
    * limit of the same length.
    */
   readonly timeoutMs: number;
@@ -53,7 +50,6 @@ export interface MediaFetch {
 
 export interface OpenedMedia {
   readonly mediaType: string;
-  /** The declared length. The body may turn out to be shorter. */
   readonly bytes: number | undefined;
   /** The size of the whole file in bytes. Set only if the server honoured the requested range. */
   readonly partOf?: number;
@@ -98,7 +94,6 @@ async function deliver(delivery: Delivery, agent: Agent, rules: AddressRules): P
   return { status: answer.status };
 }
 
-/** Starts a time limit. Restart it when the request is sent, so that waiting for a connection does not count. */
 function startTimeLimit(timeoutMs: number) {
   const controller = new AbortController();
   const expire = (): void => controller.abort(new DOMException('The time limit has passed.', 'TimeoutError'));

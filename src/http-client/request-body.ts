@@ -14,10 +14,9 @@ interface Piece {
   read(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** Divisible by three, so that the base64 of the chunks can be concatenated. */
+/** Divisible by three, so the base64 of the chunks can be concatenated. */
 const fileChunkBytes = 48 * 1024;
 
-/** Rejects if a file in the value no longer has its stated size. */
 export async function encodeJson(value: OutgoingObject): Promise<RequestBody> {
   const mark = randomUUID();
   const files: FileDataUrl[] = [];
@@ -97,7 +96,6 @@ async function* readAsBase64({ path, bytes }: FileDataUrl): AsyncGenerator<Buffe
 
 type FileHandle = Awaited<ReturnType<typeof open>>;
 
-/** Loops, because a single read may return fewer bytes than requested. */
 async function readFully(handle: FileHandle, chunk: Buffer, position: number): Promise<void> {
   for (let filled = 0; filled < chunk.length;) {
     const { bytesRead } = await handle.read(chunk, filled, chunk.length - filled, position + filled);

@@ -69,7 +69,7 @@ export async function setAlert(
   return readAlert(account, deps);
 }
 
-/** Call this after an account's caps have changed, so that its current usage is compared with the new caps. */
+/** Compares an account's current usage with its caps. Call this after the caps have changed. */
 export async function judgeCaps(
   account: string,
   { accountAlerts, noteBalance, ledger }: CapChangeDeps,

@@ -19,7 +19,9 @@ const reasonCharactersMax = 500;
 const bulkCharactersMax = 64;
 export const keyIdCharacters = 16;
 
-/** A text that operators write. Invalid text is refused rather than cleaned up, so it is stored as written. */
+/**
+ * Text that operators write. Invalid text is refused rather than cleaned up, so that it is stored exactly as written.
+ */
 export function plainWords(charactersMax: number) {
   return z.string().max(charactersMax).refine(isPlain, mustBePlain);
 }
@@ -41,7 +43,6 @@ export const accountId = z
 
 export const accountParams = z.object({ account: z.string().min(1) });
 
-/** A decimal string, parsed into micro-units. */
 export const money = z
   .string()
   .refine(
@@ -85,7 +86,7 @@ export const isDryRun = z.boolean().optional().meta({
   description: 'If true, nothing is changed. The response says what would happen and contains a `plan`.',
 });
 
-/** Adds an issue if a plan is missing. Actions that move money or risk double billing require one. */
+/** Adds an issue if a required plan is missing. Actions that move money or risk double billing require a plan. */
 export function requirePlan(
   action: OperatorActionName,
   { plan, dry_run: dryRun }: { readonly plan?: string | undefined; readonly dry_run?: boolean | undefined },

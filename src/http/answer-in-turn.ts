@@ -5,19 +5,19 @@ import { TimeSlice } from './time-slice.ts';
 
 /**
  * Processes one request at a time per connection. Node's parser would turn everything that has arrived into requests or
- * body chunks at once, and a single packet can contain 2,000 requests or 10,000 chunks. Therefore the bytes after a
- * request are parsed only when its response has been flushed, and a body only while it is being read. All connections
- * share one time slice per event loop turn, divided fairly between their holders.
+ * body chunks at once, and a single packet can contain 2,000 requests or 10,000 chunks. The bytes after a request are
+ * therefore parsed only when its response has been flushed, and a body only while it is being read. All connections
+ * share one time slice per event loop turn, divided fairly between the callers that hold them.
  */
 export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault): void {
   const budget = { left: heldBytesMax, leftForTurns: heldBytesMax / 3, holders: new Set<ConnectionTurns>() };
   const slice = new TimeSlice();
   server.on('connection', (socket: Socket) => {
-    // Node accepts one connection per turn. Without this, each would delay the pending ones behind it by a slice.
+    // Node accepts one connection per turn. Without this, each new connection would delay the pending ones by a slice.
     slice.putOff();
     if (!socket.destroyed) turns.set(socket, new ConnectionTurns(socket, budget, slice));
   });
-  // These must run before the application's own listeners.
+  // Must run before the application's own listeners.
   for (const event of ['request', 'checkExpectation']) {
     server.prependListener(event, (request: IncomingMessage, response: ServerResponse) => {
       turns.get(request.socket)?.begin(request, response);
@@ -38,8 +38,8 @@ export function hasMore(socket: Socket): boolean {
 const turns = new WeakMap<Socket, ConnectionTurns>();
 
 /**
- * A server's budget for bytes that its connections hold back. If it is exhausted, the connection with the most bytes is
- * cut, among those that cannot be parsed at the moment.
+ * A server's budget for bytes that its connections hold back. When the budget is exhausted, the connection with the
+ * most bytes is closed, among those that cannot be parsed at the moment.
  */
 interface HeldBytes {
   left: number;
@@ -51,18 +51,19 @@ interface HeldBytes {
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** How many bytes of the body have not reached the parser yet. Undefined for a chunked body. */
   bytesLeft: number | undefined;
 }
 
 const heldBytesMaxDefault = 48 * 1024 * 1024;
 const lineEnd = '\r\n';
 const headersEnd = '\r\n\r\n';
-/** How many lines of a chunked body are parsed per turn, so that tiny chunks (two lines each) cannot block the loop. */
+/**
+ * How many lines of a chunked body are parsed per turn. Tiny chunks (two lines each) would otherwise block the loop.
+ */
 const chunkLinesMax = 64;
 /**
- * How long a caller that is still sending after the last response may continue, in milliseconds. Closing immediately
- * could reset the connection and lose that response.
+ * How long a caller may keep sending after the last response, in milliseconds. Closing immediately could reset the
+ * connection and lose that response.
  */
 const lingerMs = 1_000;
 
@@ -70,7 +71,6 @@ class ConnectionTurns {
   private readonly socket: Socket;
   private readonly budget: HeldBytes;
   private readonly slice: TimeSlice;
-  /** Node's own listener, which feeds the parser. */
   private readonly parse: (bytes: Buffer) => void;
   private exchange: Exchange | undefined;
   private held: Buffer[] = [];
@@ -94,8 +94,8 @@ class ConnectionTurns {
   }
 
   begin(request: IncomingMessage, response: ServerResponse): void {
-    // A second request before the response can only have followed a chunked body, whose end only the parser can find.
-    // Clients that wait for responses never send one.
+    // A second request before the response can only follow a chunked body, whose end only the parser can find. Clients
+    // that wait for responses never send one.
     if (this.exchange !== undefined) {
       this.socket.destroy();
       return;
@@ -140,7 +140,6 @@ class ConnectionTurns {
     return true;
   }
 
-  /** Parses one step. Returns whether it was part of a chunked body. */
   private step(): boolean {
     const { exchange } = this;
     const [bytes = Buffer.alloc(0)] = this.held;

@@ -41,7 +41,6 @@ export interface GatewayApp {
   readonly inFlight: () => number;
   /** Reports "not ready" from now on, and closes each connection after its response. New requests are still served. */
   leave(): void;
-  /** Responds immediately to all requests that are waiting for a change. */
   drain(): void;
 }
 
@@ -93,7 +92,7 @@ export function createApp(deps: AppDeps): GatewayApp {
     callback: () => (request, response) => {
       inFlight += 1;
       lostAnswers.begin(request);
-      // Node warns of more than ten listeners, but a streamed response has eleven for `close`.
+      // Node warns about more than ten listeners, but a streamed response has eleven for `close`.
       response.setMaxListeners(20);
       response.once('close', () => (inFlight -= 1));
       void handle(request, response);
@@ -249,7 +248,7 @@ async function runRoute(route: Route, request: RawRequest, { identity, context }
   }
 }
 
-/** A class, because closures would cost every request four more objects. */
+/** This is a class because closures would cost every request four more objects. */
 class ContextMeta implements RequestMeta {
   readonly #context: AppContext;
   readonly #memory: BodyAllowance | undefined;
@@ -315,8 +314,8 @@ interface MatchedLayer {
 }
 
 /**
- * Refuses requests that no route handled: the path is unknown, or known only for other methods. A literal path such as
- * `/estimate` does not count as the id of another route.
+ * Refuses requests that no route handled, either because the path is unknown or because it does not support the method.
+ * A literal path such as `/estimate` does not count as another route's id.
  */
 function createRefuseUnknown(routes: readonly Route[], addresses: AddressLimit) {
   const nearestTo = createNearestRoute(routes);
@@ -330,7 +329,7 @@ function createRefuseUnknown(routes: readonly Route[], addresses: AddressLimit) 
     const literal = layers.filter(({ paramNames }) => paramNames.length === 0);
     const methods = new Set((literal.length > 0 ? literal : layers).flatMap((layer) => layer.methods));
     if (methods.size === 0) {
-      // The route exists, but task ids never have this form.
+      // The route exists, but its task ids never have this form.
       if (matched.some((layer) => isForeign(layer) && layer.methods.includes(context.method)))
         throw taskNotFound();
       const nearest = nearestTo(context.path);

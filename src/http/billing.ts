@@ -60,7 +60,6 @@ export function createBilling({ tasks, catalogue, readUpstreamCosts }: BillingDe
       return present(ordered, channel, ({ operation }) => operation !== undefined && asked.has(operation.id));
     },
 
-    /** The period is in Unix seconds. */
     async costs(channel: string, { from, to }: Period): Promise<OwnCosts> {
       const found = await readUpstreamCosts({ channel, from: from * 1000, before: to * 1000 });
       const { currency, upstreamModel } = billingOf(catalogue);
@@ -76,7 +75,6 @@ export function createBilling({ tasks, catalogue, readUpstreamCosts }: BillingDe
   };
 }
 
-/** Reads our own attempts for a comparison with a bill. Stops and throws GatewayError when the signal aborts. */
 export function ownAttempts(deps: BillingDeps, signal: AbortSignal): OwnAttempts {
   const billing = createBilling(deps);
   const requireCaller = () => {

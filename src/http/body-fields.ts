@@ -23,13 +23,13 @@ export const prompt = z
   .refine((text) => text.trim() !== '', 'must not be empty')
   .meta({ pattern: '\\S', maxLength: promptCharactersMax });
 
-/** Counts code points. `length` counts each of them as one or two units. */
+/** Counts code points. `length` counts UTF-16 code units, of which some characters need two. */
 function isLongerThan(text: string, charactersMax: number): boolean {
   if (text.length <= charactersMax) return false;
   return text.length > 2 * charactersMax || Array.from(text).length > charactersMax;
 }
 
-/** Not recursive, so that malicious nesting cannot exhaust the stack. Later steps recurse and rely on this check. */
+/** Not recursive, so malicious nesting cannot exhaust the stack. Later steps do recurse and rely on this check. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; depth <= levels; depth += 1) {
@@ -43,7 +43,10 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
 
 export const anyFields = z.record(z.string(), z.unknown());
 
-/** Treats `null` in optional fields as missing, because many clients send it. `names` limits this to some fields. */
+/**
+ * Treats `null` in optional fields as missing, because many clients send it. `names` restricts this to some of the
+ * fields.
+ */
 export function withoutNulls(
   fields: Readonly<Record<string, unknown>>,
   names?: ReadonlySet<string>,

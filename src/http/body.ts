@@ -16,7 +16,6 @@ const jsonBytesMax = 1024 * 1024;
 const adminBodyBytesMax = 64 * 1024;
 const callbackBytesMax = 64 * 1024;
 
-/** Reads a JSON object. A missing body counts as `{}`. */
 export const jsonBody: BodyReader = {
   mediaTypes: ['application/json'],
   kind: 'json',
@@ -33,13 +32,15 @@ export const jsonBody: BodyReader = {
   },
 };
 
-/** Loads the parser lazily: it is 21 MB of code that a process without operators does not need. */
+/** Imports the parser on first use. It is 21 MB of code that a process without operators does not need. */
 const loadParser = once(async () => {
   const { koaBody } = await import('koa-body');
   return koaBody({ jsonLimit: adminBodyBytesMax, text: false, urlencoded: false, multipart: false });
 });
 
-/** Reads small bodies from operators. They have already presented a token, so no limits apply while a body arrives. */
+/**
+ * Reads small bodies from operators. Operators have already presented a token, so no limits apply while a body arrives.
+ */
 export const adminBody: BodyReader = {
   mediaTypes: ['application/json'],
   kind: 'json',
@@ -99,9 +100,8 @@ export class JsonText {
   }
 
   /**
-   * Treats null fields as missing. Throws invalid_json for anything but an object in UTF-8, or for an object that
-   * contains `__proto__`. Pass `isWhole` if the text is exactly what the caller sent, so that errors can give positions
-   * in it.
+   * Treats null fields as missing. Throws invalid_json for anything but a UTF-8 object, or for an object that contains
+   * `__proto__`. Pass `isWhole` if the text is exactly what the caller sent, so that errors can state a position in it.
    */
   parse(isWhole = true): Record<string, unknown> {
     return jsonObject(parseJson(readUtf8(this.bytes.read()), isWhole));
@@ -143,7 +143,9 @@ function parseJson(text: string, isWhole: boolean): unknown {
   }
 }
 
-/** Whether the value contains a `__proto__` key, which would change the prototype of an object that it is copied to. */
+/**
+ * Whether the value contains a `__proto__` key. Copying such a value to an object would change that object's prototype.
+ */
 function hasPrototypeKey(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Object.hasOwn(value, '__proto__')) return true;

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 /** Attributes requests to addresses. The IPv6 addresses of one household or machine count as one. */
 export interface ClientAddress {
   of(request: IncomingMessage): string;
-  /** Whether a request with x-forwarded-for arrived recently although no proxy is trusted. */
+  /** Whether a request with x-forwarded-for arrived recently, even though no proxy is trusted. */
   isProxied(): boolean;
 }
 
@@ -30,7 +30,7 @@ export function createExactAddress(trustedProxies: readonly string[]): ClientAdd
     const peer = socket.remoteAddress ?? '';
     const forwarded = headers['x-forwarded-for'];
     if (trusted.length === 0 || forwarded === undefined) return peer;
-    // Ordered from nearest to farthest. An untrusted hop may have invented everything beyond itself.
+    // Ordered from nearest to farthest. An untrusted hop may have forged everything beyond itself.
     const hops = [peer, ...[forwarded].flat().join(',').split(',').toReversed()].map((hop) => hop.trim());
     return hops.find((hop) => !isInside(hop, trusted)) ?? hops.at(-1) ?? peer;
   };
@@ -49,7 +49,6 @@ function isInside(text: string, networks: readonly Network[]): boolean {
   return networks.some((network) => address.kind() === network[0].kind() && address.match(network));
 }
 
-/** Returns an IPv4 address unchanged. Shortens an IPv6 address to its /64, because one host may use all of it. */
 export function addressName(text = ''): string {
   if (!ipaddr.isValid(text)) return '';
   const address = ipaddr.process(text);

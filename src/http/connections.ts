@@ -5,26 +5,28 @@ import type { Place, Places } from '../base/places.ts';
 import { addressName } from './client-address.ts';
 
 export interface Connections {
-  /** Whether a response to unreadable bytes could be mistaken for the response to another request. */
+  /** Whether a response to unreadable bytes could be mistaken for another request's response. */
   isAnswered(socket: Socket): boolean;
   /**
-   * Closes connections that neither receive a request nor send a response. A connection on which a request may be
-   * arriving stays open for a while. `hasMore` returns whether part of a request has arrived.
+   * Closes idle connections. A connection on which a request may be arriving stays open for a while. `hasMore` returns
+   * whether part of a request has arrived.
    */
   closeIdle(hasMore: (socket: Socket) => boolean): void;
 }
 
 export interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** The minimum average rate at which callers must read. Slower ones are disconnected. 0 means no minimum. */
+  /**
+   * The minimum average rate at which callers must read, in bytes per second. Slower callers are disconnected. 0 means
+   * no minimum.
+   */
   readonly answerBytesPerSecondMin: number;
 }
 
-/** The share of connections open to strangers. The rest is reserved for callers that have shown a valid credential. */
 const strangersShare = 0.25;
 
 /**
- * Limits connections. A new connection counts as a stranger's, under its address, and is always accepted: if there is
+ * Limits connections. A new connection counts as a stranger's, under its address, and is always accepted. If there is
  * no room, the address with the most connections loses one, preferably an unused or idle one. `recognise` moves a
  * connection to the share that is reserved for callers.
  */
@@ -45,7 +47,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): Conn
     if (typeof place === 'string') socket.destroy();
     else connections.set(socket, new Connection(socket, place, callers));
   });
-  // This must run before the application's own listener.
+  // Must run before the application's own listener.
   server.prependListener('request', (request, response) => {
     connections.get(request.socket)?.begin({ request, response });
   });
@@ -58,7 +60,6 @@ export function limitConnections(server: Server, limits: ConnectionLimits): Conn
   };
 }
 
-/** Attributes the connection to a caller once its request has presented a valid key, token or link. */
 export function recognise({ socket }: IncomingMessage, holder: string): void {
   connections.get(socket)?.belongTo(holder);
 }
@@ -80,7 +81,6 @@ class Connection {
   private place: Place;
   holder: string | undefined;
   private exchange: Exchange | undefined;
-  /** How many bytes the caller had read when the exchange began. */
   private takenBytes = 0;
   /** How long bytes have waited for the caller to read them, in milliseconds, since the exchange began. */
   private blockedMs = 0;
@@ -141,18 +141,18 @@ class Connection {
 }
 
 /**
- * How many sweeps an idle connection survives because a request may be arriving: either none has ever arrived, or only
- * part of one. During a shutdown, Node no longer limits how long a request's headers may take.
+ * How many sweeps an idle connection survives if a request may be arriving, because no request has arrived on it yet or
+ * only part of one has. During a shutdown, Node no longer limits how long a request's headers may take.
  */
 const sparedMax = 10;
-/** How many bytes the caller may have read that still count as unsent: one piece of a response. */
+/** The most bytes that the caller may have read although they still count as unsent. */
 const windowBytes = 64 * 1024;
 const lookEveryMs = 5_000;
 
 function cutSlowReaders(server: Server, open: ReadonlySet<Socket>, bytesPerSecondMin: number): void {
   if (bytesPerSecondMin === 0) return;
   const look = (): void => {
-    // Each check counts as one interval, so that callers are not blamed when this process pauses.
+    // Each check counts as one interval, so callers are not blamed when this process pauses.
     for (const socket of open) connections.get(socket)?.cutIfSlow(lookEveryMs, bytesPerSecondMin);
   };
   const timer = setInterval(look, lookEveryMs).unref();

@@ -30,7 +30,7 @@ const exposedHeaders = [
 type Context = Koa.ParameterizedContext<RequestState>;
 
 /**
- * Allows CORS for pages from `allowed_origins`, but only on routes that accept an API key. Any header may be sent,
+ * Allows CORS for pages from `allowed_origins`, but only on routes that accept an API key. Any header is allowed,
  * because cookies are never used.
  */
 export function createCrossOrigin(routes: readonly Route[], allowedOrigins: () => readonly string[]) {

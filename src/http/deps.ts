@@ -67,7 +67,7 @@ import type { RequestLimits } from './request-limits.ts';
 import type { TaskWatcher } from './task-watcher.ts';
 import type { AddressChecks } from './address-checks.ts';
 
-/** Everything that the HTTP interface needs, assembled in src/api.ts. Each route receives only what it uses. */
+/** Everything that the HTTP server needs, assembled in src/api.ts. Each route receives only what it uses. */
 export interface AppDeps extends AddressChecks {
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -78,7 +78,6 @@ export interface AppDeps extends AddressChecks {
   readonly auth: KeyAuth;
   readonly secrets: Secrets;
   readonly receiptKeys: ReceiptKeys;
-  /** Undefined if the operators' API is disabled. */
   readonly operatorAuth?: OperatorAuth;
   readonly invitations: Invitations;
 
@@ -86,12 +85,10 @@ export interface AppDeps extends AddressChecks {
   readonly renders: Pick<RenderClock, 'times'>;
   readonly charges: Pick<ChargeBook, 'expected'>;
   readonly channels: Channels;
-  /** Created by `createTaskService(…)` in src/commands/create-task.ts. */
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   readonly repeats: Pick<Repeats, 'noteRefused'>;
-  /** Created by `createActOnTask(…)` in src/commands/act-on-task.ts. */
   readonly actOnTask: (action: TaskAction) => Promise<ActionResult>;
-  /** `refundImages` in src/commands/refund-task.ts. Resolves with undefined if there are no images with this id. */
+  /** `refundImages` in src/commands/refund-task.ts. Resolves to undefined if there are no images with this id. */
   readonly refundImages: (id: string, input: ActionInput) => Promise<ActionResult | undefined>;
   readonly port: TaskPort;
   readonly auditLog: AuditLog;
@@ -99,17 +96,16 @@ export interface AppDeps extends AddressChecks {
   readonly taskHistory: (task: string) => Promise<unknown>;
   readonly mediaUrl: MediaUrl;
   readonly publicUrl?: string;
-  /** The address of the workflow pages in an operator's browser, to which a workflow's id is appended. */
+  /** The base URL of the Temporal UI's workflow pages. Append a workflow's id. */
   readonly workflowsUrl?: string;
   /** Why links to stored files do not work. Undefined if they do. */
   readonly unreachableLinks?: string;
-  /** Undefined if no results are stored. The route is then not registered. */
+  /** Undefined if results are not stored. The result route is then not registered. */
   readonly keptResults?: MediaDeps;
-  /** Undefined if no files are stored. The file routes are then not registered. */
+  /** Undefined if files are not stored. The file routes are then not registered. */
   readonly storedFiles?: FileRouteDeps;
   readonly images: ImageRouteDeps;
   readonly tryCallback: TryCallback;
-  /** Created by `createAccountTerms(…)` in src/commands/account-terms.ts. */
   readonly holdTerms: FindHoldTerms;
   readonly ledger: Pick<
     Ledger,
@@ -127,10 +123,9 @@ export interface AppDeps extends AddressChecks {
   >;
   readonly ledgerHeads: Pick<HeadAnchors, 'list' | 'check'>;
   readonly readTrends: ReadTrends;
-  /** Returns how to read a vendor's bill, by provider name. If undefined, the operator must specify the columns. */
+  /** Returns the format of a vendor's bill, by provider name. If undefined, the operator must specify the columns. */
   readonly billFormat: (provider: string) => BillFormat | undefined;
   readonly readUpstreamCosts: (asked: CostsAsked) => Promise<readonly ModelCosts[]>;
-  /** `runLedgerVerification(…)` in src/ledger/run-verification.ts. */
   readonly verifyLedger: (options: Pick<VerifyOptions, 'onProgress' | 'signal'>) => Promise<VerifyResult>;
 
   readonly tasks: TaskStore;
@@ -146,7 +141,6 @@ export interface AppDeps extends AddressChecks {
   >;
   readonly operatorSessions: Pick<OperatorSessionStore, 'find' | 'list' | 'end' | 'endMany'>;
   readonly rateLimits: Pick<RateLimitStore, 'count'>;
-  /** `takeCensus(…)` in src/commands/take-census.ts. */
   readonly takeCensus: () => Promise<Census>;
   readonly notices: Pick<NoticeStore, 'list'>;
   readonly testNotices: NoticeWatch['test'];
@@ -155,7 +149,6 @@ export interface AppDeps extends AddressChecks {
   readonly capEvents: Pick<CapEventStore, 'reported' | 'countUndelivered'>;
   readonly channelStates: Pick<ChannelStateStore, 'set'>;
   readonly channelSwitches: Pick<ChannelSwitches, 'find' | 'refresh'>;
-  /** Applies an operator's decision to a circuit. Resolves with undefined if the circuit was already closed. */
   readonly overrideCircuit: Circuits['override'];
   readonly readHealth: () => Promise<readonly ChannelHealth[]>;
   readonly nodes: Pick<
@@ -175,7 +168,6 @@ export interface AppDeps extends AddressChecks {
     channel: string,
     credential: string,
   ) => Promise<CredentialAnswer>;
-  /** Publishes this process's gateway.yaml to all processes, unless it has errors. `by` is the operator's name. */
   readonly publishConfig: (by: string, reason: string) => Promise<PublishResult>;
   readonly previewConfig: () => Promise<PreviewResult>;
 
@@ -202,11 +194,9 @@ export interface ImageLimits {
 
 export interface RouteDeps extends AppDeps {
   readonly watcher: TaskWatcher;
-  /** Limits concurrent create requests, and shares them fairly between accounts. */
   readonly admissions: Places;
   readonly reports: Places;
   readonly partialReads: Places;
-  /** Whether requests come through a proxy that is missing from TRUSTED_PROXIES. */
   readonly isProxied: () => boolean;
   readonly isDraining: () => boolean;
 }

@@ -6,7 +6,6 @@ import { noRoomOr } from '../errors/not-stored.ts';
 import { capSchema, presentCap } from './presenters/cap.ts';
 import { failureClassSchema } from './presenters/enums.ts';
 
-/** The error body of every route. Its first four fields are strings and always present. */
 export const errorSchema = z
   .object({
     error: z.object({
@@ -33,7 +32,7 @@ export function presentError(error: GatewayError): z.infer<typeof errorSchema> {
   };
 }
 
-/** Error classes which mean that MongoDB is not responding, so that the same request may succeed later. */
+/** The names of errors that mean MongoDB is not responding. The same request may succeed later. */
 const outageNames = new Set([
   'LedgerUnavailableError',
   'MongoClientClosedError',
@@ -48,7 +47,7 @@ const outageNames = new Set([
   'MongoWriteConcernError',
 ]);
 /**
- * MongoDB's error codes for a server that is not (or no longer) the primary, is shutting down, is overloaded, or did
+ * MongoDB's error codes for a server that is not (or is no longer) the primary, is shutting down, is overloaded, or did
  * not reach a majority in time.
  */
 const outageCodes = new Set([
@@ -58,7 +57,8 @@ const outageCodes = new Set([
 const outageRetrySeconds = 5;
 
 /**
- * Converts a thrown value for the caller. Our own errors are unchanged, outages become 503, all others are concealed.
+ * Converts a thrown value for the caller. Our own errors are unchanged, outages become 503, and all others are
+ * concealed.
  */
 export function translateError(thrown: unknown): GatewayError {
   const error = noRoomOr(thrown);
@@ -72,7 +72,9 @@ export function translateError(thrown: unknown): GatewayError {
   return new GatewayError('internal_error', 'Something went wrong on our side.', { cause: error });
 }
 
-/** Recognises errors by the names of their class and its parents, because this folder does not import the driver. */
+/**
+ * Recognises errors by the names of their class and its parent classes, because this folder does not import the driver.
+ */
 function isOutage(error: Error): boolean {
   if (isNetworkFailure(error)) return true;
   const code = error.name.startsWith('Mongo') && 'code' in error ? error.code : undefined;
@@ -87,7 +89,7 @@ function isOutage(error: Error): boolean {
 
 export function errorHeaders(error: GatewayError): Readonly<Record<string, string>> {
   return {
-    // Official clients obey this header. Without it, they retry every 409.
+    // Official clients honour this header. Without it, they retry every 409.
     ...(mayBeRepeated(error) ? {} : { 'x-should-retry': 'false' }),
     ...error.headers,
     ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),

@@ -11,7 +11,6 @@ export function escapeText(text: string): string {
   return text.replaceAll(/[&<>]/g, (character) => entities[character] ?? '');
 }
 
-/** Escapes text for use in an element or in a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
 }

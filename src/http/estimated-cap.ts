@@ -6,7 +6,6 @@ import { spenderOf } from '../access/spender.ts';
 import type { RoutePlan } from '../routing/catalogue.ts';
 import type { RouteDeps } from './deps.ts';
 
-/** Returns the cap that would currently refuse a create request with this plan. Throws account_closed. */
 export async function estimatedCap(
   { caller, request }: { readonly caller: Caller; readonly request: AskedRequest | ImageRequest },
   { hold, model }: RoutePlan,

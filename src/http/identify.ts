@@ -17,7 +17,7 @@ export interface IdentifyDeps extends Pick<AppDeps, 'auth' | 'operatorAuth' | 'a
   readonly addresses: AddressLimit;
 }
 
-/** Limits concurrent credential lookups, so that guesses from one address cannot use them all up. */
+/** Limits concurrent credential lookups, so that guesses from one address cannot occupy all of them. */
 const lookupsMax = { name: 'credentials looked up', placesMax: 64, shareMax: 16 } as const;
 
 type Identify = (route: Route, context: ParameterizedContext<RequestState>) => Promise<Identity>;
@@ -31,7 +31,8 @@ export function createIdentify(deps: IdentifyDeps): Identify {
   const exactAddressOf = createExactAddress(deps.trustedProxies);
   const lookups = createPlaces(lookupsMax);
   /**
-   * Checks the credential before the address limit, so that other senders at the address cannot use up the limit first.
+   * Checks the credential before the address limit. Otherwise, other senders at the same address could use up the limit
+   * first.
    */
   const look = async <Found>(
     { req: { headers }, state: { address } }: ParameterizedContext<RequestState>,
@@ -82,8 +83,8 @@ function requireKeyMay(
 }
 
 /**
- * Identifies the caller again once the body has been read, because in the meantime the key may have been revoked or its
- * limits changed. Throws the same 401 as the first check.
+ * Identifies the caller again once the body has been read, because the key may have been revoked or its limits changed
+ * in the meantime. Throws the same 401 as the first check.
  */
 export async function identifyAgain(
   identity: Identity,
@@ -96,7 +97,7 @@ export async function identifyAgain(
   return { kind: 'key', caller };
 }
 
-/** The clients of one dialect send `Key` instead of `Bearer`. */
+/** One dialect's clients send `Key` instead of `Bearer`. */
 function callerOf(authorization: string | undefined, auth: AppDeps['auth']) {
   return auth.authenticate(authorization?.replace(/^Key /, 'Bearer '));
 }
@@ -106,7 +107,7 @@ function originOf({ 'user-agent': agent = '', 'x-mediary-client': client }: Inco
   return client === 'console' ? 'console' : 'api';
 }
 
-/** The message depends only on which headers are present, so it reveals nothing about the key. */
+/** The message depends only on which headers are present. It reveals nothing about the key. */
 function invalidKey(isElsewhere: boolean): GatewayError {
   return new GatewayError(
     'invalid_api_key',
@@ -123,7 +124,6 @@ function invalidToken(): GatewayError {
   );
 }
 
-/** Checks access to something that requires more than its route does. Throws operator_not_allowed. */
 export function requireAccess(operator: OperatorIdentity, access: Access): void {
   if (!letsIn(access, operator)) throw notAllowed(operator, access);
 }

@@ -12,7 +12,10 @@ export const linkValidSeconds = z
   .max(linkSecondsMax)
   .meta({ description: `How long the link can be used. ${linkSecondsDefault} is three days.` });
 
-/** Returns the page that accepts an invitation. The token follows `#`, because browsers do not send that part. */
+/**
+ * Returns the page that accepts an invitation. The token follows `#`, because browsers do not send that part to a
+ * server.
+ */
 export function linkOf(page: 'console' | 'account', token: string): string {
   return `${page}#/invitation/${token}`;
 }

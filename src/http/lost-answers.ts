@@ -3,15 +3,15 @@ import type { Socket } from 'node:net';
 import { afterRunning } from '../process/running-time.ts';
 
 /**
- * How long to watch a response that has been sent, in milliseconds. If a peer closes the connection without reading the
+ * How long to watch a response after it was sent, in milliseconds. If a peer closes the connection without reading the
  * response, the reset arrives within this time.
  */
 const resetWindowMs = 3_000;
 
 export interface LostAnswers {
-  /** Call when a request begins, to stop watching the previous response: a later reset does not concern it. */
+  /** Call this when a request begins. A later reset no longer concerns the previous response. */
   begin(request: IncomingMessage): void;
-  /** Runs the work, once, if the connection ends before the response is written or is reset shortly afterwards. */
+  /** Runs `work` once if the connection closes before the response is written or is reset shortly afterwards. */
   watch(response: ServerResponse, work: () => void): void;
 }
 
@@ -45,7 +45,6 @@ export function createLostAnswers(): LostAnswers {
   };
 }
 
-/** Aborts when the response is closed, which may already have happened during authentication. */
 export function closedSignal(response: ServerResponse): AbortSignal {
   const hangUp = new AbortController();
   if (response.closed || response.destroyed) hangUp.abort();

@@ -33,7 +33,7 @@ function describe(named: Readonly<Record<string, string | readonly string[]>>): 
     .join('; ');
 }
 
-/** Used for unknown operators and for revoked ones. */
+/** Also used for revoked operators. */
 export function operatorNotFound(): GatewayError {
   return new GatewayError('operator_not_found', 'There is no operator with this name.', {
     param: 'operator',

@@ -2,10 +2,10 @@ import { nameOf, resolve, schemaPlace } from './openapi-schemas.ts';
 import type { AnySchema, OpenApiDocument, Schema } from './openapi-schemas.ts';
 
 /**
- * Modifies the document to complete its descriptions of request bodies.
+ * Completes the document's descriptions of request bodies.
  * - A body that can be JSON or a form has one schema for each, because only a form has files.
  * - `metadata` is an object or its JSON text.
- * - `null` in an optional field of JSON counts as missing (`withoutNulls` in body-fields.ts).
+ * - `null` in an optional JSON field counts as missing (`withoutNulls` in body-fields.ts).
  */
 export function describeBodies({ paths = {}, components }: OpenApiDocument): void {
   const schemas = components?.schemas ?? {};
@@ -72,7 +72,6 @@ function withNull(field: AnySchema): AnySchema {
   if ('$ref' in field) return { anyOf: [field, { type: 'null' }] };
   const { type, anyOf } = field;
   if (anyOf !== undefined) return { ...field, anyOf: [...anyOf, { type: 'null' }] };
-  // Without a type, any value is accepted.
   if (type === undefined) return field;
   const words: readonly unknown[] | undefined = field.enum;
   return {

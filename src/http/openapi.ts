@@ -15,7 +15,6 @@ import { headersTooLarge } from './unreadable.ts';
 
 type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>;
 
-/** Creates the OpenAPI 3.1 document from the declarations. It contains the paths of every route, aliases included. */
 export function createDocument(routes: readonly Route[]): OpenApiDocument {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'apiKey', {
@@ -148,7 +147,7 @@ function describe(route: Route, path: string, index: number): RouteConfig {
   };
 }
 
-/** Uses JSON Schema's form for text with embedded content of another type. */
+/** Uses JSON Schema's way to describe text that contains another content type. */
 function eventsOf(event: z.ZodType) {
   return {
     type: 'string',
@@ -164,7 +163,7 @@ function describeSuccess(success: Success): RouteConfig['responses'][string] {
   const contentOf = (type: string): ZodMediaTypeObject => {
     if (type !== eventStreamType)
       return { schema: type === 'application/json' ? (schema ?? {}) : { type: 'string' } };
-    // Tools would apply a stream's schema to each event, whose fields are not JSON.
+    // Tools would apply a stream's schema to each event, although an event's fields are not JSON.
     return event === undefined ? { schema: {} } : { schema: eventsOf(event) };
   };
   return {
@@ -173,7 +172,6 @@ function describeSuccess(success: Success): RouteConfig['responses'][string] {
   };
 }
 
-/** Returns the codes that the route declares, and those that all routes of its kind share. */
 export function errorCodesOf(route: Route): readonly ErrorCode[] {
   const codes: readonly ErrorCode[] = [
     ...(route.authentication === 'none' ? [] : (['invalid_api_key'] as const)),

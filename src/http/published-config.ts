@@ -4,7 +4,6 @@ import { presentConfig } from './presenters/config.ts';
 import { jsonReply } from './route.ts';
 import type { Reply } from './route.ts';
 
-/** Responds to a publication once every process has loaded or refused the version, or after a few seconds. */
 export async function replyPublished(
   head: ConfigurationHead,
   nodes: Pick<RouteDeps['nodes'], 'untilDecided' | 'all'>,

@@ -11,7 +11,7 @@ type RateLimit = (caller: Caller, context: ParameterizedContext) => Promise<void
 /**
  * Limits a key's requests per calendar minute. For a key with its own limit, MongoDB counts the requests of all
  * processes. For all other keys, each process counts separately in memory, up to `fallback` (0 means no limit). Every
- * response has three headers about the limit, and a request above the limit gets a 429.
+ * response has three headers about the limit. A request above the limit gets a 429.
  */
 export function createRateLimit(
   { rateLimits, now }: Pick<AppDeps, 'rateLimits' | 'now'>,
@@ -42,7 +42,7 @@ const retrySeconds = 1;
 
 /**
  * Limits each key's concurrent requests in this process. A `max` of 0 means no limit. Call the returned function when
- * the request ends. Throws rate_limit_exceeded.
+ * the request is finished. Throws rate_limit_exceeded.
  */
 export function createEnterKey(max: number): (key: string) => () => void {
   const shareMax = max === 0 ? Infinity : max;
@@ -58,7 +58,10 @@ export function createEnterKey(max: number): (key: string) => () => void {
   };
 }
 
-/** Counts requests per key in the current minute. Call it only with keys that exist. */
+/**
+ * Counts requests per key in the current minute. Call this only with keys that exist, because every key occupies
+ * memory.
+ */
 function createLocalCounter(): (key: string, startedAt: number) => number {
   let counts = new Map<string, number>();
   let minute = 0;
@@ -74,8 +77,8 @@ function createLocalCounter(): (key: string, startedAt: number) => number {
 }
 
 /**
- * Returns the same three headers for a 429 about unfinished tasks. The reset is only a suggestion, because nobody knows
- * when a task will finish.
+ * Returns the same three headers for a 429 about unfinished tasks. The reset is only a suggestion, because the time at
+ * which a task finishes is unknown.
  */
 export function concurrencyHeaders(caller: Caller, error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof GatewayError) || error.code !== 'concurrency_limit_exceeded') return {};

@@ -8,7 +8,7 @@ export const listsReadMax = { name: 'lists read', placesMax: 16, shareMax: 4 } a
 
 /**
  * Makes a route that reads many documents wait for a slot. Accounts and operators share the slots fairly. A streamed
- * reply occupies a slot only while a part is being read, so slow clients do not block others. Returns all other routes
+ * reply occupies a slot only while it reads a part, so slow clients do not block others. Returns all other routes
  * unchanged.
  */
 export function createReadInTurn(): (route: Route) => Route {
@@ -28,10 +28,9 @@ export function readsMany({ reads, method, authentication }: Route): boolean {
   return authentication !== 'none' && (reads ?? (method === 'get' ? 'many' : 'one')) === 'many';
 }
 
-/** Runs a read in a slot. Resolves with undefined if the caller disconnects before a slot is free. */
+/** Runs a read in a slot. Resolves to undefined if the caller disconnects before a slot is free. */
 type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result | undefined>;
 
-/** A placeholder for a connection that is already closed. */
 const unreadReply: Reply = { status: 204, headers: {}, mediaType: '' };
 
 interface Called {

@@ -10,7 +10,7 @@ import { formatDecimal } from '../money/decimal.ts';
 import { madeWhileSent } from './route.ts';
 import type { Reply } from './route.ts';
 
-/** The longest period in days: a leap year. */
+/** In days. The longest period is a leap year. */
 const daysMax = 366;
 
 const day = z.string().refine(isDay, 'must be a day such as 2026-11-23').optional();
@@ -58,10 +58,6 @@ export function periodOf(
 
 const retrySeconds = 2;
 
-/**
- * Reserves a slot for a report. Call the returned function when the report has been written. Throws
- * concurrency_limit_exceeded if too many reports are being computed.
- */
 export function beginReport(reports: Places, holder: string): () => void {
   const place = reports.take(holder);
   if (typeof place !== 'string') return () => place.leave();
@@ -81,7 +77,7 @@ function isDay(text: string): boolean {
 }
 
 export interface Report {
-  /** The fields before `data` in JSON. A CSV contains only the rows. */
+  /** The JSON fields before `data`. A CSV contains only the rows. */
   readonly head: Readonly<Record<string, string>>;
   readonly columns: readonly string[];
   readonly rows: AsyncIterable<readonly Cell[]>;
@@ -139,7 +135,7 @@ async function* csvOf({ columns, rows }: Report): AsyncIterable<string> {
 
 const partCharacters = 16 * 1024;
 
-/** Combines short texts into longer parts, because each part is written separately. */
+/** Combines short texts into longer parts, because every part costs a separate write. */
 async function* gathered(texts: AsyncIterable<string>): AsyncGenerator<string, undefined> {
   let part = '';
   for await (const text of texts) {

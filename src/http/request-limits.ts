@@ -2,22 +2,23 @@ import type { Environment } from '../config/environment.ts';
 
 /**
  * Limits how much of a process's resources its callers can use at a time. Every limit has an environment variable
- * (docs/configuration.md). The defaults suit a 640 MB heap.
+ * (docs/configuration.md). The defaults suit a heap of 640 MB.
  */
 export interface RequestLimits {
-  /** The memory for request bodies in bytes, until the response has been sent. See `createBodyBudgets`. */
+  /**
+   * The memory for request bodies, in bytes. A body occupies its share until the response has been sent. See
+   * `createBodyBudgets`.
+   */
   readonly bodiesBytesMax: number;
-  /** The disk space for uploaded files, in bytes. */
   readonly uploadsBytesMax: number;
-  /** The minimum rate of a body, in bytes per second. Slower bodies are cut off. */
   readonly uploadBytesPerSecondMin: number;
   /** The limit for an address without a valid key, in requests per second. 0 means no limit. */
   readonly addressRequestsPerSecond: number;
-  /** The limit for keys without a limit of their own, in requests per minute. 0 means no limit. */
+  /** The limit for keys without their own limit, in requests per minute. 0 means no limit. */
   readonly keyRequestsPerMinute: number;
   /** 0 means no limit. */
   readonly keyConcurrentRequests: number;
-  /** How many create requests run concurrently, in total and per account. Further ones wait. */
+  /** How many create requests run concurrently, in total and per account. Further requests wait. */
   readonly createsAtOnce: number;
   readonly accountCreatesAtOnce: number;
 }

@@ -17,15 +17,13 @@ import { isProbe } from './route.ts';
 export interface RequestState {
   lostAnswers: LostAnswers;
   requestId: string;
-  /** The route's operationId. Empty until a route matches. */
   operation: string;
   address: string;
   actor?: string | undefined;
-  /** The account of the request's API key. `key` is the public id of that key. */
+  /** The account of the request's API key. `key` is that key's public id. */
   account?: string | undefined;
   key?: string | undefined;
   task?: string | undefined;
-  /** Set once the route itself handles the recognition of client retries. */
   isTry?: boolean | undefined;
   /** Set if the route returns the error with a status other than the code's usual one. */
   errorStatus?: number | undefined;
@@ -67,10 +65,10 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
     } catch (error) {
       writeError(context, error, deps);
     }
-    // Check only when the response is ready, because the server may have started to shut down in the meantime.
+    // Check only now, because the server may have started to shut down while the response was prepared.
     if (deps.isDraining()) context.set('connection', 'close');
     const seconds = (performance.now() - startedAt) / 1000;
-    // Log after the response has been sent, so that the caller does not wait for the log.
+    // Log after the response has been sent, so that the caller does not wait for it.
     setImmediate(() => finish(context, seconds, deps));
   };
 }
@@ -107,7 +105,7 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
   const error = translateError(thrown);
   const { requestId, operation } = context.state;
   if (error.code === 'service_unavailable' && thrown instanceof GatewayError) {
-    // An intentional error: a required service is unavailable. The stack is our own and explains nothing.
+    // Thrown deliberately because a required service is unavailable. The stack is our own code and explains nothing.
     const { cause } = thrown;
     log.warn(
       {
@@ -128,7 +126,7 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
     );
   }
   // Discard the rest of an unread body, so that the connection can be reused. A chunked body has an unknown length and
-  // each of its chunks takes time, so close its connection instead.
+  // each of its chunks costs time, so close its connection instead.
   if (!context.req.complete && context.req.headers['transfer-encoding'] !== undefined) {
     context.set('connection', 'close');
   } else context.req.resume();
@@ -145,7 +143,7 @@ function finish(context: Context, seconds: number, { log, metrics }: RequestScop
   endSpan(context);
   metrics.observeRequest(operation, context.status, seconds);
   if (isProbe(operation) && context.status < 400) return;
-  // A caller that floods us must not flood the log too.
+  // A caller that floods the gateway must not flood the log as well.
   if (account === undefined && actor === undefined && context.status === 429) return;
   log[context.method === 'GET' ? 'debug' : 'info'](
     {

@@ -20,8 +20,9 @@ import { parseInput } from './validation.ts';
 import type { RawInput } from './validation.ts';
 
 /**
- * One operation of the service. Validation, types and the OpenAPI document are derived from it. Created by `keyRoute`,
- * `adminRoute`, `settingRoute`, `openRoute` or `secretRoute`, which differ in what the handler learns about the caller.
+ * One operation of the service. Validation, types and the OpenAPI document are derived from it. `keyRoute`,
+ * `adminRoute`, `settingRoute`, `openRoute` and `secretRoute` create routes, and differ in what the handler learns
+ * about the caller.
  */
 export type Route = Runnable & Permission;
 
@@ -31,10 +32,12 @@ export type Permission =
   | { readonly authentication: 'admin'; readonly access: Access; readonly act: ActKind }
   | { readonly authentication: 'none' };
 
-/** `setting` replaces stored values and records the changes. `none` only reads or tests something. */
+/** `setting` replaces stored values and records the changes. `none` only reads or tests. */
 type ActKind = 'setting' | 'other' | 'none';
 
-/** A list admits an operator with any of these roles. The handler then checks for the role that the request needs. */
+/**
+ * A list admits an operator with any of these roles. The handler then checks for the role that the request requires.
+ */
 export type Access = OperatorAccess | readonly OperatorAccess[];
 
 interface Runnable extends Operation {
@@ -44,7 +47,7 @@ interface Runnable extends Operation {
   run(request: RawRequest, identity: Identity): Promise<Reply>;
 }
 
-/** `account` is the account whose budget the body counts against. `run` replaces the route's own. */
+/** The request's body counts against the budget of `account`. `run` replaces the route's own. */
 interface Admitted extends Pick<Runnable, 'run'> {
   readonly account: string;
 }
@@ -54,16 +57,14 @@ interface Operation {
   readonly summary: string;
   readonly description?: string;
   readonly tag?: 'Videos' | 'Images' | 'Files' | 'Models' | 'Account' | 'Service' | 'Operators';
-  /** Undefined for our own interface. */
   readonly dialect?: Dialect;
   readonly method: 'get' | 'post' | 'put' | 'delete' | 'options';
-  /** The preferred path, followed by aliases. Parameters are written as `:name`. */
   readonly paths: readonly [string, ...string[]];
   /** Restricts the route to matching addresses. Any other address counts as unknown, even if `paths` matches it. */
   readonly only?: RegExp;
-  /** If undefined, the route has no body and does not read one that is sent. */
+  /** If undefined, the route has no body, and ignores any body that is sent. */
   readonly readBody?: BodyReader;
-  /** The documented body, if it differs from `input`: what clients should send. The route may tolerate more. */
+  /** The body that clients should send, if the route accepts more than that. Defaults to `input`. */
   readonly documentedBody?: z.ZodType;
   /**
    * Whether the route reads one document or many. At most 16 requests read many documents at the same time
@@ -71,16 +72,18 @@ interface Operation {
    */
   readonly reads?: 'one' | 'many';
   readonly isSigned?: (request: RawRequest) => boolean;
-  /** The headers to document. The handler reads them from `meta`. */
+  /** Only for the documentation. The handler reads the headers from `meta`. */
   readonly headers?: z.ZodObject;
-  /** Called before the process listens, for work that would block the event loop later. Long work must run in steps. */
+  /**
+   * Called before the process listens, to do work that would otherwise block the event loop later. Long work must run
+   * in steps.
+   */
   readonly prepare?: () => void;
   readonly success: Success;
-  /** Responses with other statuses that are not errors in the common form. */
+  /** Responses with other statuses that do not have the common error body. */
   readonly otherAnswers?: Readonly<Record<number, Success>>;
-  /** Error codes beyond those of every route, and those that authentication and body imply. */
+  /** Codes in addition to those that every route has, and those that follow from its authentication and body. */
   readonly errors?: readonly ErrorCode[];
-  /** Codes that this route returns with a status other than the usual one. */
   readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
 }
 
@@ -97,7 +100,6 @@ export interface Success {
   /** Undefined if the response is not our own JSON. */
   readonly schema?: z.ZodType;
   readonly event?: z.ZodType;
-  /** A list allows any of its types. `none` means that there is no body. */
   readonly mediaType?: string | readonly string[];
 }
 
@@ -108,20 +110,17 @@ export interface RawRequest extends RawInput {
 export interface RequestMeta {
   readonly id: string;
   concerns(task: string): void;
-  /** The path as sent, without the query. */
   readonly path: string;
   readonly address: string;
-  /** Whether the response must have no body. The route handles the request like a GET. */
+  /** Whether the response must have no body. The request is otherwise handled like a GET. */
   readonly isHead: boolean;
-  /** The trace for everything that the request causes. Undefined if there is none. */
   readonly traceparent: string | undefined;
   /** @param name - In lower case. */
   header(name: string): string | undefined;
-  /** Describes how the client sent the request, so that a create request can recognise repeats. */
   clientTry(): ClientTry;
-  /** Aborts when the caller disconnects. Created on first use. */
+  /** Aborts when the caller disconnects. The signal is created on first use. */
   closed(): AbortSignal;
-  /** Reserves memory, until the response is sent, for what the request derives from its body. Throws GatewayError. */
+  /** Reserves memory for data that is derived from the body, until the response has been sent. Throws GatewayError. */
   reserve(bytes: number): void;
   requireRoom(bytes: number): void;
 }
@@ -139,9 +138,7 @@ interface Operating {
 
 export type KeepAct = (act: ActFacts, run: (note: NoteChanges) => Promise<Reply>) => Promise<Reply>;
 
-/**
- * Whether this is the name or path of a health check, which monitoring calls often. Such requests are never refused.
- */
+/** Whether this is the name or path of a health check. Monitoring calls these often, and they are never refused. */
 export function isProbe(name: string): boolean {
   return /^\/?(?:healthz|readyz)$/.test(name);
 }
@@ -155,8 +152,8 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>;
   readonly mediaType: string;
   /**
-   * Undefined for an empty body. A list contains the parts in order, for bodies too large for one string. If the length
-   * of a stream is known, the `content-length` header contains it.
+   * Undefined for an empty body. A list contains the parts of a body that is too large for one string, in order. If a
+   * stream's length is known, the `content-length` header contains it.
    */
   readonly body?: string | Buffer | Readable | Made | readonly BodyPart[];
   readonly onEnd?: () => void;
@@ -190,7 +187,6 @@ export function partsReply(
   return { status: 200, headers, mediaType: jsonMediaType, body };
 }
 
-/** Returns a reply that is produced while it is sent, no faster than the caller reads. */
 export function madeWhileSent(
   body: AsyncIterable<string>,
   about: Pick<Reply, 'headers' | 'mediaType' | 'onEnd'>,
@@ -239,11 +235,13 @@ interface Noting {
 
 interface Operated {
   readonly access: Access;
-  /** Set if the response contains only configured prices or the caller's own text, so no amounts need to be hidden. */
+  /**
+   * Set if the response contains only configured prices or the caller's own text, so that no amounts need to be hidden.
+   */
   readonly isShownWhole?: true;
-  /** Marks an action that any operator may perform, so that it is recorded although its `access` is `read`. */
+  /** Marks an action that any operator may perform. It is recorded although its `access` is `read`. */
   readonly isAct?: true;
-  /** Body fields that the audit log must not record. `all` is for routes that change nothing. */
+  /** Body fields that the audit log must not record. Use `all` for routes that change nothing. */
   readonly unrecorded?: 'all' | readonly string[];
 }
 
@@ -306,7 +304,7 @@ function operatedRoute<Input extends InputSchema>(
       const handled = async (note: NoteChanges = () => undefined) =>
         handle({ ...input, meta: request.meta, ...operating, note });
       const act = isAct ? operatorActOf(operation.operationId, input, hidden) : undefined;
-      // The audit log keeps the amounts, for operators who may see them.
+      // Record before hiding, because operators who may see amounts read them in the audit log.
       const recorded = act === undefined ? () => handled() : () => keep(act, handled);
       const reply = await (showsAmounts ? recorded() : hideAmounts(recorded));
       return operation.method === 'get' && act === undefined ? withVersion(reply, request.meta) : reply;
@@ -314,7 +312,6 @@ function operatedRoute<Input extends InputSchema>(
   };
 }
 
-/** Adds an `etag`, and omits the body if the caller already has this version. */
 function withVersion(reply: Reply, meta: RequestMeta): Reply {
   const { status, headers, body } = reply;
   if (status !== 200 || typeof body !== 'string') return reply;

@@ -11,11 +11,10 @@ import { answerUnreadable, headerProblem, refuseRequest } from './unreadable.ts'
 export interface HttpServerOptions {
   readonly app: Pick<GatewayApp, 'callback' | 'drain'>;
   readonly host: string;
-  /** 0 selects any free port. */
+  /** 0 means any free port. */
   readonly port: number;
   /** Defaults to half the number of files that the process may open, up to 8,192. */
   readonly connectionsMax?: number;
-  /** Defaults to 0, which means no minimum. */
   readonly answerBytesPerSecondMin?: number;
   readonly headersTimeoutMs?: number;
 }
@@ -23,23 +22,26 @@ export interface HttpServerOptions {
 export interface RunningHttpServer {
   readonly url: string;
   /**
-   * Stops accepting connections, responds to waiting requests immediately, and lets the others finish. Cuts off
+   * Stops accepting connections, responds to waiting requests immediately, and lets all others finish. Cuts off
    * requests that are still running after `graceMs`.
    */
   close(graceMs: number): Promise<void>;
 }
 
 const headersTimeoutMsDefault = 15_000;
-/** How often to look for slow connections, in milliseconds. This is also the longest delay before one is cut. */
+/** How often to check for slow connections, in milliseconds. This is also the longest delay before one is closed. */
 const timeoutCheckMs = 1_000;
-/** The limit for headers and body together: enough for 64 MiB of images over a slow line. */
+/** The limit for headers and body together. Long enough to send 64 MiB of images over a slow line. */
 const requestTimeoutMs = 120_000;
-/** Longer than the idle timeouts of common load balancers, so that none sends a request on a closing connection. */
+/**
+ * Longer than the idle timeouts of common load balancers, so that none of them sends a request on a connection that is
+ * being closed.
+ */
 const keepAliveTimeoutMs = 75_000;
 const idleSweepMs = 100;
 /**
  * How many connections the system queues while the event loop is busy. Clients retry further connections after 1, 3 and
- * 7 s. Node's default is 511. The system's own limit (`net.core.somaxconn`) applies too.
+ * 7 s. Node's default is 511. The system's own limit (`net.core.somaxconn`) also applies.
  */
 const backlog = 8_192;
 
@@ -71,7 +73,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
 
 function receive(server: Server, handle: RequestListener, limits: ConnectionLimits): void {
   const connections = limitConnections(server, limits);
-  // Node's own method, which `close` calls too, cuts off responses that are written but not completely sent.
+  // `close` calls Node's own method too, which would cut off responses that are written but not completely sent.
   server.closeIdleConnections = () => connections.closeIdle(hasMore);
   answerInTurn(server);
   server.on('request', (request, response) => {
@@ -88,7 +90,7 @@ function receive(server: Server, handle: RequestListener, limits: ConnectionLimi
 }
 
 function openFilesMax(): number | undefined {
-  // Otherwise the report would look up the host names of all peers and wait for them.
+  // Without this, creating the report looks up the host names of all peers, and waits for them.
   Reflect.set(process.report, 'excludeNetwork', true);
   return openFilesSchema.safeParse(process.report.getReport()).data?.userLimits.open_files.soft;
 }

@@ -7,7 +7,7 @@ import type { Reply, RequestMeta, Route } from './route.ts';
 
 const rangePattern = /^bytes=(\d*)-(\d*)$/;
 
-/** Files come from upstreams. These headers let a browser display them without executing anything. */
+/** Files come from upstreams. With these headers, a browser can display them without executing anything. */
 const safetyHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
@@ -33,11 +33,13 @@ export interface FileAsked {
   readonly mediaType: string;
   /** How long the caller may cache the file, in seconds. */
   readonly maxAge: number;
-  /** How long a redirect to the storage itself may be valid, in seconds. 0 means no redirect. */
+  /** How long a redirect to the storage itself may stay valid, in seconds. 0 means no redirect. */
   readonly directSeconds?: number;
 }
 
-/** How long a direct address may be valid, in seconds. A player requests a whole film, in parts, from one address. */
+/**
+ * How long a direct address may stay valid, in seconds. A player requests a whole film, part by part, from one address.
+ */
 const directSecondsMax = 3_600;
 
 type ReadableStorage = Pick<ResultStorage, 'stat' | 'read' | 'directAddress'>;
@@ -85,7 +87,10 @@ function sendTo(location: string): Reply {
   return { status: 302, mediaType: 'text/plain; charset=utf-8', headers };
 }
 
-/** Returns undefined for the whole file. RFC 9110 permits that for multiple ranges, other units and invalid values. */
+/**
+ * Returns undefined for the whole file. RFC 9110 permits sending the whole file for multiple ranges, other units and
+ * invalid values.
+ */
 function rangeOf(meta: RequestMeta, { bytes, etag }: StoredFile): ByteRange | 'unsatisfiable' | undefined {
   const match = rangePattern.exec(meta.header('range') ?? '');
   const condition = meta.header('if-range');

@@ -5,7 +5,6 @@ import type { RouteDeps } from './deps.ts';
 
 export type TaskChangesDeps = Pick<RouteDeps, 'tasks' | 'watcher' | 'isDraining' | 'now'>;
 
-/** How long to pause after a wait that returned immediately, in milliseconds. */
 const pauseMs = 1_000;
 
 interface Reading {
@@ -14,7 +13,7 @@ interface Reading {
 }
 
 /**
- * Yields a task in its current state, and again at each new status until the task is finished. Yields undefined
+ * Yields a task in its current state, and again at each new status until the task has finished. Yields undefined
  * whenever `everyMs` passes without a change. Stops early if the reader disconnects or the process is shutting down.
  */
 export async function* changesOf(

@@ -5,7 +5,7 @@ import type { Task } from '../task/record.ts';
 /** Lets requests wait for a task's next status. One query at a time serves all of them. */
 export interface TaskWatcher {
   /**
-   * Resolves with the task as soon as its status differs from `status`. Resolves with undefined if time runs out, the
+   * Resolves to the task as soon as its status differs from `status`. Resolves to undefined if time runs out, the
    * caller disconnects, the server shuts down, or the account has too many waits while others need room.
    */
   waitForChange(wait: Wait): Promise<Task | undefined>;

@@ -1,26 +1,23 @@
 /** How long all jobs together may run per event loop turn, in milliseconds. */
 const sliceMs = 8;
 const begunAtOnceMax = 64;
-/** For how many consecutive turns the jobs can be deferred. */
 const putOffTurnsMax = 64;
 
 type Work = () => void;
 
 /**
  * Lets jobs share the event loop with everything else. A job runs immediately if the jobs of this turn have used less
- * than one slice, and otherwise in a later turn. Holders take turns, so that one with many connections does not delay
- * the others. The jobs of one holder run in order of arrival. Work that a job triggers by resolving a promise counts
- * too.
+ * than one slice, and otherwise in a later turn. Holders alternate, so that one with many connections does not delay
+ * the others. A holder's jobs run in order of arrival. Work that a job triggers by resolving a promise counts too.
  */
 export class TimeSlice {
   private beganAt: number | undefined;
   private isPutOff = false;
   private putOffTurns = 0;
-  /** The jobs by holder, in the order in which holders take turns. Every holder in the map has at least one job. */
+  /** The jobs by holder. Holders are served in this order, and each has at least one job. */
   private readonly waiting = new Map<string, Set<Work>>();
   private readonly holders = new Map<Work, string>();
 
-  /** Runs the job now or later. A job that is already waiting is not queued twice. */
   run(holder: string, work: Work): void {
     if (this.holders.size > 0 || this.isOver()) this.wait(holder, work);
     else this.begin(work);
@@ -34,7 +31,7 @@ export class TimeSlice {
   /** Defers all jobs to the next event loop turn, which shortens the current one. */
   putOff(): void {
     if (this.isPutOff || this.putOffTurns === putOffTurnsMax) return;
-    // Begin a slice if none has begun. Usually the first job does.
+    // The slice normally begins with the first job. There may have been none yet.
     this.isOver();
     this.isPutOff = true;
     this.putOffTurns += 1;
@@ -56,7 +53,7 @@ export class TimeSlice {
     this.waiting.set(holder, works.add(work));
   }
 
-  /** Whether the slice is exhausted. If no slice has begun, begins one and schedules its end. */
+  /** Whether the slice is exhausted. Begins a slice and schedules its end if there is none. */
   private isOver(): boolean {
     if (this.beganAt !== undefined) return this.isPutOff || performance.now() - this.beganAt >= sliceMs;
     this.beganAt = performance.now();

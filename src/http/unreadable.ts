@@ -16,7 +16,7 @@ const unreadable: EarlyAnswer = {
   code: '',
 };
 
-/** The message for Node's own limit. The parser responds before the route is known. */
+/** Node's own limit on headers. The parser responds before the route is known. */
 export const headersTooLarge = 'The address and the headers together exceed 16 KiB.';
 
 const refusals: Readonly<Record<string, EarlyAnswer>> = {
@@ -33,12 +33,12 @@ const refusals: Readonly<Record<string, EarlyAnswer>> = {
   },
 };
 
-/** How long the response may take to reach the caller before the connection is cut, in milliseconds. */
+/** How long the response may take to reach the caller before the connection is closed, in milliseconds. */
 const lingerMs = 1_000;
 
 /**
  * Responds to input that the parser could not read. `answered` means that a response has already begun on the
- * connection, which a second one would corrupt.
+ * connection. A second response would corrupt it.
  */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
   if (error.code === 'ECONNRESET' || !socket.writable || answered) socket.destroy();
@@ -64,7 +64,8 @@ function endWith(socket: Socket, refusal: EarlyAnswer): void {
 }
 
 /**
- * Returns undefined for at most one Authorization header and, as HTTP/1.1 requires, one Host header (optional in 1.0).
+ * Returns undefined if there is at most one Authorization header and, as HTTP/1.1 requires, one Host header (optional
+ * in 1.0).
  */
 export function headerProblem({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   let hosts = 0;

@@ -20,7 +20,7 @@ export interface RawInput {
 }
 
 function issueError(issue: z.core.$ZodIssue, input: RawInput): GatewayError {
-  // The first element is the part of the request. If that part is missing altogether, there is no further path.
+  // The path starts with the part of the request. If that part is missing altogether, there is no further path.
   const param = formatParam(issue.path.slice(1));
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = someNames(issue.keys);

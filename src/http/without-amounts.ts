@@ -8,10 +8,9 @@ import type { Reply } from './route.ts';
  * more. Sentences may add a sign and the currency.
  */
 const amount = /[-+−]?\b\d+\.\d{6,}\b(?: [A-Z]{3}\b)?/g;
-/** Fields with amounts in other forms: costs and balances reported by vendors, and micro-units. */
+/** Fields whose amounts have other forms: costs and balances reported by vendors, and micro-units. */
 const otherAmounts: ReadonlySet<string> = new Set(['upstream_cost', 'upstream_balance', 'cost', 'least']);
 
-/** Runs a request for an operator without the `amounts` role, and removes amounts from its reply or refusal. */
 export async function hideAmounts(run: () => Promise<Reply>): Promise<Reply> {
   try {
     return withoutAmounts(await run());

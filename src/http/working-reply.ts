@@ -14,15 +14,14 @@ export interface Watching {
 export interface Work {
   readonly run: (watching: Watching) => Promise<object>;
   readonly signal: AbortSignal;
-  /** Called if the work fails. The caller receives only the translated error. */
   readonly onError: (error: unknown) => void;
   readonly everyMs?: number;
 }
 
 /**
- * Reports on long-running work in lines of JSON. While the work runs, `{"progress":…}` keeps proxies from closing the
- * connection. The last line is `{"result":…}`, or an error with the common body. The work begins immediately, even if
- * the reader disconnects before reading anything.
+ * Reports the progress of long-running work as lines of JSON. While the work runs, `{"progress":…}` keeps proxies from
+ * closing the connection. The last line is `{"result":…}`, or an error with the common body. The work begins
+ * immediately, even if the reader disconnects before reading anything.
  */
 export function workingReply({ run, signal, onError, everyMs = 1000 }: Work): Reply {
   let progress: object = {};
@@ -44,7 +43,7 @@ export function workingReply({ run, signal, onError, everyMs = 1000 }: Work): Re
   return { status: 200, headers: {}, mediaType: workingMediaType, body };
 }
 
-/** Runs one job of a kind at a time on this node. Other callers get `refusal` as an error. */
+/** Runs one job of a kind at a time on this node. Concurrent callers get `refusal` as an error. */
 export function oneAtATime(refusal: string): (work: Work) => Reply {
   let isRunning = false;
   return ({ run, ...work }) => {

@@ -4,9 +4,8 @@ import type { ParameterizedContext } from 'koa';
 import { isMade } from './route.ts';
 import type { BodyPart, Reply } from './route.ts';
 
-/** How long a caller may leave its response unread before it is disconnected, in milliseconds. */
 const unreadAnswerMs = 60_000;
-/** Up to this size in bytes, one copy and one write are cheaper than a stream. */
+/** In bytes. Up to this size, one copy and one write are cheaper than a stream. */
 const joinedBytesMax = 64 * 1024;
 /** Longer bodies are written in pieces of this size, so that the connection can measure how fast the caller reads. */
 const pieceBytes = 16 * 1024;
@@ -14,7 +13,7 @@ const pieceBytes = 16 * 1024;
 export function writeReply(context: ParameterizedContext, reply: Reply): void {
   const { status, headers, mediaType, body = '', onEnd } = reply;
   const { socket } = context;
-  // Applies until the response is flushed. Node's keep-alive timeout applies after that.
+  // Applies until the response has been flushed. After that, Node's keep-alive timeout applies.
   socket.setTimeout(unreadAnswerMs);
   if (onEnd !== undefined) reportEnd(context.res, onEnd);
   context.status = status;

@@ -9,7 +9,7 @@ export interface ImageAnswer {
   readonly parts: readonly BodyPart[];
   readonly headers: Readonly<Record<string, string>>;
   readonly replayed: boolean;
-  /** Called once the response has been written completely, or when the caller disconnects before that. */
+  /** Called when the response has been written completely or the caller has disconnected. */
   readonly onEnd?: () => void;
 }
 
@@ -19,18 +19,16 @@ export interface AnswerOnceDeps {
 }
 
 export interface ImageAnswerRequest extends RepeatRequest {
-  /** Returns a signal that aborts when the caller disconnects. The signal is created on the first call. */
   readonly closed: () => AbortSignal;
   readonly presentError: (error: GatewayError) => string;
 }
 
-/** Produces the response to the image request with this id, and passes it to `keep` before it is paid for. */
+/** Produces the response to the image request with this id, and passes it to `keep` before the images are charged. */
 export type MakeAnswer = (
   image: string,
   keep?: (parts: readonly BodyPart[]) => Promise<void>,
 ) => Promise<readonly BodyPart[]>;
 
-/** Responds to an image request. A repeat causes no second upstream call and gets the response to the first request. */
 export async function answerOnce(
   ask: ImageAnswerRequest,
   make: MakeAnswer,
@@ -67,9 +65,7 @@ function succeeded(parts: readonly BodyPart[]): Answer {
   return { status: 200, mayRetry: true, parts };
 }
 
-/**
- * Responds to a request with an idempotency key. The response is stored before it is paid for, so a repeat can get it.
- */
+/** Responds to a request with an idempotency key. Stores the response before charging, so that a repeat can get it. */
 async function keepThenAnswer(claim: Claim, ask: ImageAnswerRequest, make: MakeAnswer): Promise<ImageAnswer> {
   try {
     const parts = await make(claim.made, (made) => claim.keep(succeeded(made)));

@@ -43,7 +43,7 @@ export interface ChannelCall {
 
 /**
  * Calls a channel. If the channel renders fewer images per call than requested, makes multiple calls in parallel, and
- * fails only if none of them delivers an image. Never throws because of the upstream's behaviour.
+ * fails only if all of them fail. Never throws because of the upstream's behaviour.
  */
 export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   const { channel, candidate, request, provider, perCall } = call;
@@ -62,7 +62,6 @@ export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   return { kind: 'failed', error: mostSevere(errors), ambiguous };
 }
 
-/** How often to poll if an upstream responds with a job. */
 const resumeEveryMs = 2_000;
 
 /**
@@ -104,7 +103,7 @@ function splitCount(n: number, perCall: number): number[] {
   return Array.from({ length: Math.ceil(n / perCall) }, (_, index) => Math.min(perCall, n - index * perCall));
 }
 
-/** Wraps an unexpected error of the adapter as ambiguous, because the request may have been accepted. */
+/** Wraps the adapter's unexpected errors as ambiguous, because the request may have been accepted. */
 function asUpstreamError(error: unknown, { channel }: RouteCandidate): UpstreamError {
   if (error instanceof UpstreamError) return error;
   return new UpstreamError('ambiguous', `The adapter of ${channel} failed.`, {
@@ -114,7 +113,8 @@ function asUpstreamError(error: unknown, { channel }: RouteCandidate): UpstreamE
 }
 
 /**
- * Determines which failure counts if multiple calls failed. A call that may have been accepted outweighs any refusal.
+ * If multiple calls failed, the failure with the highest number counts. A call that may have been accepted outweighs
+ * any refusal.
  */
 const gravity: Record<UpstreamOutcome, number> = {
   ambiguous: 4,
@@ -153,7 +153,7 @@ async function merge(answers: readonly GeneratedImages[]): Promise<Delivery> {
 type Usage = NonNullable<SettleFacts['usage']>;
 
 /**
- * Adds up the counts that every response reports. Omits all others, because a partial total would be charged as if it
+ * Adds up the counts that every response reports. Omits the others, because a partial total would be charged as if it
  * were complete.
  */
 function sumUsage(usages: readonly (Usage | undefined)[]): Usage | undefined {

@@ -14,16 +14,15 @@ export interface ConverterDeps {
   readonly openMedia: GuardedClient['openMedia'];
   readonly workspace: ImageWorkspace;
   readonly pixelsMax: number;
-  /** Reserves disk space for a file. Throws GatewayError if too little is left. */
   readonly reserve: (bytes: number) => void;
 }
 
 /**
- * Converts a request's images to the forms that a channel accepts. Each address is fetched once and each image written
- * once, however many channels are tried.
+ * Converts a request's images to the forms that a channel accepts. However many channels are tried, each address is
+ * fetched once and each image written once.
  */
 export interface ImageConverter {
-  /** Throws `invalid_parameter` or `media_url_not_allowed`, naming the image. */
+  /** Throws `invalid_parameter` or `media_url_not_allowed` with the parameter that contains the image. */
   convert(request: ImageRequest, forms: readonly ImageForm[]): Promise<ImageRequest>;
 }
 
@@ -52,7 +51,7 @@ export function createImageConverter(deps: ConverterDeps): ImageConverter {
       case 'url':
         return once(input.url, () => fetchImage(input.url, param, deps));
       case 'file':
-        // The channel accepts data, so the adapter encodes the file while sending it.
+        // The adapter encodes the file while sending it.
         return input;
       case 'data':
         return once(input, () => toFile(input, deps));
@@ -65,7 +64,7 @@ export function createImageConverter(deps: ConverterDeps): ImageConverter {
     async convert(request, forms) {
       const { images, mask } = request;
       const single = images.length === 1;
-      // Waits for all conversions even if one fails so that none of them writes into a workspace that is being
+      // Wait for all conversions, even if one fails, so that none of them writes into a workspace that is being
       // removed.
       const converted = await Promise.allSettled(
         images.map((image, index) => convertOne(image, forms, single ? 'image' : `image[${index}]`)),

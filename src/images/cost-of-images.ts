@@ -12,8 +12,8 @@ type DeliveredAnswer = Extract<ChannelAnswer, { kind: 'delivered' }>;
 type Plan = Pick<RoutePlan, 'basis' | 'currency'>;
 
 /**
- * Returns the upstream's cost: as reported or, if not reported, as calculated by the channel's rules. Includes the
- * other calls that may have been billed.
+ * Returns the cost that the upstream reported, or else the cost by the channel's rules. Includes the other calls that
+ * may have been billed.
  */
 export function costOfImages(
   { channel, request }: ChannelCall,

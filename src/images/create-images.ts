@@ -58,9 +58,8 @@ export interface CreateImagesCommand {
   readonly asTask: AsTask;
   readonly traceparent?: string;
   readonly closed: () => AbortSignal;
-  /** Reserves memory until the response is sent. Throws GatewayError if too little is left. */
   readonly reserve: (bytes: number) => void;
-  /** Throws GatewayError if this much memory is not available now. */
+  /** Throws GatewayError if this much memory is not available now. Reserves nothing. */
   readonly requireRoom: (bytes: number) => void;
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   readonly present: AnswerPresenter;
@@ -83,8 +82,8 @@ export type CreatedImages =
 export type CreateImages = (command: CreateImagesCommand) => Promise<CreatedImages>;
 
 /**
- * Creates the service that renders images while the caller waits, or creates a task, depending on the plan's first
- * channel.
+ * Creates the service that renders images while the caller waits, or creates a task. The plan's first channel decides
+ * which.
  */
 export function createImageService(deps: CreateImagesDeps): CreateImages {
   return async (command) => {
@@ -109,7 +108,7 @@ export function createImageService(deps: CreateImagesDeps): CreateImages {
   };
 }
 
-/** Drops channels that respond with data if no copies are stored, because there would be no links to their images. */
+/** Drops channels that respond with data if copies are not stored, because there would be no links to their images. */
 function withLinks(
   plan: RoutePlan,
   { request, asTask }: { readonly request: ImageRequest; readonly asTask: boolean },
@@ -152,14 +151,14 @@ async function renderImages(
     const answer = await answerOnce(
       ask,
       async (image, keepParts) => {
-        // The media are linked only for the first request. A repeat gets the stored response even if a file has been
-        // deleted since.
+        // Link the media only for the first request. A repeat gets the stored response even if a file has been deleted
+        // since.
         const request = await deps.linkMedia(command.request, caller);
         const needsStorage = (channel: string) =>
           request.responseFormat === 'url' && answersWithData(whole, channel);
         const plan = await withStorage(whole, needsStorage, deps.storageRefusal);
-        // The images would have to be fetched. If there is no memory for them, the request is refused before it is
-        // rendered and billed.
+        // The images would have to be fetched. Without memory for them, refuse the request before it is rendered and
+        // billed.
         const isFetched = request.responseFormat === 'b64_json' && candidatesWithLinks(plan).length > 0;
         if (isFetched) command.requireRoom(dataBytes);
         const partsOf = (made: Delivery) => present.images(made, plan.warnings);

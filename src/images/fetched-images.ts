@@ -9,7 +9,7 @@ export interface FetchedImages {
 
 export interface FetchedSpace {
   /**
-   * Throws NoRoomError if the account, or all accounts together, would use too much memory, and GatewayError if this
+   * Throws NoRoomError if the account, or all accounts together, would use too much memory. Throws GatewayError if this
    * request alone would.
    */
   readonly reserve: (bytes: number) => void;

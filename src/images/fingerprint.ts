@@ -5,7 +5,7 @@ import type { ImageInput, ImageRequest } from '../models/request.ts';
 
 /**
  * Returns the same fingerprint for requests that ask for the same thing. Files are compared by content, not location.
- * `more` is what the caller asked for besides the images.
+ * `more` is everything else that the caller requested.
  */
 export async function fingerprintImage(
   request: ImageRequest,

@@ -34,7 +34,6 @@ export interface GenerateDeps extends SettleDeps {
 export type CallForImage = (image: string, call: ChannelCall) => Promise<ChannelAnswer>;
 
 export interface GenerateCommand {
-  /** The image request's id (`img_…`), used in place of a task id in ledger entries. */
   readonly image: string;
   readonly account: string;
   readonly by: Spender;
@@ -42,7 +41,7 @@ export interface GenerateCommand {
   readonly plan: RoutePlan;
   readonly converter: ImageConverter;
   readonly inForm: (delivery: Delivery, channel: string) => Promise<Delivery>;
-  /** Stores the response before it is paid for. If undefined, the response is not available to repeats. */
+  /** Stores the response before the images are charged. If undefined, the response is not available to repeats. */
   readonly keep?: (delivery: Delivery) => Promise<void>;
   readonly traceparent?: string;
 }
@@ -56,8 +55,8 @@ export interface Generated {
 export type Generate = (command: GenerateCommand) => Promise<Generated>;
 
 /**
- * Renders images while the caller waits: takes the hold, calls the upstream and settles, all under this process's
- * lease. Resolves with the images that arrived and are paid for. Throws GatewayError if nothing was charged. The images
+ * Renders images while the caller waits. Takes the hold, calls the upstream and settles, all under this process's
+ * lease. Resolves to the images that arrived and are paid for. Throws GatewayError if nothing was charged. The images
  * are charged even if the caller disconnects.
  */
 export function createGenerate(deps: GenerateDeps): Generate {
@@ -65,9 +64,9 @@ export function createGenerate(deps: GenerateDeps): Generate {
 
   return async (command) => {
     const { image: task, account, by, plan } = command;
-    // Prepared before the hold is taken, because an image that cannot be fetched is the caller's mistake.
+    // Prepare the call before taking the hold, because an image that cannot be fetched is the caller's mistake.
     const prepared = await prepareFirst(command, deps);
-    // Read after the preparation, which takes time.
+    // Read the terms after the preparation, which takes time.
     const terms = await deps.holdTerms(account, by);
     const watched = await deps.imageLeases.watch(task);
     let fate: 'open' | 'closed' | 'promised' = 'open';
@@ -150,7 +149,7 @@ async function attempt(
 }
 
 /**
- * Tries the channels in order. Continues with the next one only if the current one has definitely not accepted the
+ * Tries the channels in order. Continues with the next channel only if the current one has definitely not accepted the
  * request.
  */
 async function tryCandidates(
@@ -163,7 +162,7 @@ async function tryCandidates(
   for (const [index, candidate] of command.plan.candidates.entries()) {
     const prepared = index === 0 ? first : await prepare(candidate, command, deps);
     if (prepared === undefined) continue;
-    // Confirmed before each call, because another process may have closed the hold while this one was stalled.
+    // Confirm before each call, because another process may have closed the hold while this one was stalled.
     if (!(await watched.confirm())) {
       const error = serviceUnavailable('the request could not be sent before its lease ended');
       return { kind: 'failed', error, note: 'the lease was lost before it was sent' };
@@ -224,8 +223,8 @@ async function passGate(
 }
 
 /**
- * Releases the hold. Returns false if that fails, and the hold is then closed in the background. Either way, the caller
- * gets the upstream's error.
+ * Releases the hold. Returns false if that fails, in which case the hold is closed in the background. Either way, the
+ * caller gets the upstream's error.
  */
 async function release(
   { note, upstream }: Pick<Failed, 'note' | 'upstream'>,
@@ -242,7 +241,7 @@ async function release(
   }
 }
 
-/** Stores a response for repeats. If that fails, the response is still sent. */
+/** Stores a response for repeats. The response is sent even if that fails. */
 async function keepAnswer({ keep, image }: GenerateCommand, delivery: Delivery, log: Logger): Promise<void> {
   try {
     await keep?.(delivery);

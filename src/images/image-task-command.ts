@@ -33,12 +33,12 @@ export async function imageTaskCommand(
 
 /**
  * Limits for the base64 text of all images together, and for everything else as JSON. Both are stored in one document,
- * which can have at most 16 MiB.
+ * which MongoDB limits to 16 MiB.
  */
 const charactersMax = 12 * 1024 * 1024;
 const restBytesMax = 2 * 1024 * 1024;
 
-/** How many times the text is in memory: as data, in its document, as ciphertext, and in the stored form. */
+/** How many copies of the text are in memory: as data, in its document, as ciphertext, and in the stored form. */
 const copies = 4;
 
 function checkedSize({ images, mask, ...rest }: ImageRequest): number {
@@ -51,7 +51,7 @@ function checkedSize({ images, mask, ...rest }: ImageRequest): number {
       { param: 'image' },
     );
   }
-  // Checked as JSON, because one byte of a form can become six bytes of JSON.
+  // Measure the JSON, because one byte of a form can become six bytes of JSON.
   if (Buffer.byteLength(JSON.stringify(rest)) <= restBytesMax) return characters;
   throw new GatewayError(
     'request_too_large',

@@ -8,8 +8,8 @@ export interface ImageFacts {
 export const inspectedBytesMax = 1024 * 1024;
 
 /**
- * Reads an image's facts from its bytes alone, ignoring its name and declared media type. Returns undefined for
- * anything but PNG, JPEG, GIF and WebP.
+ * Reads an image's facts from its bytes alone, ignoring its name and declared media type. Returns undefined unless the
+ * image is a PNG, JPEG, GIF or WebP.
  */
 export function inspectImage(bytes: Uint8Array): ImageFacts | undefined {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, inspectedBytesMax));
@@ -54,7 +54,7 @@ function readWebp(data: Buffer): ImageFacts | undefined {
     case 'VP8L': {
       if (data[20] !== 0x2f) return undefined;
       const bits = data.readUInt32LE(21);
-      // Width and height have 14 bits each.
+      // The width and height have 14 bits each.
       return { mediaType, width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
     }
     case 'VP8 ':
@@ -84,7 +84,7 @@ function readJpeg(data: Buffer): ImageFacts | undefined {
   return undefined;
 }
 
-/** Whether the marker is one of SOF0 to SOF15. Three codes in that range mean something else. */
+/** Whether the marker is one of SOF0 to SOF15. Three codes in that range have other meanings. */
 function isFrameHeader(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }

@@ -9,7 +9,7 @@ export interface PinnedPlan {
 export interface PinContext {
   readonly channels: Channels;
   /**
-   * Whether the request has an Idempotency-Key. A repeat must take the same route, so the channel is not drawn at
+   * Whether the request has an Idempotency-Key. A repeat must use the same route, so the channel is not chosen at
    * random.
    */
   readonly keyed: boolean;

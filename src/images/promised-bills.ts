@@ -21,14 +21,14 @@ export type BillState = 'written' | 'noted' | 'unwritten';
 export interface PromisedBills {
   promise(bill: PromisedBill, write: () => Promise<BillState>): void;
   /**
-   * Waits until every bill is stored outside this process, but no longer than `maxMs`. Then logs the remaining bills,
-   * so an operator can charge them.
+   * Waits until every bill is stored outside this process, but no longer than `maxMs`. Logs the remaining bills, so
+   * that an operator can charge them.
    */
   stop(maxMs: number): Promise<void>;
 }
 
 /**
- * Creates an empty list of unwritten bills. While the ledger is unavailable, the list cannot grow, because no holds are
+ * Creates an empty list of unwritten bills. The list cannot grow while the ledger is unavailable, because no holds are
  * taken.
  */
 export function createPromisedBills(log: Logger): PromisedBills {

@@ -20,7 +20,7 @@ import { measuredImage, measuredLink } from './measure-image.ts';
 
 export interface ResultFormDeps {
   readonly openLink: OpenLink;
-  /** Undefined if results are not stored. Results that are data stay data in that case. */
+  /** Undefined if results are not stored. In that case, results that are data remain data. */
   readonly keepImages?: KeepImages | undefined;
   readonly openStored: (task: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   readonly pause?: (ms: number) => Promise<unknown>;
@@ -36,10 +36,6 @@ export interface AskedForm {
 }
 
 export interface ResultForms {
-  /**
-   * Converts results to the requested form, and drops those that cannot be converted. Throws GatewayError if none is
-   * left.
-   */
   readonly convert: (delivery: Delivery, asked: AskedForm) => Promise<Delivery>;
   readonly asData: (
     task: LinkedTask,
@@ -55,7 +51,7 @@ interface StreamedData {
   readonly pieces: AsyncIterable<string | Uint8Array>;
 }
 
-/** The task whose links are opened. Its channel determines where they may lead. */
+/** The task whose links are opened. Its channel determines which addresses the links may have. */
 type LinkedTask = Pick<Task, 'id' | 'channel'>;
 
 const fetchTimeoutMs = 60_000;
@@ -139,7 +135,7 @@ async function linked(
 
 const keepEveryMs = 1_000;
 const keepMaxMs = 60_000;
-/** An attempt to store images counts as waiting after this time. */
+/** In milliseconds. An attempt to store images counts as waiting after this time. */
 const keepAtOnceMs = 5_000;
 
 interface StorageWait
@@ -147,7 +143,7 @@ interface StorageWait
 
 /**
  * Stores images that the upstream has already rendered. The storage may be full, unreachable or unresponsive, so the
- * caller waits up to a minute, if the process has memory for the images.
+ * caller waits up to a minute, provided that the process has memory for the images.
  */
 async function keptInTime<Kept>(
   keep: () => Promise<Kept>,
@@ -202,7 +198,7 @@ async function measured(delivery: Delivery, openHead: Parameters<typeof measured
   return { ...delivery, images, facts: factsOf(delivery, images) };
 }
 
-/** Reads the first chunk immediately so that the promise rejects if the file cannot be opened. */
+/** Reads the first chunk immediately, so that the promise rejects if the file cannot be opened. */
 async function withHead(rest: AsyncGenerator<Uint8Array, void, undefined>): Promise<StreamedData> {
   const first = await rest.next();
   const head = first.done === true ? '' : first.value;
@@ -215,7 +211,7 @@ async function withHead(rest: AsyncGenerator<Uint8Array, void, undefined>): Prom
 
 /**
  * Reduces the facts to the images that arrived. An upstream counts the tokens of all images that it rendered, so the
- * arrived images are charged for their share, rounded up.
+ * images that arrived are charged for their share, rounded up.
  */
 function factsOf(
   { images: { length: made }, facts }: Delivery,
@@ -240,7 +236,7 @@ async function arrived(images: readonly Promise<GeneratedImage>[]): Promise<Gene
   return there;
 }
 
-/** Encodes the data in chunks so that an image never becomes a single string. */
+/** Encodes the data in chunks, so that an image never becomes a single string. */
 async function encode(body: AsyncIterable<Uint8Array>, reserve: AskedForm['reserve']): Promise<Base64Blob> {
   const chunks: Buffer[] = [];
   for await (const text of base64Of(body)) {
@@ -263,7 +259,7 @@ async function* base64Of(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
     const whole = rest.length - (rest.length % 3);
     yield encoded(rest.subarray(0, whole));
     rest = rest.subarray(whole);
-    // Reading from a disk would otherwise monopolize the event loop.
+    // Yield, because reading from a disk would otherwise monopolise the event loop.
     await turn();
   }
   if (!isChecked) checkImage(rest);
@@ -271,7 +267,7 @@ async function* base64Of(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
 }
 
 /**
- * Refuses empty files, HTML and JSON, for example a page that explains why there is no image. Accepts everything else,
+ * Refuses empty files, HTML and JSON, such as a page that explains why there is no image. Accepts everything else,
  * because an upstream may use a format that we do not know.
  */
 function checkImage(head: Buffer): void {

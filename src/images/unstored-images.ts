@@ -1,9 +1,9 @@
 import { createPlaces } from '../base/places.ts';
 
-/** Images that this worker has rendered but not yet stored, and that exist nowhere else. */
+/** Images that this worker has rendered but not stored yet. They exist nowhere else. */
 export interface UnstoredImages {
   /**
-   * Counts the images while they are being stored. After a failed attempt, `mayWait` says whether they may stay in
+   * Counts the images while they are being stored. After a failed attempt, `mayWait` reports whether they may stay in
    * memory for another one.
    */
   hold<Result>(images: HeldImages, store: (mayWait: () => boolean) => Promise<Result>): Promise<Result>;
@@ -20,7 +20,7 @@ interface HeldImages {
 }
 
 const accountShare = 0.75;
-/** The share of the memory up to which new renders start. The rest is for renders in flight. */
+/** The share of the memory up to which new renders start. The rest is reserved for renders in flight. */
 const rendersUpTo = 0.5;
 
 export function createUnstoredImages(bytesMax: number): UnstoredImages {
@@ -29,7 +29,7 @@ export function createUnstoredImages(bytesMax: number): UnstoredImages {
   let waiting = 0;
   return {
     async hold({ account, bytes }, store) {
-      // Limited to the share, because a single result may exceed an account's share.
+      // A single result may exceed an account's share, so count at most the share.
       const place = places.take(account, { size: Math.min(bytes, shareMax) });
       let isWaiting = false;
       const mayWait = (): boolean => {

@@ -27,7 +27,7 @@ const mediaName =
 
 const destinationName = /(?:^|_)(?:buckets?|destinations?|upload_to|save_to)$/;
 
-/** Whether a name refers to media. The last word decides: `imageUrl` and `image_2` do, but `image_size` does not. */
+/** Whether a name refers to media. The last word decides, so `imageUrl` and `image_2` do, but `image_size` does not. */
 export function hasMediaName(name: string): boolean {
   return mediaName.test(plainName(name));
 }

@@ -4,11 +4,11 @@ import type { ImageRole } from '../models/request.ts';
 /** Maps an interface's field names to ours. Nothing else reads a create body, so this table defines the interface. */
 export interface Names {
   readonly places: ReadonlyMap<string, Place>;
-  /** The prefix of all field names, such as `input.`, except those in `outer`. */
+  /** The prefix of every field name, such as `input.`. The names in `outer` have no prefix. */
   readonly prefix: string;
   /** Where unknown fields below the prefix go, as parameters of the model. Undefined if they are not read. */
   readonly others?: 'metadata' | 'body';
-  /** The default role of a single image. */
+  /** The role of an image that is sent alone, unless the caller specifies another. */
   readonly alone?: ImageRole;
 }
 
@@ -17,9 +17,9 @@ export type Place =
   | { readonly media: MediaPlace; readonly role?: ImageRole }
   /** A list whose text parts form the prompt. Its media parts are sorted by type. */
   | { readonly parts: true }
-  /** The messages of a chat. The user's last message is the prompt. */
+  /** Chat messages. The user's last message is the prompt. */
   | { readonly messages: true }
-  /** The end of the error message: why the field is not supported, or what to use instead. */
+  /** The end of the error message, which says why the field is not supported or what to use instead. */
   | { readonly refused: string };
 
 export type MediaPlace = 'images' | 'videos' | 'audios' | 'image' | 'mask';
@@ -30,7 +30,7 @@ interface About extends Omit<Names, 'places'> {
   readonly outer?: Table;
 }
 
-/** Merges name tables. The first table that contains a name wins. A plain string is the name of one of our fields. */
+/** Merges name tables. The first table that contains a name wins. A plain string is one of our own field names. */
 export function namesOf({ outer = {}, ...about }: About, ...tables: readonly Table[]): Names {
   const places = new Map<string, Place>();
   const add = (table: Table, prefix: string): void => {
@@ -154,7 +154,6 @@ const neighbours: Table = {
   negativePrompt: 'metadata.negative_prompt',
 };
 
-/** The names that every video interface accepts in addition to its own. */
 export const videoFields: readonly Table[] = [
   own,
   Object.fromEntries(metadataNames.map((name) => [name, `metadata.${name}`])),

@@ -1,7 +1,6 @@
 import { defined } from '../base/defined.ts';
 import { GatewayError } from '../errors/errors.ts';
 
-/** Maps one of our field names, such as `images[0]`, to the caller's name for it. Returns all other names unchanged. */
 export type TheirName = (ours: string) => string;
 
 /** Runs code whose errors use our field names, and replaces those names with the caller's. */

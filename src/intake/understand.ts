@@ -23,7 +23,6 @@ export interface Understood {
 
 export interface Interface {
   readonly names: Names;
-  /** The types of our own fields. Those in `metadata` are listed as `metadata.<name>`. */
   readonly types: Types;
 }
 
@@ -42,7 +41,7 @@ export function understand(fields: Fields, { names, types }: Interface, fixed: F
   return draft.finish(fixed);
 }
 
-/** Sorts our own names before aliases, so that ours win. Drops empty fields, unless they are required. */
+/** Sorts our own names before aliases, so that our own names win. Drops empty fields, unless they are required. */
 function inOrder(fields: Fields, names: Names): readonly (readonly [string, unknown])[] {
   const rank = (name: string): number => (isOwn(name, names) ? 0 : 1);
   return Object.entries(fields)

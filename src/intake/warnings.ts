@@ -1,7 +1,8 @@
 import { GatewayError } from '../errors/errors.ts';
 
 /**
- * Formats a warning, which begins with the name of a field without effect: `size: overruled by resolution and ratio`.
+ * Formats a warning such as `size: overruled by resolution and ratio`. A warning begins with the field that has no
+ * effect.
  */
 export function overruled(field: string, winners: readonly string[]): string {
   return `${field}: overruled by ${winners.join(' and ')}`;

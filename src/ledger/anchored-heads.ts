@@ -23,7 +23,7 @@ export interface AnchoredHead {
 export type SeenHead = Omit<AnchoredHead, 'signature'>;
 
 export interface AnchorDocument extends AnchoredHead {
-  /** Sorts by account and seq. An unchanged head keeps its id, so it is anchored only once. */
+  /** The id sorts by account and seq. An unchanged head keeps its id, so it is anchored only once. */
   readonly _id: string;
 }
 
@@ -67,7 +67,6 @@ export function createHeadAnchors(db: Db, key: Uint8Array) {
       return (await anchors.find({ account }).sort({ seq: 1 }).toArray()).map(toHead);
     },
 
-    /** Returns heads sorted by account and seq. `after` has the form `<account>/<seq>`. */
     async list(page: { readonly after?: string; readonly limit: number }): Promise<AnchoredHead[]> {
       const from = page.after === undefined ? '' : anchorIdOf(page.after);
       const found = anchors.find({ _id: { $gt: from } }).sort({ _id: 1 });
@@ -76,7 +75,7 @@ export function createHeadAnchors(db: Db, key: Uint8Array) {
 
     newest: () => anchors.aggregate<AnchoredHead>(newestOfEach('signature')),
 
-    /** Compares at most 500 exported heads with the ledger and returns the faults. */
+    /** Accepts at most 500 exported heads and returns the faults. */
     check: (heads: readonly AnchoredHead[]) => checkHeads(db, heads, isSigned),
 
     async anchorAll(at: number): Promise<number> {
@@ -157,7 +156,6 @@ function toHead({ account, seq, hash, at, signature }: AnchorDocument): Anchored
 
 export interface AnchorCheck {
   next(entry: Pick<Head, 'seq' | 'hash'>): void;
-  /** Reports the anchored heads that no entry has reached. */
   end(): void;
 }
 

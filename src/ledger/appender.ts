@@ -141,7 +141,7 @@ async function appendAll(
 ): Promise<void> {
   const lastTryAt = deps.now() + triesEndAfterMs;
   do {
-    // Operations that arrived while we waited for other writers join the batch. None join after a failure, because
+    // Operations that arrived while this batch waited for other writers may join it. None join after a failure, because
     // this attempt may be the last.
     const room = progress.failures > 0 ? 0 : batchOperationsMax - progress.left.length;
     progress.left = [...progress.left, ...queue.splice(0, room)];
@@ -214,8 +214,8 @@ function isRefused({ state }: Outcome): boolean {
 }
 
 /**
- * Whether the connection, the server or its majority failed. Any other error would only recur: an entry refused for its
- * content would be refused again.
+ * Only failures of the connection, the server or its majority are temporary. An entry refused for its content would be
+ * refused again.
  */
 function isTransient(error: unknown): boolean {
   if (isNetworkFailure(error)) return true;

@@ -3,14 +3,12 @@ import { findEntries } from './collection.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import type { Balance } from './ledger.ts';
 
-/** The most entries probed per read. An account with a million entries takes five reads. */
 const probesMax = 16n;
 
 const nothing: Balance = { available: 0n, held: 0n, seq: 0n };
 
 export interface Moment {
   readonly account: string;
-  /** The seq of the account's last entry, or of any entry after `time`. */
   readonly last: bigint;
   readonly time: number;
 }
@@ -38,7 +36,6 @@ export async function findBalanceBefore(
   return before;
 }
 
-/** Returns seqs that are evenly spaced between the arguments, excluding both. Returns at least one. */
 function probes(from: bigint, before: bigint): bigint[] {
   const between = before - from - 1n;
   const count = between < probesMax ? between : probesMax;

@@ -5,14 +5,13 @@ import { dayMs, hourMs } from '../base/times.ts';
 export interface DailyVerification {
   start(): void;
   stop(): Promise<void>;
-  /** Called by the timer. Never rejects, and does not wait for the verification to finish. */
+  /** Never rejects, and does not wait for the verification to finish. Called by the timer. */
   turn(): Promise<void>;
   idle(): Promise<void>;
 }
 
 export interface DailyVerificationDeps {
   readonly duty: () => Promise<boolean>;
-  /** Returns the last verification, including those that an operator requested. */
   readonly last: () => Promise<{ readonly startedAt: number } | undefined>;
   readonly verify: (signal: AbortSignal) => Promise<unknown>;
   /** The UTC hour of the daily verification. Undefined if the ledger is verified only on demand. */

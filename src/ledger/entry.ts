@@ -29,7 +29,6 @@ export interface LedgerEntry {
   readonly key: string;
   readonly kind: EntryKind;
   readonly task?: string;
-  /** The id of the API key that spends the money. The task's later entries copy it from the hold. */
   readonly key_id?: string;
   readonly model?: string;
   /** The end user's pseudonym (see `EndUserNames`). */
@@ -55,7 +54,6 @@ export interface LedgerEntry {
   readonly hash: string;
 }
 
-/** A stored entry. Every integer except `at` is an int64 in MongoDB. */
 export interface EntryDocument extends Omit<LedgerEntry, 'id' | 'endUser'> {
   /** `<account>/<seq>`, so two writers cannot both insert an entry with the same number. */
   readonly _id: string;
@@ -124,7 +122,6 @@ export interface Head {
 
 export const emptyHead: Head = { seq: 0n, available: 0n, held: 0n, hash: '0'.repeat(64), at: 0 };
 
-/** An entry before it is added to the chain. */
 export interface Draft extends Attribution {
   readonly spent?: readonly Spent[];
   readonly account: string;

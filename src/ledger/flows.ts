@@ -13,7 +13,6 @@ interface Found {
   readonly cost: number | bigint;
 }
 
-/** Sums the entries of a single UTC day, the one that contains `from`. Runs one query on the index `ended_on`. */
 export async function readLedgerFlows(
   collection: Pick<LedgerCollection, 'aggregate'>,
   { from, before, stepMs }: FlowsAsked,

@@ -6,7 +6,7 @@ import type { EntryDocument, Head } from './entry.ts';
 import { nothingSpent } from './spent.ts';
 import type { Spent, SpentBook } from './spent.ts';
 
-/** How many entries a head may lag and still be updated by `_id`. Beyond that, the index is faster. */
+/** The most entries a head may lag and still be updated by `_id`. Beyond that, the index is faster. */
 const successorsMax = 16;
 const scopesMax = 50_000;
 
@@ -15,10 +15,6 @@ export interface Heads {
   get(account: string): Promise<Head>;
   seen(account: string): Head | undefined;
   refresh(account: string): Promise<Head>;
-  /**
-   * Returns the spending of these scopes as of a head that `get` or `refresh` returned. Uses memory, or one query per
-   * scope.
-   */
   spent(account: string, head: Head, scopes: ReadonlySet<string>): Promise<SpentBook>;
   /** Pass only majority-committed entries, in order. Entries older than the cached head have no effect. */
   follow(account: string, entries: readonly EntryDocument[]): void;

@@ -17,7 +17,9 @@ export class LedgerIntegrityError extends Error {
   }
 }
 
-/** Thrown while no entry can be dated: until the clock is right again or an operator accepts the new time. */
+/**
+ * Thrown while entries cannot be dated, which lasts until the clock is right again or an operator accepts the new time.
+ */
 export class LedgerClockError extends LedgerUnavailableError {
   constructor() {
     super('the clock of the database has jumped: see the notice `clock_jumped`', undefined);

@@ -43,7 +43,6 @@ import type {
 import type { Outcome } from './plan.ts';
 
 export interface LedgerDeps {
-  /** From `ledgerCollection(db)`. `ensureLedgerIndexes(db)` creates its indexes. */
   readonly collection: LedgerCollection;
   /** From `deriveKey('ledger')`. Used for entry hashes and for end users' pseudonyms. */
   readonly key: Uint8Array;
@@ -69,7 +68,6 @@ export interface Ledger extends History {
    * negative. `no_hold` means that the task has no hold, or a voided one, so nothing is charged.
    */
   settle(request: SettleRequest): Promise<ReleaseResult>;
-  /** `no_hold` means that the task has no hold, or a voided one, so nothing is written. */
   release(request: ReleaseRequest): Promise<ReleaseResult>;
   /**
    * Cancels a hold that may or may not have been written: releases it, or inserts an entry under its key so a hold
@@ -86,11 +84,9 @@ export interface Ledger extends History {
    * amounts differ. Refused if the account's balance or debt would exceed `amountMax`.
    */
   credit(request: CreditRequest): Promise<CreditResult>;
-  /** Takes a single read: by `_id` if the head is cached, otherwise by the index. */
+  /** Needs a single read: by `_id` if the head is cached, otherwise by the index. */
   balance(account: string): Promise<Balance>;
-  /** Returns the spending of those scopes that `by` names: the key, the key with the model, and the end user. */
   uses(account: string, by: Partial<Spender>): Promise<ReadonlyMap<CapScope, SpentUse>>;
-  /** Returns at most four entries: hold, settle or release, charge_extra, refund. */
   entriesOfTask(task: string): Promise<LedgerEntry[]>;
   /** Returns holds of any account that are open or whose charge is incomplete. */
   openHoldsBetween(range: HoldRange): Promise<OpenHold[]>;
@@ -102,7 +98,7 @@ interface AppendResult {
 }
 
 export type HoldResult =
-  /** `cap`: the cap with the least left after this hold. */
+  /** `cap` is the cap with the least left after this hold. */
   | (AppendResult & { readonly ok: true; readonly cap?: CapState })
   | { readonly ok: false; readonly refused: 'capped'; readonly cap: CapState }
   | { readonly ok: false; readonly refused: 'insufficient_balance'; readonly available: Micros }

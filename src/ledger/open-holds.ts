@@ -14,7 +14,6 @@ export interface OpenHold {
 const readTimeoutMs = 60_000;
 
 export interface HoldRange {
-  /** A range of task names. `from` is inclusive and `before` exclusive. */
   readonly from: string;
   readonly before: string;
   readonly limit: number;
@@ -48,10 +47,6 @@ export async function findOpenHoldsBetween(
 
 type Entry = Pick<EntryDocument, 'key' | 'kind' | 'task' | 'account' | 'amount' | 'excess' | 'at'>;
 
-/**
- * Returns a function that finds open holds in entries ordered by `key`. The entries of a task are adjacent:
- * `charge_extra` first, then the close, then the hold.
- */
 function createOpenOf(): (entry: Entry) => OpenHold | undefined {
   let closed: string | undefined;
   let charged: string | undefined;

@@ -17,7 +17,7 @@ export interface HoldRequest {
   readonly by: Spender;
   readonly amount: Micros;
   readonly basis: string;
-  /** How far a hold may take `available` below zero. Not negative. */
+  /** How far a hold may take `available` below zero. Must not be negative. */
   readonly overdraftLimit: Micros;
 }
 
@@ -60,7 +60,7 @@ export interface RefundRequest extends Costed {
 
 export interface CreditRequest {
   readonly account: string;
-  /** Not zero. A negative amount is a correction, which may take `available` below zero. */
+  /** Must not be zero. A negative amount is a correction, which may take `available` below zero. */
   readonly amount: Micros;
   /** Credits with the same reference are the same credit. */
   readonly reference: string;
@@ -88,7 +88,7 @@ const noteCharactersMax = 600;
 const basisBytesMax = 64 * 1024;
 
 /**
- * Like the five functions below, throws RangeError for a value that the ledger cannot store. An excessive hold passes,
+ * Throws RangeError for a value that the ledger cannot store, as do the five functions below. An excessive hold passes,
  * because the ledger itself refuses it.
  */
 export function holdOperation(request: HoldRequest): HoldOperation {
@@ -205,7 +205,7 @@ function costed({ upstream }: Costed): Costed {
   return { upstream };
 }
 
-/** Truncates a long note instead of refusing it, so the note cannot prevent a task from being settled. */
+/** Truncates a long note instead of refusing it. A note must never prevent a task from being settled. */
 function cutNote(note: string | undefined): { note?: string } {
   return note === undefined ? {} : { note: wellFormed(note.slice(0, noteCharactersMax)) };
 }

@@ -11,7 +11,9 @@ import type { Pace } from './verify-reading.ts';
  */
 export interface HeadsPlace {
   write(day: string, heads: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Returns undefined if nothing was stored for the day. Missing if the storage is write-only. */
+  /**
+   * Returns undefined if nothing was stored for the day. The function itself is undefined if the storage is write-only.
+   */
   readonly read?: (day: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   close(): void;
 }
@@ -21,14 +23,12 @@ export type OpenHeadsPlace = () => Promise<HeadsPlace | undefined>;
 export interface OutsideHeads {
   readonly days: number;
   readonly heads: number;
-  /** The days whose heads could not be read, newest first. */
   readonly notCompared: readonly string[];
   readonly newest?: string;
 }
 
-/** How many days a verification reads. For older files, use `ledger verify --heads`. */
 export const daysCompared = 31;
-/** The number of failures after which no further days are read. */
+/** No further days are read after this many failures. */
 const failuresMax = 3;
 const lineMax = 64 * 1024;
 const seenMax = 10_000;
@@ -135,7 +135,7 @@ async function* piecesOf(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 
 function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
   let count = 0;
-  // An unchanged head appears in many days' files, and is checked once. Heads beyond the limit of this set are
+  // An unchanged head appears in many days' files but is checked only once. Heads beyond the limit of this set are
   // simply checked again.
   const seen = new Set<string>();
   const chunks = createChunks<AnchoredHead>(async (heads) => {
@@ -166,7 +166,7 @@ function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
   };
 }
 
-/** Yields the lines of a file. Skips empty lines, and splits those that are too long for a head. */
+/** Skips empty lines, and splits those that are too long for a head. */
 async function* fileLines(file: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   let rest = '';

@@ -250,7 +250,6 @@ function missingExtra(close: EntryDocument, known: KnownEntries): Draft[] {
   return [extraDraft({ ...close, task }, excess)];
 }
 
-/** Plans a refund of the total charge, even if part of it has not been written yet. */
 function planRefund(operation: RefundOperation, known: KnownEntries): Step {
   const { account, task, amount } = operation;
   const close = known.get(keys.close(task));

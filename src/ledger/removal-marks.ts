@@ -19,7 +19,7 @@ interface MarkDocument {
 }
 
 const everything = 'tasks';
-/** How much later than its record a ledger entry may be dated, because another process's clock dates it. */
+/** A ledger entry may be dated this much later than its record, because another process's clock dates the entry. */
 const aheadMs = 3_600_000;
 
 export function createRemovalMarks(db: Db, key: Uint8Array) {

@@ -5,7 +5,6 @@ import { endedOnIndex } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
 
 export interface SettledImagesAsked {
-  /** Unix milliseconds. `from` is inclusive and `until` exclusive. */
   readonly from: number;
   readonly until: number;
   readonly account?: string;

@@ -8,7 +8,6 @@ import { utcDay } from '../base/times.ts';
  */
 export interface Spent {
   readonly scope: string;
-  /** The last UTC day (`2026-11-23`) on which a hold was made in this scope. */
   readonly day: string;
   readonly today: SpentSum;
   readonly month: SpentSum;
@@ -48,7 +47,7 @@ export function nothingSpent(scope: string): Spent {
   return { scope, day: '', today: nothing, month: nothing, total: nothing };
 }
 
-/** Returns what an entry adds to the sums. Whatever the entry takes from `available` counts as used. */
+/** Whatever an entry takes from `available` counts as used. */
 export function spentChange({
   available,
   held,
@@ -59,9 +58,6 @@ export function spentChange({
   return { used: -available, held };
 }
 
-/**
- * Adds amounts, which may be negative, to the windows that contain `day`. A window that is over starts again from zero.
- */
 export function addSpent(before: Spent, change: SpentSum, day: string): Spent {
   const { scope, total } = before;
   const last = latestDay([before.day, day]);

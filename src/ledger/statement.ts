@@ -8,7 +8,6 @@ import type { Balance, Ledger } from './ledger.ts';
 export interface Statement {
   readonly account: string;
   readonly period: Period;
-  /** The balances before the period's first entry and after its last one. */
   readonly opening: Balance;
   readonly closing: Balance;
   /** Reads each page only when it is consumed. May be called only once. */
@@ -35,7 +34,6 @@ interface Sum {
 
 const pageEntries = 200;
 
-/** Opens a statement of the entries that exist now. Later entries are left out. */
 export async function openStatement(
   ledger: Pick<Ledger, 'balanceBefore' | 'entries'>,
   account: string,

@@ -7,10 +7,6 @@ import type { EntryDocument } from './entry.ts';
 const readMsMax = 10_000;
 const lowMax = 10_000;
 
-/**
- * Pipeline stages that find each account's last entry. MongoDB skips from head to head in the index, so the cost
- * depends on the number of accounts, not of entries.
- */
 const heads = [
   { $match: { account: { $gt: '' } } },
   { $sort: { account: 1, seq: -1 } },
@@ -41,7 +37,6 @@ export function ledgerTotalsOf(db: Db): Promise<LedgerTotals> {
   return readLedgerTotals(ledgerCollection(db));
 }
 
-/** Returns at most 10,000 accounts, lowest balance first. */
 export async function readLowBalances(
   db: Db,
   below: Micros,

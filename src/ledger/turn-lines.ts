@@ -17,7 +17,6 @@ export interface SeenLine {
   readonly turn: number;
 }
 
-/** Each function runs a single command and rejects if MongoDB does not respond. */
 export interface TurnLines {
   join(account: string, process: string): Promise<SeenLine>;
   look(account: string): Promise<SeenLine>;

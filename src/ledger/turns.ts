@@ -8,17 +8,17 @@ const turnMs = 200;
 /** A process that has an account to itself checks for waiting processes after this many appends. */
 const appendsBetweenLooks = 32;
 /**
- * If the queue has not moved for this long by a waiting process's own clock, the first process is presumed dead or
- * stuck.
+ * The process at the front is presumed dead or stuck if the queue has not moved for this long, measured by a waiting
+ * process's own clock.
  */
 const overdueMs = 1_500;
-/** The number of lost races after which a process joins the queue. A single loss may be chance. */
+/** A process joins the queue after this many lost races. A single loss may be chance. */
 const lossesBeforeLine = 2;
 
 interface Turns {
   /**
-   * Starts a period in which this process appends to an account, until nothing is left to append. `refresh` reads the
-   * account's head.
+   * Starts a period in which this process appends to an account, which ends when nothing is left to append. `refresh`
+   * reads the account's head.
    */
   take(account: string, refresh: () => Promise<unknown>): Turn;
 }

@@ -3,7 +3,6 @@ import type { Micros } from '../money/money.ts';
 import { utcDay } from '../base/times.ts';
 import type { EntryDocument } from './entry.ts';
 
-/** Unix milliseconds. `from` is inclusive and `before` exclusive. */
 export interface CostsAsked {
   readonly channel: string;
   readonly from: number;
@@ -12,11 +11,8 @@ export interface CostsAsked {
 
 export interface ModelCosts {
   readonly model: string;
-  /** Includes synchronous images. */
   readonly tasks: number;
-  /** The known part of the cost. */
   readonly cost: Micros;
-  /** The number of attempts whose cost is unknown. */
   readonly unknown: number;
 }
 

@@ -43,7 +43,7 @@ export interface AccountCheck {
   next(entry: EntryDocument): EntryDocument;
   head(): Head;
   readonly openHolds: ReadonlyMap<string, OpenedHold>;
-  /** By task id: the part of a charge that exceeds its hold and whose `charge_extra` has not followed yet. */
+  /** The part of each charge that exceeds its hold and whose `charge_extra` has not followed yet, by task id. */
   readonly owedExtras: ReadonlyMap<string, Micros>;
 }
 
@@ -90,7 +90,7 @@ export function createAccountCheck(account: string, { hash, report }: AccountChe
   return { next, head: () => last, ...open };
 }
 
-/** Returns false for a manually edited entry with fields of types that cannot be hashed. */
+/** A manually edited entry may have fields of types that cannot be hashed. */
 function isHashed(entry: EntryDocument, hash: EntryHash): boolean {
   try {
     return entry.hash === hash(entry);
@@ -165,7 +165,7 @@ function isList(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 }
 
-/** Applies the entry to its task and returns the balance changes to expect, or undefined if they are unknown. */
+/** Returns the balance changes to expect, or undefined if they are unknown. */
 function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation): Balances | undefined {
   const { kind, amount } = entry;
   const task = entry.task ?? '';

@@ -11,7 +11,6 @@ import type { EntryDocument } from './entry.ts';
 const textsMax = 1_000;
 
 interface Frozen {
-  /** Undefined if the entry contains no readable prices. */
   readonly basis: PriceBasis | undefined;
   readonly charges: Recent<{ readonly amount: Micros | undefined }>;
 }
@@ -68,7 +67,7 @@ function chargeBy(
   return amount;
 }
 
-/** Returns undefined if the calculation throws: manually edited rules may test for facts that cannot occur. */
+/** Returns undefined if the calculation throws. Manually edited rules may test for facts that cannot occur. */
 function chargeIfPossible(charged: Charged): Micros | undefined {
   try {
     return chargeAgain(charged);

@@ -14,7 +14,7 @@ import { readRecords } from './verify-records.ts';
 export interface VerifyOptions {
   readonly db: Db;
   readonly key: Uint8Array;
-  /** Returns what keeps each task alive. Tasks that nothing keeps alive are omitted. Accepts at most 500 tasks. */
+  /** Returns what keeps each task alive, and omits tasks that nothing keeps alive. Accepts at most 500 tasks. */
   readonly holders: (tasks: readonly string[]) => Promise<ReadonlyMap<string, Holder>>;
   readonly now?: () => number;
   /** When the last verification without a violation started. That verification anchored the head of every account. */
@@ -37,7 +37,6 @@ export interface VerifyProgress {
  */
 export type Holder = 'workflow' | 'lease' | 'creation';
 
-/** The fields that the comparison with the records needs, without an entry's texts. */
 export type EntryFacts = Pick<
   EntryDocument,
   'key' | 'kind' | 'account' | 'seq' | 'amount' | 'excess' | 'upstream'

@@ -28,10 +28,6 @@ function refundFault(refund: RefundedTask, close: EntryFacts | undefined): strin
   return refund.amount > charged ? `was charged ${charged}, and is refunded ${refund.amount}` : undefined;
 }
 
-/**
- * Reports holds that were never closed and settles whose excess was never charged. Reads suspects again first, because
- * they may have been completed in the meantime.
- */
 export async function checkWhatIsOpen(
   context: VerifyContext,
   account: string,
@@ -54,7 +50,6 @@ interface OpenHold {
   readonly at: number;
 }
 
-/** How long a hold may exist without a task record. */
 const heldAloneMaxMs: Readonly<Record<Holder, number>> = {
   creation: hourMs,
   workflow: hourMs,

@@ -6,7 +6,6 @@ const batchSize = 1_000;
 
 export type Pace = (count: number) => Promise<void>;
 
-/** Returns a rate limit that all readers share. Waiting rejects when the signal aborts. */
 export function createPace(perSecond: number, signal?: AbortSignal): Pace {
   let freeAt = 0;
   return async (count) => {

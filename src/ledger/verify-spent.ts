@@ -10,10 +10,6 @@ import type { Spent, SpentSum } from './spent.ts';
  */
 const scopesMax = 50_000;
 
-/**
- * Returns a check that follows the sums recorded in an account's entries. Each call returns what is wrong with the
- * entry, if anything.
- */
 export function createSpentCheck() {
   const sums = new Map<string, Spent>();
   const spenders = new Map<string, Spender>();
@@ -57,10 +53,6 @@ export function createSpentCheck() {
 
 type Spender = Pick<EntryDocument, 'key_id' | 'model' | 'end_user' | 'day'>;
 
-/**
- * Returns how an entry differs from its hold, whose key, model, end user and day it must share. Forgets the task once
- * it is closed.
- */
 function spenderFault(entry: EntryDocument, spenders: Map<string, Spender>): string | undefined {
   const { kind, task = '', key_id, model, end_user, day } = entry;
   if (kind === 'hold') {
@@ -87,7 +79,7 @@ function isSame(one: Spent | undefined, other: Spent | undefined): boolean {
   return one.day === other.day && isDeepStrictEqual(sumsOf(one), sumsOf(other));
 }
 
-/** Whether the sums have the right types. Manual edits in MongoDB may leave doubles or strings. */
+/** Manual edits in MongoDB may leave doubles or strings. */
 function isWellFormed(spent: Spent): boolean {
   return typeof spent.day === 'string' && sumsOf(spent).every((sum) => typeof sum === 'bigint');
 }
@@ -96,7 +88,7 @@ function shown(spent: Spent | undefined): string {
   return spent === undefined ? 'nothing' : `${spent.day} ${sumsOf(spent).map(String).join(', ')}`;
 }
 
-/** Returns the used and held amounts of each window. After manual edits they can have any value. */
+/** After manual edits in MongoDB, the amounts can have any value. */
 function sumsOf({ today, month, total }: Spent): readonly unknown[] {
   return [today, month, total].flatMap((sum: Partial<SpentSum> | undefined) => [sum?.used, sum?.held]);
 }

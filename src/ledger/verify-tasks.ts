@@ -86,11 +86,11 @@ function unknownFault({ status, state }: TaskFacts): string | undefined {
   return isTerminal(status) === hasEnded ? undefined : `is ${status}, but its state is ${state.at}`;
 }
 
-/** Until its end is decided, a task has exactly one open hold, whose amount matches the record. */
 function unfinishedFault(task: TaskFacts, { hold, close, now }: Books): string | undefined {
   const { account, status, state, stateSince } = task;
   if (isBeingCreated(task, now)) return undefined;
-  // An ending task is closed in the ledger first. An abandoned creation has no hold, and will soon have no record.
+  // An ending task is closed in the ledger first. An abandoned creation has no hold, and its record will soon be
+  // removed.
   const mayBeClosed = state?.at === 'ending' || state?.at === 'ended';
   if (mayBeClosed && isWithin(stateSince, now, endingMaxMs) && (close ?? hold) !== undefined)
     return undefined;
@@ -107,7 +107,7 @@ function unfinishedFault(task: TaskFacts, { hold, close, now }: Books): string |
  */
 const creationMaxMs = 20 * 60_000;
 
-/** Whether the task is being created, or its creation was abandoned recently. Such a task may have no hold. */
+/** A task may have no hold while it is being created, or if its creation was abandoned recently. */
 export function isBeingCreated({ state }: TaskFacts, now: number): boolean {
   const tryId = state?.at === 'creating' ? state.tryId : state?.abandoned;
   return typeof tryId === 'string' && isWithin(Number.parseInt(tryId, 10), now, creationMaxMs);

@@ -88,7 +88,6 @@ async function compareExported(
   }
 }
 
-/** Returns the account's head if its chain is intact. */
 async function verifyAccount(
   context: VerifyContext,
   account: string,

@@ -32,7 +32,7 @@ const backoffMs = 50;
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
-  // Needed for an existing directory, which may be accessible to other users of this machine.
+  // An existing directory may be accessible to other users of this machine.
   await chmod(dataDir, 0o700);
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const name = `lock.${randomUUID()}`;
@@ -57,7 +57,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   throw new LocalServerError(`${dataDir} cannot be locked: other processes keep trying to lock it.`);
 }
 
-/** Writes a claim under another name and renames it so that readers never see a partial claim. */
+/** Writes a claim under another name and renames it, so that readers never see a partial claim. */
 async function writeClaim(dataDir: string, name: string, holds: boolean): Promise<void> {
   const unfinished = join(dataDir, `.${name}`);
   await writeFile(unfinished, JSON.stringify({ ...(await identifyProcess(process.pid)), holds }));

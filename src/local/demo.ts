@@ -18,7 +18,7 @@ export interface DemoOptions {
 
 const deadlineMs = 120_000;
 const callbackDeadlineMs = 60_000;
-/** The delay doubles with each retry, so these retries take about a minute. */
+/** The delay doubles with each retry, so seven retries take about a minute. */
 const retries = 7;
 const texts = z.array(z.string()).default([]);
 const capabilitiesSchema = z.object({
@@ -29,7 +29,7 @@ const capabilitiesSchema = z.object({
 });
 
 /**
- * Renders a video, using only the public API. Returns whether the video and the callback arrived and the video was
+ * Renders a video through the public API only. Returns whether the video and the callback arrived and the video was
  * charged.
  */
 export async function runDemo({ apiUrl, apiKey, print }: DemoOptions): Promise<boolean> {
@@ -98,7 +98,7 @@ async function follow(id: string, { videos }: Client, say: (text: string) => voi
   });
 }
 
-/** Starts a server for callbacks. `received` resolves to the signed id of the first one. */
+/** Starts a server for callbacks. `received` resolves to the signed id of the first callback. */
 async function startReceiver() {
   let receive: (id: string) => void = () => undefined;
   const received = new Promise<string>((resolve) => (receive = resolve));

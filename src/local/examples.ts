@@ -11,9 +11,7 @@ import type { Offer } from '../routing/capability.ts';
  */
 export interface Examples {
   readonly video: JsonObject | undefined;
-  /** A request whose response contains the image itself. */
   readonly image: JsonObject | undefined;
-  /** A request whose response contains a task. */
   readonly imageTask: JsonObject | undefined;
 }
 
@@ -61,7 +59,6 @@ function imageExample({ id, sizes, qualities }: ModelConfig): JsonObject {
   return { model: id, prompt, ...defined({ size: sizes[0], quality }) };
 }
 
-/** Returns how the model responds to the example, or undefined if it would refuse the example. */
 function wayOf(model: ModelConfig, offer: Offer): 'at_once' | 'task' | undefined {
   const capability = capabilityFor(offer, imageRequest(model));
   if (capability === undefined || capability.issue !== undefined) return undefined;

@@ -11,7 +11,7 @@ export interface RunningGateway {
   readonly apiKey: string;
 }
 
-/** Finds a gateway that responds, even if it is not ready because Temporal or a worker is slow. */
+/** Finds a gateway that responds. It may not be ready, because Temporal or a worker is slow. */
 export async function findAnswering(dataDir: string): Promise<RunningGateway | undefined> {
   const settings = await readLocalSettings(dataDir);
   const apiUrl = settings && (await runningApiUrl(settings));

@@ -7,7 +7,6 @@ import type { LocalSettings } from '../config/local-settings.ts';
 
 const startCredit = '100.00';
 
-/** Amounts are decimal strings. */
 interface Balance {
   readonly currency: string;
   readonly available: string;
@@ -22,7 +21,7 @@ export interface FirstAccount {
 /**
  * Creates the local account with a credit and a key, through the operators' API. The credit is added only once, because
  * its reference makes it idempotent. If the stored key is refused, because the database is a different one or the key
- * was revoked, creates a new key. Also completes a start that was interrupted.
+ * was revoked, creates a new key. Also completes an interrupted start.
  */
 export async function makeAccount(settings: LocalSettings): Promise<FirstAccount> {
   const { account, apiKey } = settings;

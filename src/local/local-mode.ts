@@ -32,7 +32,7 @@ import { followFile, terminalLine } from './terminal-lines.ts';
 import { watchGateway } from './watch-gateway.ts';
 
 const runningDeadlineMs = 180_000;
-/** A server bound to one of these addresses can be reached through loopback. */
+/** A server that is bound to one of these addresses can be reached through loopback. */
 const anyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const keepAliveMs = 3_600_000;
 
@@ -42,7 +42,7 @@ export interface Launch {
   readonly readerLeft: Promise<void>;
 }
 
-/** Runs until Ctrl-C, or until the npm process that started it or the reader of its output has exited. */
+/** Runs until Ctrl-C, or until the npm process that started this one or the reader of its output has exited. */
 export async function runStartCommand(display: StartDisplay, launch: Launch): Promise<void> {
   await inProcessTree({ display, launch }, async (started) => {
     const plan = readPlan();
@@ -61,13 +61,13 @@ export async function runStartCommand(display: StartDisplay, launch: Launch): Pr
       ),
     );
     started.push(watch, ...logs);
-    // Keeps this process alive, which the children do not. With external servers, nothing else would.
+    // The children do not keep this process alive, and with external servers nothing else would.
     const keepAlive = setInterval(() => undefined, keepAliveMs);
     started.push({ stop: () => Promise.resolve(clearInterval(keepAlive)) });
   });
 }
 
-/** Demonstrates one task and exits. Uses the gateway that runs in this data directory, or starts one. */
+/** Demonstrates one task and exits. Uses the gateway that is running in this data directory, or starts one. */
 export async function runDemoCommand(display: StartDisplay, launch: Launch): Promise<void> {
   await inProcessTree({ display, launch }, async (started, end) => {
     const { dataDir } = readDataDir();
@@ -102,7 +102,7 @@ async function inProcessTree({ display, launch }: Surroundings, body: Body): Pro
     return ending;
   };
   const endFor = (reason: string): void => {
-    // One Ctrl-C may send multiple signals: first from the terminal, then from npm.
+    // One Ctrl-C may send multiple signals, first from the terminal and then from npm.
     if (ending !== undefined) return;
     display.close();
     display.report(`\n${reason}: stopping everything that was started here…`);
@@ -123,7 +123,6 @@ async function inProcessTree({ display, launch }: Surroundings, body: Body): Pro
   }
 }
 
-/** The validated settings of a start. Nothing has been changed yet. */
 interface Plan {
   readonly environment: Environment;
   readonly dataDir: string;
@@ -150,7 +149,6 @@ function readDataDir(): { environment: Environment; dataDir: string } {
   return { environment, dataDir: resolve(environment.DATA_DIR) };
 }
 
-/** Adds the URL of the gateway that uses the data directory to the error message. */
 async function withAddress(error: unknown, dataDir: string): Promise<unknown> {
   if (!(error instanceof DataDirInUseError)) return error;
   const running = await findAnswering(dataDir);
@@ -190,7 +188,7 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   started.push({ stop: () => lock.release() });
   const options = { dataDir, report: display.report, environment: rawEnvironment() };
   const portRequest = portRequestOf(environment);
-  // Checked now, because downloads may take minutes. The port is checked again when the API binds it.
+  // Check the port before downloads, which may take minutes. The port is checked again when the API binds it.
   if (typeof portRequest === 'object' && 'fixed' in portRequest) await choosePort(portRequest, portPurpose);
   const settings = await loadOrCreateLocalSettings(dataDir);
   const [startRole, servers, simulatorUrl] = await Promise.all([

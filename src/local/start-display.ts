@@ -4,10 +4,9 @@ export interface StartDisplay {
   readonly report: Report;
   /**
    * Prints output that the user asked for: the banner, the request log, the demo's steps. Do not call this while the
-   * updating line is shown, which it would garble.
+   * updating line is shown, because the output would garble it.
    */
   readonly print: (line: string) => void;
-  /** Removes the updating line. Later reports are plain lines. */
   close(): void;
 }
 
@@ -24,7 +23,7 @@ const redrawMs = 1_000;
 const clearLine = '\r\u001B[2K';
 
 /**
- * Creates the display. In a terminal, it shows one line that is updated with the elapsed seconds, and above that line
+ * Creates the display. In a terminal, it shows one line that is updated with the elapsed seconds and, above that line,
  * only `lasting` reports. Anywhere else, such as in a file or in CI, it prints plain lines.
  */
 export function createStartDisplay({ write, print, columns, now }: StartDisplayOptions): StartDisplay {
@@ -33,7 +32,7 @@ export function createStartDisplay({ write, print, columns, now }: StartDisplayO
   const draw = (): void => {
     if (columns === undefined || current === undefined) return;
     const seconds = String(Math.round((now() - beganAt) / 1000)).padStart(3);
-    // Truncated, because a wrapped line could not be erased.
+    // Truncate the line, because a wrapped line could not be erased.
     write(`${clearLine}${`${seconds} s  ${current}`.slice(0, Math.max(columns() - 1, 10))}`);
   };
   let redraw = columns === undefined ? undefined : setInterval(draw, redrawMs);

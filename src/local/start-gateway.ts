@@ -9,11 +9,11 @@ import { supervise } from './servers/supervisor.ts';
 import type { Started } from './start-servers.ts';
 
 /**
- * The worker and the API take seconds to load, and up to a minute on a busy machine. If they exit before that, the wait
- * ends immediately.
+ * In milliseconds. The worker and the API take seconds to load, and up to a minute on a busy machine. If they exit
+ * before that, the wait ends immediately.
  */
 const readyDeadlineMs = 180_000;
-/** Frequent probes cost little, because the API caches the response for 250 ms. */
+/** In milliseconds. Frequent probes cost little, because the API caches the response for 250 ms. */
 const probeIntervalMs = 100;
 export const probeTimeoutMs = 5_000;
 
@@ -24,7 +24,7 @@ type Role = (typeof roles)[number];
 type StartRole = (role: Role) => Promise<ChildServer>;
 
 /**
- * Starts the worker and the API without their settings so that they load their code while the servers start. They then
+ * Starts the worker and the API without their settings, so that they load their code while the servers start. They then
  * wait until they receive their environment. Returns a function that starts either role. The first call for each role
  * returns the process that is already loading.
  */
@@ -69,8 +69,7 @@ export async function startGateway(
     await probe(apiUrl);
   });
   try {
-    // Both are awaited, because the API is ready only while workers poll. After the worker has exited, waiting is
-    // pointless.
+    // Await both, because the API is ready only while workers poll. If the worker exits, there is no point in waiting.
     await Promise.all([api, worker].map((child) => waitUntilServing(child, ready, readyDeadlineMs)));
   } catch (error) {
     await Promise.all([worker.kill(), api.kill()]);
@@ -94,7 +93,6 @@ function messageIn(text: string): string {
   return /"message":"([^"]*)"/.exec(text)?.[1] ?? text;
 }
 
-/** Lets concurrent callers share one response. */
 function shared(ask: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> | undefined;
   return () => (current ??= ask().finally(() => (current = undefined)));

@@ -66,7 +66,6 @@ async function startTemporal(options: LocalOptions, started: Started): Promise<O
   return { temporalAddress: first.address, temporalUi };
 }
 
-/** Starts the UI's proxy. If that fails, returns the address of the UI itself. */
 async function startUi(own: string, { report }: LocalOptions, started: Started): Promise<string> {
   try {
     const proxy = await startOnPort({ preferred: uiPortDefault }, 'the Temporal UI', (port) =>

@@ -12,7 +12,6 @@ const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 /** A JavaScript file in the npm package, and a TypeScript file in the repository. */
 const program = `workshop/simulator/main${extname(fileURLToPath(import.meta.url))}`;
 
-/** Returns the simulator's URL. The simulator's jobs are kept in the data directory. */
 export async function startSimulator(
   preferred: number,
   options: LocalOptions,

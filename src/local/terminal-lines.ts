@@ -29,9 +29,9 @@ export function terminalLine(text: string): string | undefined {
   const parsed = recordSchema.safeParse(parseJson(text));
   if (!parsed.success) return undefined;
   const { time, level, msg, ...facts } = parsed.data;
-  // Omitted, because watch-gateway.ts reports readiness.
+  // watch-gateway.ts already reports readiness.
   if (facts.operation === 'readyz') return undefined;
-  // Omitted, because the simulator calls back multiple times per task.
+  // The simulator calls back multiple times per task, so successful calls are left out.
   if (facts.operation === 'receiveUpstreamCallback' && Number(facts.status) < 400) return undefined;
   const clock = new Date(time).toTimeString().slice(0, 8);
   if (msg === 'request') {
@@ -48,8 +48,8 @@ export function terminalLine(text: string): string | undefined {
 }
 
 /**
- * Passes on every complete line that is appended to the file from now on. If the file has become shorter, continues
- * from its beginning.
+ * Passes on every complete line that is appended to the file from now on. If the file becomes shorter, continues from
+ * its beginning.
  */
 export async function followFile(
   file: string,

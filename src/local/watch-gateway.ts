@@ -7,7 +7,7 @@ const intervalMs = 5_000;
 const failuresMax = 2;
 
 export interface WatchOptions {
-  /** Throws while the gateway is not ready. The message says which server does not respond. */
+  /** Throws while the gateway is not ready. The message states which server does not respond. */
   readonly probe: () => Promise<void>;
   readonly report: Report;
   readonly everyMs?: number;
@@ -15,7 +15,7 @@ export interface WatchOptions {
 
 /**
  * Reports when the gateway stops being ready and when it is ready again. The supervisor does not notice a process that
- * is alive but does not respond.
+ * is alive but unresponsive.
  */
 export function watchGateway({ probe, report, everyMs = intervalMs }: WatchOptions): {
   stop(): Promise<void>;

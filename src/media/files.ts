@@ -46,10 +46,6 @@ export interface Files {
   readonly bytesMax: number;
   /** Throws request_too_large, storage_quota_exceeded, or (for anything but a media file) invalid_parameter. */
   add(file: NewFile): Promise<UserFile>;
-  /**
-   * Like `add`, but fetches the file from a caller's address. `path` is for the temporary copy. Also throws
-   * media_url_not_allowed.
-   */
   addFetched(url: string, file: Omit<NewFile, 'bytes'>): Promise<UserFile>;
   find(id: string, reach: Reach): Promise<UserFile | undefined>;
   /**

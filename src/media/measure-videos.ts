@@ -20,7 +20,6 @@ export interface MeasureVideosDeps {
   readonly known?: KnownLength;
 }
 
-/** Returns the lengths of our own files, which were measured when they were stored. */
 export function lengthOfFile(links: Pick<MediaLinks, 'read'>, files: Pick<FileStore, 'find'>): KnownLength {
   return async (url) => {
     const link = links.read(url);
@@ -60,7 +59,6 @@ export function createMeasureVideos(deps: MeasureVideosDeps): MeasureVideos {
   };
 }
 
-/** HTTP statuses after which a later attempt may succeed. */
 const temporaryStatuses = new Set([408, 425, 429]);
 
 function isRefusal(error: unknown): boolean {

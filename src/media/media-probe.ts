@@ -8,7 +8,6 @@ import { limitedSource } from './media-source.ts';
 import type { MediaSource } from './media-source.ts';
 import type { FromThread, ToThread } from './probe-messages.ts';
 
-/** Reads facts from media bytes in threads. A thread is terminated if a file exceeds its limits. */
 export interface MediaProbe {
   /**
    * Returns undefined if the file cannot be read at all, or not before `signal` aborts. Never rejects. `account` is the

@@ -3,7 +3,6 @@ import type { MediaSource } from './media-source.ts';
 
 export interface RemoteSourceOptions {
   readonly openMedia: GuardedClient['openMedia'];
-  /** The largest file to read from a server without support for range requests. */
   readonly bytesMax: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;

@@ -30,7 +30,6 @@ export interface UploadsDeps {
   readonly links: Pick<MediaLinks, 'read'>;
   readonly openStored: (file: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   readonly channels: Channels;
-  /** How many bytes of this machine's disk the copies may use at a time. */
   readonly copiesBytesMax: number;
   readonly log: Logger;
   readonly now: () => number;
@@ -60,7 +59,7 @@ const marginMs = 3_600_000;
 /** Per channel. */
 const duePerStep = 100;
 const removeMs = 20_000;
-/** Limits the deletions per channel so that a hanging upstream does not keep other channels waiting. */
+/** Limits the deletions per channel, so a hanging upstream does not keep other channels waiting. */
 const removalsMax = { name: 'uploads deleted', placesMax: 8, shareMax: 2 } as const;
 const triesMax = 10;
 const copiesShare = 0.75;
@@ -180,7 +179,7 @@ async function removeAtUpstream({ id, channel: name, credential }: StoredUpload,
   try {
     context = channel.context(credential, '', timeLimit(removeMs));
   } catch (error) {
-    // Without its credential, we cannot delete the file. The upstream deletes it eventually.
+    // We cannot delete the file without its credential. The upstream deletes it eventually.
     if (error instanceof ChannelGoneError) return;
     throw error;
   }
@@ -213,7 +212,7 @@ interface Copies {
   readonly shareMax: number;
 }
 
-/** Streams the file from this machine's disk so that it is never entirely in memory. */
+/** Streams the file from this machine's disk, so it is never entirely in memory. */
 async function withBlob<Result>(
   { id, name, media }: UserFile,
   { openStored }: UploadsDeps,

@@ -80,7 +80,6 @@ function unusedNames(extra: JsonObject, isKnown: (name: string) => boolean): str
 export const someNamesMax = 20;
 const nameCharactersMax = 64;
 
-/** Limits how many names an error shows and how long each one is, because callers choose them. */
 export function someNames(names: readonly string[]): string[] {
   return names.slice(0, someNamesMax).map(shortName);
 }

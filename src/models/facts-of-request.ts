@@ -87,7 +87,6 @@ export const commonParameters = [
 ] as const;
 const commonNames: ReadonlySet<string> = new Set(commonParameters);
 
-/** Returns the vendor's name for a `metadata` name, or undefined if the vendor does not receive it. */
 function sentName(
   name: string,
   { parameters = {}, reserved = [], ...facts }: PlainFacts,
@@ -117,7 +116,9 @@ export function passedOn({ extra }: Pick<FactsBasis, 'extra'>, facts: PlainFacts
   return Object.fromEntries(passed);
 }
 
-/** Removes values that affect the price but are not sent. The vendor renders and bills something else in that case. */
+/**
+ * Removes values that affect the price but are not sent, because the vendor renders and bills something else instead.
+ */
 export function asSent(request: GenerationRequest, facts: PlainFacts): GenerationRequest {
   return request.kind === 'video' ? videoAsSent(request, facts) : imageAsSent(request, facts);
 }

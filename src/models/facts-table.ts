@@ -5,7 +5,6 @@ import type { ModelFacts, PlainFacts } from './model-facts.ts';
 export type Day = `${number}-${number}-${number}`;
 
 export interface FactsOrigin {
-  /** An SDK with its version, or the subject of a web page. */
   readonly source: string;
   /** The day on which the source was read, or just the month if the day was not recorded. */
   readonly read: Day | `${number}-${number}`;
@@ -19,7 +18,6 @@ export interface Retirements extends FactsOrigin {
   readonly models: readonly (readonly [name: RegExp, on: Day])[];
 }
 
-/** A vendor's facts by model name. The first matching pattern wins, and `others` covers all remaining models. */
 export interface FactsTable {
   readonly origin: FactsOrigin;
   readonly retired?: Retirements;
@@ -29,7 +27,6 @@ export interface FactsTable {
   readonly others: ModelFacts;
 }
 
-/** Where a model's facts come from. `retirement` is set if the vendor has announced a shutdown. */
 export interface ModelOrigin extends FactsOrigin {
   readonly retirement?: FactsOrigin & { readonly on: Day };
 }
@@ -74,7 +71,6 @@ export function servedFacts(source: FactsSource, { upstream, mapping, facts }: S
   return overlaid(known, facts);
 }
 
-/** Applies facts from the configuration, which override everything in the table, special cases included. */
 function overlaid(facts: ModelFacts, { cases = [], ...over }: ModelFacts = {}): ModelFacts {
   const { cases: known = [], ...plain } = facts;
   const isNeeded = known.length > 0 && Object.keys(over).length > 0;

@@ -202,7 +202,6 @@ function findFormMistakes({ fields }: Sketch): Mistake[] {
   });
 }
 
-/** Finds names that could receive two values in the same request. */
 function findNameMistakes({ fields, constants, pass, marker }: Sketch): Mistake[] {
   const uses = [
     ...mappedFields.flatMap((field) => {
@@ -227,10 +226,7 @@ function findNameMistakes({ fields, constants, pass, marker }: Sketch): Mistake[
   });
 }
 
-/**
- * Returns the inputs for which a field is sent. Without `inputs` in the rule, those are all inputs that can include the
- * field.
- */
+/** If the rule has no `inputs`, returns all inputs that can include the field. */
 export function inputsOf(field: string, rule: FieldRule): readonly MappedInput[] {
   if (rule.inputs !== undefined) return rule.inputs;
   if (field === 'first_frame' || field === 'last_frame') return ['first_last_frame'];

@@ -2,9 +2,8 @@ import { defined } from '../base/defined.ts';
 import type { AskedVideo, InputType, VideoMedia, VideoRequest } from './request.ts';
 
 /**
- * Decides which of a request's images are frames and which are references. Nothing else decides this. An image without
- * a role becomes a reference if the model accepts references, and otherwise the first frame. Two images become first
- * and last frame only if the caller says so.
+ * Assigns a role to each of a request's images. An image without a role becomes a reference if the model accepts
+ * references, and otherwise the first frame. Two images become first and last frame only if the caller says so.
  */
 export function resolveRoles(
   asked: AskedVideo,
@@ -32,7 +31,6 @@ export function resolveRoles(
   };
 }
 
-/** Returns the media field that determines the kind of request when `input_type` is missing. */
 function mediaName({ images, videos, audios, named }: AskedVideo): string {
   const isOther = images.length === 0 && videos.length + audios.length > 0;
   return isOther ? (videos.length > 0 ? 'videos' : 'audios') : (named['images'] ?? 'images');

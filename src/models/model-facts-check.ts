@@ -5,7 +5,6 @@ import type { LengthFacts, MediaFacts, MediaPart, ParameterFacts, PlainFacts } f
 import type { JsonObject, JsonValue, VideoRequest } from './request.ts';
 
 export interface FactsIssue {
-  /** As spelt by the caller. Can point inside a field: `first_frame`, `references[1]`. */
   readonly param: string;
   readonly message: string;
 }
@@ -114,7 +113,6 @@ export function addressesInWords(schemes: readonly string[] | undefined, charact
   return `The upstream accepts ${forms}${most} here.`;
 }
 
-/** Whether the vendor fetches the media from this address. Data URLs are exempt from the character limit. */
 export function isFetched(
   address: string,
   schemes: readonly string[] | undefined,

@@ -246,7 +246,7 @@ const ofVideos = {
     .describe('Whether the vendor’s responses contain the total duration of all input videos'),
   frames_per_second: count.optional().describe('The highest frame rate of a rendered video'),
   /**
-   * What the vendor renders if a request omits a value, or contains one that is not sent. The default resolution comes
+   * What the vendor renders if a request omits a value or contains one that is not sent. The default resolution comes
    * first.
    */
   unsaid: z

@@ -33,10 +33,6 @@ export function offeredFacts({ cases = [], ...facts }: ModelFacts): OfferedFacts
   return { ...plainly(facts, sendable), ...(seen.length === 0 ? {} : { cases: seen }) };
 }
 
-/**
- * Returns the parameters that callers can send. A parameter with an empty list of allowed values exists only at the
- * vendor, and callers express the same thing differently.
- */
 function sendableNames({ parameters = {} }: PlainFacts): string[] {
   return Object.keys(parameters).filter((name) => parameters[name]?.values?.length !== 0);
 }

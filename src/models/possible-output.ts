@@ -2,10 +2,6 @@ import { defined } from '../base/defined.ts';
 import type { PlainFacts } from './model-facts.ts';
 import type { VideoRequest } from './request.ts';
 
-/**
- * Returns what the vendor may render if the request omits a value or contains one that is not sent. `inputSeconds` is
- * the total length of the request's videos, if known.
- */
 export function possibleOutput(
   request: VideoRequest,
   { unsaid, fields = {}, seconds }: PlainFacts,

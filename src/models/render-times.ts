@@ -13,12 +13,11 @@ export interface RenderKind {
 }
 
 export interface RenderSample {
-  /** From the upstream's acceptance of the job to the end of the render, in milliseconds. */
+  /** Milliseconds from the upstream's acceptance of the job to the end of the render. */
   readonly ms: number;
   readonly at: number;
 }
 
-/** A weighted distribution. `points` are sorted by time and never empty, and their weights add up to 1. */
 export interface RenderTimes {
   readonly points: readonly { readonly ms: number; readonly weight: number }[];
   readonly samples: number;
@@ -61,8 +60,8 @@ export function guessedTimes(expectedMs: number): RenderTimes {
 }
 
 /**
- * Returns the time in milliseconds within which renders with a total weight of `share` finish. If the weights add up to
- * 1, `share` is a proportion.
+ * Returns the time in milliseconds within which renders with a total weight of `share` finish. If all weights add up to
+ * 1, `share` is a proportion of the renders.
  */
 export function quantileOf({ points }: Pick<RenderTimes, 'points'>, share: number): number {
   let reached = 0;

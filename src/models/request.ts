@@ -19,7 +19,6 @@ export const imageRoles = ['first_frame', 'last_frame', 'reference'] as const;
 export type ImageRole = (typeof imageRoles)[number];
 
 export interface VideoMedia {
-  /** `lastFrame` requires `firstFrame`. */
   readonly firstFrame?: string;
   readonly lastFrame?: string;
   readonly references: readonly string[];
@@ -47,7 +46,6 @@ export interface VideoRequest extends VideoMedia {
   readonly seed?: number;
   readonly safetyIdentifier?: string;
   readonly tools?: JsonValue;
-  /** Metadata that the gateway passes on unchanged and does not use. */
   readonly extra: JsonObject;
 }
 
@@ -57,11 +55,10 @@ export interface AskedImage {
 }
 
 interface Strict {
-  /** If set, fields that are normally ignored are refused. */
   readonly strict?: true;
 }
 
-/** A video request as received. Its images have no roles yet, because the roles depend on the model. */
+/** A video request as received. Its images have no roles yet, because roles depend on the model. */
 export interface AskedVideo extends Strict, Omit<VideoRequest, 'firstFrame' | 'lastFrame' | 'references'> {
   readonly images: readonly AskedImage[];
   /**
@@ -100,7 +97,6 @@ export interface ImageRequest {
 export type GenerationRequest = VideoRequest | ImageRequest;
 
 export interface AskedImages extends ImageRequest, Strict {
-  /** The names of fields sent in `metadata`, for errors and warnings (`seed`: `metadata.seed`). */
   readonly named?: Readonly<Record<string, string>>;
 }
 

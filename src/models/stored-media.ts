@@ -27,7 +27,6 @@ export interface KeptImage extends MediaLink {
  */
 export type KeepImages = (image: string, data: readonly Base64Text[]) => Promise<readonly KeptImage[]>;
 
-/** Thrown if the problem lies in the images themselves. */
 export class UnkeepableError extends Error {}
 
 export const signatureBytes = 16;

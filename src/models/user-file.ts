@@ -3,7 +3,6 @@ import type { MediaFacts } from './media-facts.ts';
 export interface UserFile {
   readonly id: string;
   readonly account: string;
-  /** Public id of the key that stored the file. */
   readonly key: string;
   /** The storage name below the id: `0.<extension>`. */
   readonly name: string;
@@ -15,7 +14,6 @@ export interface UserFile {
   readonly expiresAt: number;
 }
 
-/** The form in which requests refer to the account's own files. */
 const reference = /^asset:\/\/(file_[0-9A-Za-z]{24})$/i;
 
 export function fileIdOf(url: string): string | undefined {

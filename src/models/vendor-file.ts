@@ -1,3 +1,4 @@
+import { taskKinds } from '../base/task-kind.ts';
 import { z } from 'zod';
 import { failureClasses, moderatedInputs } from '../errors/failure.ts';
 import { channelPriceSchema } from '../money/price-schema.ts';
@@ -11,7 +12,6 @@ import { imageFactsSchema, videoFactsSchema } from './model-facts.ts';
 const text = z.string().min(1).max(500);
 const count = z.number().int().nonnegative();
 const expression = z.string().min(1).max(8_192);
-/** For example `USD`, `credits` or `video units`. */
 export const costUnit = z
   .string()
   .regex(/^[A-Za-z][A-Za-z _-]{0,31}$/, 'must be the name of a unit, such as credits');
@@ -19,7 +19,6 @@ const path = z
   .string()
   .max(500)
   .regex(/^\/[\w\-./~:@!$'()*+,;=?&%{}]*$/, 'must begin with / and be a path such as /jobs/{id}');
-/** Matches model names and codes. `*` stands for any text. */
 const pattern = text.refine((one) => one.split('*').length <= 3, 'may have at most two *');
 const patterns = z.union([pattern.transform((one) => [one]), z.array(pattern).min(1)]);
 
@@ -155,7 +154,7 @@ export type FixtureStep = z.infer<typeof stepSchema>;
 
 const fixtureSchema = z.strictObject({
   name: text,
-  kind: z.enum(['video', 'image']),
+  kind: z.enum(taskKinds),
   model: text,
   request: z.record(z.string(), json),
   steps: z.array(stepSchema).min(1).max(20),
@@ -206,7 +205,6 @@ export const vendorFileSchema = z
     failures: z.array(failureRow).max(100).default([]),
     /** A free request that needs a valid key. If missing, keys are checked by querying a nonexistent job. */
     key_check: z.strictObject({ path }).optional(),
-    /** Queries the remaining balance of a key's account, which `answer` extracts. Also used to check keys. */
     balance: z.strictObject({ path, answer: expression, unit: costUnit }).optional(),
     videos: videosSchema.optional(),
     images: z.union([imageJobsSchema, imagesAtOnceSchema]).optional(),
@@ -246,7 +244,6 @@ export type VendorVideos = z.infer<typeof videosSchema>;
 export type VendorImageJobs = z.infer<typeof imageJobsSchema>;
 export type VendorImages = z.infer<typeof imagesAtOnceSchema>;
 
-/** Returns the regular expression for a pattern. `*` matches any text, and every other character matches itself. */
 export function patternMatcher(given: string): RegExp {
   const parts = given.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
   return new RegExp(`^${parts.join('.*')}$`.replace(/\.\*\$$/, ''));

@@ -12,7 +12,6 @@ export interface VideoShape {
 
 type Pair = Pick<VideoShape, 'resolution' | 'ratio'>;
 
-/** Resolutions and ratios in a model's configuration entry. An empty list allows all. */
 export interface ListedShapes {
   readonly resolutions: readonly string[];
   readonly ratios: readonly string[];
@@ -104,7 +103,6 @@ function distance({ width, height }: Pixels, known: Pixels | undefined): number 
   return Math.max(Math.abs(width / known.width - 1), Math.abs(height / known.height - 1));
 }
 
-/** Formats shapes for display: `480p: 864x496, 640x640; 720p: 1280x720`. */
 export function shapesInWords(shapes: readonly VideoShape[]): string {
   const byResolution = new Map<string, Set<string>>();
   for (const { resolution, size } of shapes)

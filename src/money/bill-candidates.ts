@@ -1,16 +1,13 @@
 import { isWithin } from './bill.ts';
 import type { AmountRange, Billed } from './bill.ts';
 
-/** An attempt for which the upstream may have created a job. Times are in Unix milliseconds. */
 export interface Unclaimed {
   readonly task: string;
   readonly attempt: number;
   readonly channel: string;
   readonly account: string;
   readonly model: string;
-  /** Jobs with the same model and output cost about the same. */
   readonly output: string;
-  /** The vendor's name for the model. Undefined if the model is no longer configured. */
   readonly upstreamModel?: string | undefined;
   readonly state: string;
   /** Whether an operator can still adopt a job, because the task is waiting for it. */
@@ -20,7 +17,6 @@ export interface Unclaimed {
   readonly startedAt: number;
 }
 
-/** A proposed match for a billed job. An operator decides. */
 export interface Candidate {
   readonly task: string;
   readonly attempt: number;
@@ -37,9 +33,6 @@ export interface Proposal {
   readonly hasMore: boolean;
 }
 
-/**
- * Returns the range that the bill charges for jobs with this model and output, or undefined if it lists none of ours.
- */
 export type KnownAmounts = (
   attempt: Pick<Unclaimed, 'model' | 'output'>,
   unit: string,
@@ -49,11 +42,11 @@ const candidatesMax = 3;
 /** The most attempts considered per line. The most recent ones are chosen. */
 export const consideredMax = 1_000;
 /**
- * How long after the billed time an attempt may have started. Tolerates clock skew in bills that state when a job
- * began.
+ * How long after the billed time an attempt may have started, for bills that state when a job began. Allows for clock
+ * skew.
  */
 const earlyMs = 10 * 60_000;
-/** How long before the billed time an attempt may have started. Tolerates bills that state when a job finished. */
+/** How long before the billed time an attempt may have started, for bills that state when a job finished. */
 const lateMs = 24 * 3_600_000;
 
 /**

@@ -16,7 +16,6 @@ import {
 export interface Billed {
   /** Empty for lines without a job. */
   readonly job: string;
-  /** A currency or the vendor's own unit. */
   readonly unit: string;
   readonly amount: string;
   readonly lines: number;
@@ -53,10 +52,6 @@ export interface Compared {
 
 const rulesPlaces = 6;
 
-/**
- * Compares the billed amount with the amount that the upstream reported, or else with our cost rules. Ignores expected
- * amounts in other units.
- */
 export function compareAmounts(
   { amount, unit }: Pick<Billed, 'amount' | 'unit'>,
   expected: readonly Expected[],

@@ -1,7 +1,6 @@
 import { capStates } from './caps.ts';
 import type { Cap, CapScope, CapState, SpentUse } from './caps.ts';
 
-/** The percentages of a cap at which the account is notified. */
 export const capPercents = [50, 80, 100] as const;
 export type CapPercent = (typeof capPercents)[number];
 
@@ -11,7 +10,7 @@ export interface SpentBy {
   readonly endUser?: string;
 }
 
-/** The use of each cap scope as of a ledger entry. Scopes that the entry does not count towards are absent. */
+/** The usage of each cap scope as of a ledger entry. Scopes that the entry does not count towards are absent. */
 export interface Spending {
   readonly by: SpentBy;
   readonly uses: ReadonlyMap<CapScope, SpentUse>;
@@ -25,7 +24,6 @@ export interface ReachedCap {
   readonly at: number;
 }
 
-/** Returns one item per percentage reached. An unused cap yields none. */
 export function reachedCaps({ by, uses, at }: Spending, caps: readonly Cap[]): ReachedCap[] {
   return capStates(caps, uses).flatMap((cap) =>
     percentsOf(cap).map((percent) => ({ percent, cap, by: partOf(cap.scope, by), at })),

@@ -15,15 +15,12 @@ export interface KeyCaps {
   readonly models: ReadonlyMap<string, Caps>;
 }
 
-/** `default` applies to end users without caps of their own. */
 export interface EndUserCaps {
   readonly default?: Caps;
   readonly named: ReadonlyMap<string, Caps>;
-  /** Whether names that differ only in case count as one end user. */
   readonly ignoreCase?: boolean;
 }
 
-/** Returns the name under which an end user's spending is counted. */
 export function endUserName(
   user: string,
   { ignoreCase = false }: Pick<EndUserCaps, 'ignoreCase'> = {},
@@ -41,7 +38,7 @@ interface WindowUse {
   /** Charges minus refunds, plus open holds, in micro-units. */
   readonly used: Micros;
   readonly held: Micros;
-  /** Unix milliseconds. Absent if the window never resets. */
+  /** Unix milliseconds. Undefined if the window never resets. */
   readonly resetsAt?: number;
 }
 
@@ -69,7 +66,6 @@ export function capsOfEndUser(caps: EndUserCaps | undefined, user: string | unde
   return capsOf('end_user', caps?.named.get(endUserName(user, caps)) ?? caps?.default);
 }
 
-/** Omits caps whose scope has no recorded use. */
 export function capStates(caps: readonly Cap[], uses: ReadonlyMap<CapScope, SpentUse>): CapState[] {
   return caps.flatMap((cap) => {
     const use = uses.get(cap.scope)?.[cap.window];

@@ -41,7 +41,6 @@ function firstAmount({ basis, reckoning, held }: Charged): Micros | undefined {
   return charge !== undefined && isSame(charge, reckoning.lines) ? charge.amount : undefined;
 }
 
-/** Applies a price to the counts of a recorded calculation. Returns undefined if they yield no charge. */
 export function chargeLinesAgain(
   price: Pick<Price, 'lines' | 'minimum' | 'factor'>,
   { facts, lines }: Pick<Reckoning, 'facts' | 'lines'>,

@@ -3,14 +3,9 @@ import { divideHalfUp } from './money.ts';
 import type { Micros } from './money.ts';
 import type { PriceBasis } from './price.ts';
 
-/** The fewest recent charges from which the next charge is predicted. */
 export const shapeChargesMin = 3;
 export const shapeChargesMax = 32;
 
-/**
- * Returns the same text for requests that should cost the same: those with equal models, prices, factors, resolutions,
- * durations, qualities, sizes and numbers of images and inputs.
- */
 export function chargeShape(
   model: string,
   { price, channels, factor, facts, most, bounds }: PriceBasis,
@@ -20,7 +15,6 @@ export function chargeShape(
   return canonicalJson({ model, price, channels, factor, facts, images, given: Object.fromEntries(given) });
 }
 
-/** Returns the median of a shape's recent charges, or undefined if there are too few. */
 export function expectedCharge(charges: readonly Micros[]): Micros | undefined {
   if (charges.length < shapeChargesMin) return undefined;
   const sorted = charges.toSorted((one, other) => (one < other ? -1 : Number(one > other)));

@@ -12,17 +12,14 @@ import { readQuantity } from './reckoning.ts';
 import { isPriced, leastOf, needsFormula, settle, settleAsLeast, withStep } from './settle.ts';
 import type { SettleInput, Settlement } from './settle.ts';
 
-/** The input for computing the charge of a succeeded task or synchronous image. */
-
 export interface ChargeInput extends Omit<SettleInput, 'estimatedTokens'> {
-  /** The adapter's token formula for an output's facts. Undefined if the adapter has none. */
   readonly tokensOf?: ((facts: SettleFacts) => bigint | undefined) | undefined;
 }
 
 export interface TaskCharge {
   readonly settlement: Settlement;
   /**
-   * Whether the charge exceeds what the request and its model allow, because the upstream reported more. If so, an
+   * Whether the charge exceeds what the request and its model allow because the upstream reported more. If so, an
    * operator decides.
    */
   readonly isBeyond: boolean;
@@ -256,10 +253,6 @@ function cheapest(
   return groupedFacts(kept);
 }
 
-/**
- * Returns the facts that all images share, and groups for those that differ. The order of the groups depends only on
- * their facts.
- */
 export function groupedFacts(
   groups: readonly ImageGroup[],
 ): Pick<SettleFacts, 'groups' | 'size' | 'quality'> {

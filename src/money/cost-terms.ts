@@ -4,11 +4,10 @@ import type { Price, PriceBasis } from './price.ts';
 /** What an upstream bills for a model's jobs on a channel. Frozen with the attempt, so later edits do not affect it. */
 export interface CostTerms {
   /**
-   * What the operator pays, in the same form as a model's price. Absent if only the cost that the upstream reports
+   * What the operator pays, in the same form as a model's price. Undefined if only the cost that the upstream reports
    * counts.
    */
   readonly price?: Price;
-  /** The value of each of the upstream's cost units in the gateway's currency, as a decimal string. */
   readonly worths: Readonly<Record<string, string>>;
   /** Whether failed jobs are billed like successful ones. If absent, the vendor's documented policy applies. */
   readonly failed?: 'billed' | 'free';

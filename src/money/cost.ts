@@ -2,11 +2,9 @@ import { addAmounts } from './decimal.ts';
 import { divideHalfUp, parseMicros } from './money.ts';
 import type { Micros } from './money.ts';
 
-/** What a job cost the operator, as reported by the vendor. Only for the record: callers are charged our own prices. */
 export interface Cost {
   /** An exact decimal such as `0.035`, never a float. */
   readonly amount: string;
-  /** A currency code or the vendor's own unit: `USD`, `credits`. */
   readonly unit: string;
 }
 
@@ -21,7 +19,7 @@ export function sumCosts(costs: readonly (Cost | undefined)[]): Cost | undefined
   return { amount, unit: first.unit };
 }
 
-/** Converts a reported cost to micro-units, rounded half up. Returns undefined if the value of the unit is unknown. */
+/** Converts a reported cost to micro-units, rounded half up. Returns undefined if the unit's value is unknown. */
 export function worthOf(
   { amount, unit }: Cost,
   worths: Readonly<Record<string, string>>,

@@ -2,7 +2,6 @@ import { formatDecimal } from './decimal.ts';
 import type { Decimal } from './decimal.ts';
 import { formatMicros } from './money.ts';
 
-/** A bigint is an amount in micro-units. Undefined leaves the cell empty. */
 export type Cell = string | number | bigint | Decimal | undefined;
 
 export const csvMediaType = 'text/csv; charset=utf-8';

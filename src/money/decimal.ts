@@ -46,7 +46,6 @@ export function roundedTo(places: number, { digits, places: had }: Decimal): Dec
   return shortest({ digits: digits < 0n ? -magnitude : magnitude, places });
 }
 
-/** Divides by 10^`places` exactly. With 9 places, 1 becomes 0.000000001. */
 export function shifted(places: number, one: Decimal): Decimal {
   return shortest({ digits: one.digits, places: one.places + places });
 }
@@ -61,7 +60,6 @@ function digitsAt({ digits, places }: Decimal, wanted: number): bigint {
   return digits * 10n ** BigInt(wanted - places);
 }
 
-/** Drops trailing zeros, so equal numbers produce equal text. */
 function shortest({ digits, places }: Decimal): Decimal {
   let [short, left] = [digits, places];
   while (left > 0 && short % 10n === 0n) [short, left] = [short / 10n, left - 1];

@@ -34,10 +34,8 @@ const frozen = z.object({
   version: z.string(),
 });
 
-/** Does not validate the conditions of price lines again, because we wrote them ourselves. */
 const storedBasis = z.custom<PriceBasis>((value) => frozen.safeParse(value).success);
 
-/** Serializes what a hold's entry stores: the basis for the later charge, and the calculation of the hold. */
 export function writeHeldBasis(basis: PriceBasis, hold: Reckoning): string {
   return JSON.stringify({ ...basis, hold });
 }
@@ -98,7 +96,6 @@ export interface ClosingEntry {
   readonly excess?: Micros;
 }
 
-/** The note on the entry that releases the hold of an abandoned creation, whose task record is removed. */
 export const abandonedNote = 'the creation was abandoned';
 
 export function closedAt({ kind, amount, excess = 0n }: ClosingEntry): Micros {

@@ -4,8 +4,8 @@ export const marginDimensions = ['day', 'channel', 'model', 'account', 'key', 'e
 export type MarginDimension = (typeof marginDimensions)[number];
 
 /**
- * Selects tasks that finished or were refunded on these UTC days, such as `2026-01-31`. `from` is inclusive and
- * `before` exclusive.
+ * Covers tasks that finished or were refunded on these UTC days, such as `2026-01-31`. `from` is inclusive and `before`
+ * exclusive.
  */
 export interface MarginAsked {
   readonly from: string;

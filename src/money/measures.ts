@@ -1,3 +1,4 @@
+import { taskKinds } from '../base/task-kind.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 import { measureMax } from './settle-facts.ts';
 import type { SettleFacts, Usage } from './settle-facts.ts';
@@ -23,7 +24,6 @@ export const measures = [
 ] as const;
 export type Measure = (typeof measures)[number];
 
-/** A request's expected output, known before rendering. */
 export interface Extent {
   readonly seconds?: number;
   readonly framesPerSecond?: number;
@@ -38,23 +38,16 @@ type TokenCount = Exclude<keyof Usage, 'completionTokens' | 'totalTokens'>;
 interface MeasureRow {
   readonly words: string;
   readonly kinds: readonly TaskKind[];
-  /**
-   * Returns the expected quantity. Defined only for measures of rendered output. A request that matches none of such a
-   * measure's price lines has no price.
-   */
   readonly rendered?: (extent: Extent) => Quantity | undefined;
-  /** Returns the quantity that the upstream reported, or undefined if there is no credible one. */
   readonly reported: (facts: SettleFacts) => Quantity | undefined;
   /** The usage field that reports the measure, if `reported` reads nothing else. */
   readonly usageField?: TokenCount;
 }
 
-const both = ['video', 'image'] as const;
-
 const rows: Readonly<Record<Measure, MeasureRow>> = {
   million_tokens: {
     words: 'million tokens',
-    kinds: both,
+    kinds: taskKinds,
     rendered: ({ tokens }) => optionally(tokens(), tokenQuantity),
     // `totalTokens` includes the input, so use it only if `completionTokens` was not reported.
     reported: ({ usage }) => tokens(usage?.completionTokens) ?? tokens(usage?.totalTokens),
@@ -97,21 +90,21 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
     kinds: ['image'],
     rendered: ({ images, pixels }) =>
       images === undefined || pixels === undefined ? undefined : pixelQuantity(pixels, images),
-    // The quantity is computed from the size of each image.
+    // Computed from the size of each image instead.
     reported: () => undefined,
   },
   input_image: {
     words: 'input images',
-    kinds: both,
+    kinds: taskKinds,
     reported: ({ inputImages }) =>
       Number.isInteger(inputImages) ? optionally(credibleOrNone(inputImages), wholeQuantity) : undefined,
   },
-  reference_image: { words: 'reference images', kinds: both, reported: () => undefined },
-  call: { words: 'calls', kinds: both, reported: () => wholeQuantity(1) },
+  reference_image: { words: 'reference images', kinds: taskKinds, reported: () => undefined },
+  call: { words: 'calls', kinds: taskKinds, reported: () => wholeQuantity(1) },
 };
 
 function tokensIn(usageField: TokenCount, words: string): MeasureRow {
-  return { words, kinds: both, usageField, reported: ({ usage }) => counted(usage?.[usageField]) };
+  return { words, kinds: taskKinds, usageField, reported: ({ usage }) => counted(usage?.[usageField]) };
 }
 
 export const usageFields: readonly (readonly [Measure, TokenCount])[] = measures.flatMap((measure) => {

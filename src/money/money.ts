@@ -16,7 +16,6 @@ export function parseMicros(text: string): Micros | undefined {
   return sign === '-' ? -magnitude : magnitude;
 }
 
-/** Formats 7_500_000n as `"7.500000"`, always with six places. */
 export function formatMicros(amount: Micros): string {
   const magnitude = amount < 0n ? -amount : amount;
   const fraction = (magnitude % microsPerUnit).toString().padStart(6, '0');

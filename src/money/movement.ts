@@ -16,10 +16,6 @@ export type EntryKind = (typeof entryKinds)[number];
 /** Entry kinds that reduce the balance. The ledger stores all amounts without a sign. */
 const taking: ReadonlySet<EntryKind> = new Set(['hold', 'settle', 'charge_extra']);
 
-/**
- * Returns an entry's amount with its sign for display: negative for holds and charges, positive for releases, refunds
- * and deposits.
- */
 export function movementOf({ kind, amount }: { readonly kind: EntryKind; readonly amount: Micros }): Micros {
   return taking.has(kind) ? -amount : amount;
 }

@@ -6,9 +6,8 @@ import { parseMicros } from './money.ts';
  * cent.
  */
 export interface PriceFactors {
-  /** Absent if the account pays list prices. */
+  /** Undefined if the account pays list prices. */
   readonly all?: string;
-  /** Factors for individual models, which replace `all`. */
   readonly models: ReadonlyMap<string, string>;
 }
 
@@ -16,7 +15,6 @@ export const noFactors: PriceFactors = { models: new Map() };
 
 const factorMax = 100n * 1_000_000n;
 
-/** Normalizes `0.90` to `0.9`. Returns undefined unless the text is a decimal from 0 to 100 with at most 6 places. */
 export function parseFactor(text: string): string | undefined {
   const micros = parseMicros(text);
   const decimal = parseDecimal(text);
@@ -24,7 +22,6 @@ export function parseFactor(text: string): string | undefined {
   return formatDecimal(decimal);
 }
 
-/** Returns undefined if the list price applies. */
 export function factorFor({ all, models }: PriceFactors, model: string): string | undefined {
   const factor = models.get(model) ?? all;
   return factor === '1' ? undefined : factor;

@@ -5,7 +5,7 @@ import { isOfImage, isOfLength, isRendered, measures } from './measures.ts';
 import type { Measure } from './measures.ts';
 import type { CountSource, Quantity, Step } from './reckoning.ts';
 
-/** What a line's `when` can test. A test of an undefined text or duration fails. */
+/** The facts that a line's `when` can test. A test of an undefined text or duration fails. */
 export interface PriceFacts {
   readonly resolution?: string;
   readonly ratio?: string;
@@ -57,7 +57,6 @@ export interface PriceLine {
 export interface Price {
   readonly minimum: string;
   readonly lines: readonly PriceLine[];
-  /** The account's factor, as a decimal string. Configured prices have none. */
   readonly factor?: string;
   /**
    * A charge above this multiple of the hold needs an operator's decision. A decimal string that defaults to 3. With
@@ -67,25 +66,24 @@ export interface Price {
 }
 
 /**
- * What a task's price depends on. Frozen when the hold is made, so later price changes do not affect it. Stored as JSON
- * in the hold's ledger entry and in the workflow's input.
+ * Everything that a task's price depends on. Frozen when the hold is made, so later price changes do not affect it.
+ * Stored as JSON in the hold's ledger entry and in the workflow's input.
  */
 export interface PriceBasis {
   readonly price: Price;
-  /** By channel id. A channel's price replaces the model's. */
+  /** Prices by channel id. A channel's price replaces the model's. */
   readonly channels?: Readonly<Record<string, Price>>;
-  /** The account's factor, by which all these prices are multiplied. Absent if it is 1. */
+  /** The account's factor, by which all these prices are multiplied. Undefined if it is 1. */
   readonly factor?: string;
   /** The facts that at least one channel receives. */
   readonly facts: PriceFacts;
-  /** By channel id: the facts that are not sent to the channel. */
+  /** The facts that are not sent to each channel, by channel id. */
   readonly unsent?: Readonly<Record<string, readonly string[]>>;
-  /** By channel id: the size that determines an image's price if no price line matches the image's own size. */
+  /** The size that determines an image's price if no price line matches the image's own size, by channel id. */
   readonly sizes?: Readonly<Record<string, string>>;
-  /** The measured length of the request's videos. Absent if it is unknown or does not affect the price. */
+  /** The measured length of the request's videos. Undefined if it is unknown or does not affect the price. */
   readonly input_seconds?: number;
   readonly most?: MostOutput;
-  /** The most input, and the most megapixels per image, that the request and its model allow. */
   readonly bounds?: Bounds;
   /** The least that the request costs, in micro-units as decimal text. Charged if no known fact has a price. */
   readonly least?: string;
@@ -105,7 +103,6 @@ export interface Bound {
   readonly source: 'request' | 'measured' | 'assumed';
 }
 
-/** Undefined fields have no limit. */
 export interface MostOutput {
   readonly seconds?: number;
   readonly images?: number;
@@ -170,9 +167,6 @@ export function factsAt({ facts, unsent = {} }: PriceBasis, channel: string): Pr
     : Object.fromEntries(Object.entries(facts).filter(([name]) => !names.includes(name)));
 }
 
-/**
- * Caches the measures of a price's lines, which never change. Every create request needs the measures multiple times.
- */
 const measuresByLines = new WeakMap<Price['lines'], readonly Measure[]>();
 
 export function measuresOf({ lines }: Pick<Price, 'lines'>): readonly Measure[] {
@@ -201,7 +195,6 @@ export function measuresLength(price: Pick<Price, 'lines'>): boolean {
   return measuresOf(price).some(isOfLength);
 }
 
-/** Whether the charge depends on a pixel size that the request leaves to the upstream. */
 export function leavesPixelsOpen(basis: PriceBasis, channel: string): boolean {
   const { lines } = priceAt(basis, channel);
   const isBySize = lines.some(({ measure, when }) => measure === 'megapixel' || when?.size !== undefined);
@@ -279,7 +272,6 @@ export function chargeOf(
   return { amount, lines, steps: [...steps, { kind: 'factor', factor, amount }] };
 }
 
-/** Returns undefined for a zero count that the calculation need not list. */
 function chargeLine(
   line: PriceLine | undefined,
   index: number,
@@ -320,7 +312,6 @@ export function asksAnybody({ reviewAbove }: Price): boolean {
   return reviewAbove !== noReview;
 }
 
-/** Whether the charge exceeds the hold by so much that an operator must approve it. */
 export function needsReview(
   { reviewAbove = reviewAboveDefault }: Pick<Price, 'reviewAbove'>,
   { held, amount }: { readonly held: Micros; readonly amount: Micros },

@@ -4,7 +4,7 @@ import type { Micros } from './money.ts';
 export const projectionDaysMin = 3;
 
 export interface MonthSoFar {
-  /** What was used in the calendar month (UTC), including today, in micro-units. */
+  /** Usage so far in the calendar month (UTC), including today, in micro-units. */
   readonly used: Micros;
   readonly today: Micros;
   readonly now: number;
@@ -14,7 +14,7 @@ export interface MonthSoFar {
 
 export interface Projection {
   readonly projected?: Micros;
-  /** How many complete days of this month the projection is based on. */
+  /** The number of complete days of this month that the projection is based on. */
   readonly days: number;
 }
 

@@ -4,18 +4,16 @@ import type { Micros } from './money.ts';
 import type { Measure } from './measures.ts';
 import type { ChargedLine, PriceFacts } from './price.ts';
 
-/** An exact fraction, for example tokens / 1,000,000, milliseconds / 1,000 or images / 1. */
 export interface Quantity {
   readonly numerator: bigint;
   readonly denominator: bigint;
 }
 
-/** One step from the lines to the final amount. Each step starts from the previous amount. */
+/** A step from the lines to the final amount. Each step starts from the previous amount. */
 export type Step =
   | { readonly kind: 'sum'; readonly amount: Micros }
   | { readonly kind: 'minimum'; readonly minimum: Micros; readonly amount: Micros }
   | { readonly kind: 'factor'; readonly factor: string; readonly amount: Micros }
-  /** Multiplies by the model's surcharge on holds and rounds half up. */
   | { readonly kind: 'multiplier'; readonly multiplier: string; readonly amount: Micros }
   /** Charges the hold, because no known fact has a price. */
   | { readonly kind: 'held'; readonly amount: Micros }
@@ -25,7 +23,6 @@ export type Step =
   | { readonly kind: 'share'; readonly quantity: Quantity; readonly amount: Micros }
   | { readonly kind: 'limit'; readonly limit: Micros; readonly amount: Micros };
 
-/** A step as the ledger stores it: money as decimal text, quantities as `numerator/denominator`. */
 export type WrittenStep =
   | { readonly kind: 'sum' | 'held' | 'least'; readonly amount: string }
   | { readonly kind: 'minimum'; readonly minimum: string; readonly amount: string }
@@ -62,17 +59,13 @@ export interface WrittenLine {
   readonly measure: Measure;
   readonly price: string;
   readonly quantity: string;
-  /** The free part of the quantity, also as `numerator/denominator`. Undefined if nothing is free. */
   readonly free?: string;
   readonly source: CountSource;
   readonly of?: PriceFacts;
-  /** The number of images whose megapixels are counted. Undefined if there is only one. */
   readonly images?: number;
-  /** Exact, because only the sum is rounded. */
   readonly amount: string;
 }
 
-/** How an amount was calculated, as JSON-safe data for the ledger entry. */
 export interface Reckoning {
   readonly rules_of: 'model' | 'channel';
   readonly facts: PriceFacts;
@@ -101,7 +94,6 @@ export function readQuantity(written: string): Quantity | undefined {
   return { numerator: BigInt(numerator), denominator: BigInt(denominator) };
 }
 
-/** The decimal places of an exact amount (millionths of a micro-unit). */
 const exactPlaces = 12;
 
 export function writeLine({ price, quantity, free, exact, ...line }: ChargedLine): WrittenLine {

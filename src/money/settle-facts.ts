@@ -1,4 +1,3 @@
-/** The token counts that the upstream reported. Undefined fields were not reported. */
 export interface Usage {
   readonly completionTokens?: number;
   readonly totalTokens?: number;

@@ -31,10 +31,7 @@ import type { Reckoning, Step } from './reckoning.ts';
 
 export interface Settlement extends Reckoning {
   readonly amount: Micros;
-  /**
-   * Whether the output was neither reported nor measured. If so, the charge was computed, or it is the lowest possible
-   * charge.
-   */
+  /** Whether the output was neither reported nor measured, so the charge was computed or is the lowest possible one. */
   readonly estimated: boolean;
 }
 
@@ -82,7 +79,6 @@ export function settle(input: SettleInput): Settlement {
 
 const isKnown: ReadonlySet<Count['source']> = new Set(['upstream', 'measured']);
 
-/** Returns a single part if all images are alike, or else one part for the task and one per group of images. */
 function partsOf(input: SettleInput, price: Price, facts: PriceFacts): Part[] {
   const { groups = [], images } = input.facts;
   const counts = countsOf(input, price);

@@ -3,10 +3,6 @@ import type { Cost } from './cost.ts';
 import { parseBasis } from './ledger-basis.ts';
 import type { SettleFacts } from './settle-facts.ts';
 
-/**
- * What a settlement's entry records in addition to the calculation. For synchronous images, the entry is the only
- * record.
- */
 export interface SettledFacts {
   readonly cost?: Cost;
   readonly reported: SettleFacts;

@@ -166,7 +166,7 @@ async function readLosses({ margin, config, now }: SourceDeps): Promise<readonly
   return losses;
 }
 
-/** Reads balances from the ledger, because a balance in a process's memory may be outdated. */
+/** Reads balances from the ledger, because those in a process's memory may be outdated. */
 async function readLowBalances({ accounts, lowBalances, config }: SourceDeps): Promise<readonly Condition[]> {
   const { notify, currency } = config();
   const limit = parseMicros(notify.low_balance ?? '');

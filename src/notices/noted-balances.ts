@@ -13,7 +13,6 @@ export interface SeenBalances {
 
 export interface NotedBalances {
   readonly note: (account: string, after: BalanceAfter) => void;
-  /** Returns the noted balances by account, oldest first, and clears them. */
   readonly take: () => Map<string, SeenBalances>;
   /** Restores balances that could not be evaluated. Newer notes take precedence. */
   readonly putBack: (balances: ReadonlyMap<string, SeenBalances>) => void;

@@ -41,7 +41,7 @@ export interface NoticesDeps {
 export interface Notices extends NoticeWatch {
   readonly noteBalance: AccountAlerts['note'];
   readonly accountAlerts: Pick<AccountAlerts, 'run' | 'repair'>;
-  /** Takes the counts of the latest census, so that the notices need not count again. */
+  /** Accepts the latest census's counts, so that the notices do not have to count again. */
   readonly noteAttention: (counts: readonly AttentionCount[]) => void;
 }
 

@@ -16,7 +16,7 @@ export interface OwedEvent {
   readonly at: number;
   readonly data: object;
   /**
-   * Records the next delivery, or that the event is finished if `left` is undefined. Resolves with false if another
+   * Records the next delivery, or that the event is finished if `left` is undefined. Resolves to false if another
    * process has started a delivery since `seenTries` was read.
    */
   readonly change: (seenTries: number, left: EventTries | undefined) => Promise<boolean>;
@@ -24,7 +24,7 @@ export interface OwedEvent {
 
 export interface EventTries {
   readonly tries: number;
-  /** Unix milliseconds. */
+  /** In Unix milliseconds. */
   readonly dueAt: number;
 }
 
@@ -40,7 +40,7 @@ export interface PostEventDeps {
 
 /** How long a round waits for its receivers, in milliseconds. Most of them respond within this time. */
 const roundWaitMs = 2_000;
-/** If a process dies during a delivery, the event is due again after this time, with the same id. */
+/** In milliseconds. If a process dies during a delivery, the event is due again after this time, with the same id. */
 const unansweredMs = 60_000;
 const unreported = 'an event could not be delivered to its account';
 
@@ -62,7 +62,7 @@ export function createEventPosts(deps: PostEventDeps) {
   };
 }
 
-/** Never rejects: an undelivered event becomes due again. */
+/** Never rejects. An undelivered event becomes due again. */
 function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
   return async (event: OwedEvent): Promise<void> => {
     const { account, type } = event;
@@ -77,7 +77,7 @@ function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
         await event.change(event.tries, { tries: event.tries, dueAt: now() + unansweredMs });
         throw error;
       });
-      // Wait for the host before counting the delivery: time spent behind other requests is not a delivery.
+      // Wait for the host before counting the delivery, because time spent behind other requests is not a delivery.
       const place = await deps.takePlace(new URL(means.url).origin, account);
       if (!place.isGranted)
         return void (await event.change(event.tries, { tries: event.tries, dueAt: now() + place.afterMs }));
@@ -92,7 +92,6 @@ function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
     }
   };
 
-  /** Returns undefined if another process has begun to deliver the event. */
   async function send(event: OwedEvent, { tries, means }: Sending) {
     // Count the delivery before sending, so that it is repeated if this process dies.
     if (!(await event.change(event.tries, { tries, dueAt: now() + unansweredMs }))) return undefined;

@@ -10,8 +10,8 @@ import type { GuardedClient } from '../http-client/index.ts';
 export type Target = NotifyConfig['targets'][number];
 
 /**
- * Resolves with the reason why the target did not accept the notice, or with undefined if it did. Never rejects, and
- * always finishes within `answerWithinMs`.
+ * Resolves to the reason why the target did not accept the notice, or to undefined if it did. Never rejects, and always
+ * settles within `answerWithinMs`.
  */
 export type SendNotice = (target: Target, notice: Notice) => Promise<string | undefined>;
 
@@ -64,7 +64,7 @@ async function run([file = '', ...parts]: readonly string[], text: string, env: 
   return `the command ended with ${child.signalCode ?? `exit code ${child.exitCode}`}`;
 }
 
-/** Returns the body of an event. The times in `data` are in Unix seconds. */
+/** The times in `data` are in Unix seconds. */
 function noticeEvent({ id, kind, subject, state, count, text, since, endedAt, revisedAt }: Notice) {
   return {
     type: `notice.${state}`,

@@ -11,9 +11,11 @@ import { ledgerViolation } from './conditions.ts';
 import type { Source } from './conditions.ts';
 import type { SendNotice, Target } from './send.ts';
 
-/** Notifies operators of conditions, in one process at a time. After a minute of silence, another takes over. */
+/**
+ * Notifies operators of conditions, in one process at a time. After a minute of silence, another process takes over.
+ */
 export interface NoticeWatch extends Rounds {
-  /** Waits at most 10 s for notices in flight. Each target has at most one. */
+  /** Waits at most 10 s for notices in flight. Each target has at most one of them. */
   readonly stop: () => Promise<void>;
   readonly noteVerification: (violations: number) => Promise<void>;
   /** Sends a test message to every target. `error` is undefined if the target accepted it. */
@@ -67,8 +69,8 @@ function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
   return { look, report };
 
   /**
-   * Returns false if another process wrote the notice first. Nothing is lost then, because a process that checks at the
-   * same time sees the same conditions.
+   * Returns false if another process wrote the notice first. Nothing is lost, because a process that checks at the same
+   * time sees the same conditions.
    */
   async function apply(id: string, change: Change, kept?: KeptNotice): Promise<boolean> {
     const before = kept ?? (await store.find(id));
@@ -125,12 +127,12 @@ interface NotifierDeps extends NoticeWatchDeps {
 }
 
 function createNotifier({ store, targets, send, duty, isStopping, log, now }: NotifierDeps) {
-  /** For targets that do not respond: the number of consecutive failures, and when the next attempt is due. */
+  /** The targets that do not respond: the number of consecutive failures, and when the next attempt is due. */
   const failing = new Map<string, { readonly times: number; readonly nextAt: number }>();
   return { notifyAll, test };
 
   /**
-   * Sends each target one notice at a time. Calls `duty` in between to remain in charge: with slow targets, a round can
+   * Sends each target one notice at a time. Calls `duty` in between to stay in charge. With slow targets, a round can
    * take longer than the silence after which another process takes over.
    */
   async function notifyAll(): Promise<void> {

@@ -7,12 +7,12 @@ import type { CensusGauges } from './census-gauges.ts';
 export interface CensusTakerDeps extends CensusGauges {
   readonly duty: () => Promise<boolean>;
   readonly take: () => Promise<Census>;
-  /** Called if counting fails. The previous counts remain, and their age reveals the failure. */
+  /** Called if counting fails. The previous counts stay in place, and their age reveals the failure. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Lets one worker count the whole system and show the result for as long as the worker lives. Does not use Temporal,
+ * Lets one worker count the whole system. The result is shown for as long as that worker lives. Does not use Temporal,
  * because operators must be able to see the census while Temporal is down.
  */
 export function createCensusTaker(deps: CensusTakerDeps): Rounds {

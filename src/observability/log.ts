@@ -9,7 +9,7 @@ export interface LogOptions {
   readonly destination?: DestinationStream;
 }
 
-/** Logs a message with named facts. A name that is missing from `factNames` does not compile. */
+/** Logs a message with named facts. A fact that is missing from `factNames` does not compile. */
 export interface Logger {
   readonly debug: WriteLog;
   readonly info: WriteLog;
@@ -143,7 +143,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@]+@/gi, '$1[key]@'],
   [/([a-z][a-z0-9+.-]{0,20}:\/\/[^\s?#"'<>]+)[?#][^\s"'<>]*/gi, '$1?[query]'],
   [/(\/callbacks\/upstream\/[^/\s]+\/)[^/\s]+/g, '$1[token]'],
-  // Base64 of any relevant length: keys, images, sealed values.
+  // Base64 long enough to be a key, an image or a sealed value.
   [/(?<![\w+/=])(?=[A-Za-z0-9+/_-]*\d)(?=[A-Za-z0-9+/_-]*[A-Z])[A-Za-z0-9+/_-]{60,}={0,2}/g, '[data]'],
 ];
 

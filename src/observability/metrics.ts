@@ -9,8 +9,8 @@ import { createCensusGauges } from './census-gauges.ts';
 import type { CensusGauges } from './census-gauges.ts';
 
 /**
- * Metrics of this process's own work and, while it takes the census, of the whole system. Labels contain names from the
- * configuration and our own codes, never an account, a key, a task, a model or a prompt.
+ * Metrics of this process's own work and, while this process takes the census, of the whole system. Labels contain
+ * names from the configuration and our own codes, but never an account, a key, a task, a model or a prompt.
  */
 export interface Metrics extends CensusGauges, UpstreamMeter, LedgerMeter {
   observeRequest(operation: string, status: number, seconds: number): void;
@@ -19,7 +19,7 @@ export interface Metrics extends CensusGauges, UpstreamMeter, LedgerMeter {
   countImageFailure(failure: FailureClass): void;
   /** @param channel - The job's channel. Undefined if no upstream ever had the job. */
   countEnded(channel: string | undefined, outcome: 'succeeded' | FailureClass): void;
-  /** Counts the charge and the cost of a task, in micro-units, under the channel that caused the cost. */
+  /** Counts a task's charge and cost, in micro-units, under the channel that caused the cost. */
   countMargin(charge: Micros, upstream: Omit<UpstreamCost, 'model'>): void;
   setWaiting(read: () => number): void;
   render(): Promise<string>;
@@ -34,7 +34,7 @@ export interface MetricsOptions {
   readonly configVersion: () => string;
 }
 
-/** Uses a registry of its own, so that multiple gateways in one process do not share metrics. */
+/** Uses its own registry, so that multiple gateways in one process do not share metrics. */
 export function createMetrics({ configVersion }: MetricsOptions): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

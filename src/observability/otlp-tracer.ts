@@ -19,9 +19,9 @@ export interface OtlpTracerOptions {
 const flushMs = 3_000;
 
 /**
- * Sends spans in batches, as OTLP protobuf over HTTP, to the address in the OTEL_EXPORTER_OTLP_… variables, which the
- * exporter reads itself. Drops spans beyond a queue of 2,048. Sets no OpenTelemetry global, so nothing else in the
- * process is traced.
+ * Sends spans in batches, as OTLP protobuf over HTTP. The exporter reads the address from the OTEL_EXPORTER_OTLP_…
+ * variables. Drops spans beyond a queue of 2,048. Sets no OpenTelemetry global, so nothing else in the process is
+ * traced.
  */
 export function createOtlpTracer({ node, ratio, log, random }: OtlpTracerOptions): Tracer {
   const provider = new TracerProvider({

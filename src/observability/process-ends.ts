@@ -15,7 +15,7 @@ export function endSignalled(): Promise<void> {
 }
 
 /**
- * Resolves when this process has a new parent, because npm was stopped: npm sends SIGTERM only to the shell that runs
+ * Resolves when this process has a new parent, because npm was stopped. npm sends SIGTERM only to the shell that runs
  * the script, and the shell exits without forwarding the signal.
  */
 export function parentEnded(parent: number): Promise<void> {

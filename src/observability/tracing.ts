@@ -9,19 +9,19 @@ export interface NewSpan {
   readonly name: string;
   readonly kind?: 'server' | 'client';
   readonly attributes?: Attributes;
-  /** Unix milliseconds. Defaults to now. */
+  /** In Unix milliseconds. Defaults to the current time. */
   readonly startedAt?: number;
 }
 
 export interface SpanEnd {
   /** One of our own codes, never a message. Undefined unless the span failed. */
   readonly failed?: string | undefined;
-  /** Unix milliseconds. Defaults to now. */
+  /** In Unix milliseconds. Defaults to the current time. */
   readonly at?: number;
 }
 
 export interface Span {
-  /** This span's W3C `traceparent`, which its children in this or another process use as their parent. */
+  /** The span's W3C `traceparent`, which children in this or another process use as their parent. */
   readonly traceparent: string;
   set(attributes: Attributes): void;
   end(end?: SpanEnd): void;
@@ -32,8 +32,8 @@ export interface Span {
  */
 export interface Tracer {
   /**
-   * Starts the first span of a request. `header` is the request's `traceparent`, and an invalid one is ignored. The
-   * span continues the caller's trace, but whether to record it is our decision. Returns undefined if there is nothing
+   * Starts the first span of a request. `header` is the request's `traceparent`. An invalid one is ignored. The span
+   * continues the caller's trace, but the gateway decides whether to record it. Returns undefined if there is nothing
    * to pass on.
    */
   enter(header: string | undefined, span: NewSpan): Span | undefined;

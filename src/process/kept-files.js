@@ -7,12 +7,15 @@ import { fileURLToPath } from 'node:url';
 
 const root = new URL('../../node_modules/.cache/', import.meta.url);
 
-/** Returns a cached file's path. Its name must contain a hash of everything that goes into it. @param {string} name */
+/**
+ * Returns a cached file's path. The name must contain a hash of everything that affects the content.
+ * @param {string} name
+ */
 export function keptPath(name) {
   return fileURLToPath(new URL(name, root));
 }
 
-/** Returns undefined if the file does not exist. @param {string} path */
+/** @param {string} path */
 export function readKept(path) {
   try {
     return readFileSync(path, 'utf8');

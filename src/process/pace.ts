@@ -1,12 +1,13 @@
 /**
  * Decides how often a process reads what other processes write. An idle process reads rarely. Its next use first waits
- * until everything has been read once, so its data is then as recent as a busy process's.
+ * until everything has been read once, so that its data is as recent as a busy process's.
  */
 export interface Pace {
-  /** Runs a unit of work, such as a request or an activity, and keeps the process busy for some time afterwards. */
+  /** Runs a unit of work, such as a request or an activity. Keeps the process busy for some time afterwards. */
   readonly use: <T>(run: () => Promise<T>) => Promise<T>;
   /**
-   * Like `use`, for work that is unlikely to be followed by more. The process is idle again as soon as the work ends.
+   * Like `use`, for work that is unlikely to be followed by more. The process is idle again as soon as the work is
+   * finished.
    */
   readonly useOnce: <T>(run: () => Promise<T>) => Promise<T>;
   readonly every: (period: Period, work: () => Promise<void>) => () => void;
@@ -20,7 +21,10 @@ export interface Period {
 }
 
 const idleAfterMs = 15_000;
-/** How long a use waits for the reads after an idle period. After that, the use proceeds with older data. */
+/**
+ * How long a use waits for the reads after an idle period, in milliseconds. After that, the use proceeds with older
+ * data.
+ */
 const wakeMsMax = 2_000;
 
 /** @param now - A monotonic clock in milliseconds. */

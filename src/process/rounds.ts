@@ -16,7 +16,7 @@ export interface RoundsDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** Runs rounds one at a time. Rounds that become due while one is still running are skipped. */
+/** Runs rounds one at a time. A round that becomes due while another is running is skipped. */
 export function createRounds({ everyMs, idleMs = everyMs, work, onError }: RoundsDeps): Rounds {
   let end: (() => void) | undefined;
   let running: Promise<void> | undefined;

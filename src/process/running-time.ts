@@ -1,13 +1,13 @@
 /**
- * Time limits that count only while this process runs. When a frozen machine resumes, all timers fire at once, before
- * the process has read what others have sent.
+ * The time limits in this module count only while this process is running. When a frozen machine resumes, all timers
+ * fire at once, before the process has read what others have sent.
  */
 
-/** The shortest part of a limit. A limit is counted in ten parts, or in fewer if they would be shorter than this. */
+/** In milliseconds. A limit is counted in ten parts, or in fewer if they would be shorter than this. */
 const partMsMin = 500;
 /**
- * A part that ends later than this includes a pause, so it is counted again. If the next part is late too, the process
- * is overloaded rather than paused, and the limit must hold.
+ * In milliseconds. A part that ends later than this includes a pause, so it is counted again. If the next part is late
+ * too, the process is overloaded rather than paused, and the limit must hold.
  */
 const lateMs = 500;
 

@@ -5,7 +5,7 @@
 export interface Sightings {
   /** Returns 0 for a version that is seen for the first time. */
   unchangedMs(id: string, version: number | string): number;
-  /** Ends a round: forgets every id that was not passed to `unchangedMs` during it. */
+  /** Ends a round, and forgets every id that was not passed to `unchangedMs` during it. */
   forgetOthers(): void;
 }
 

@@ -21,8 +21,8 @@ const abandonedAfterMs = 24 * 3600 * 1000;
 const ownerSchema = processIdentitySchema.extend({ host: z.string() });
 
 /**
- * The directory's name contains its owner, so `sweepTemporaryDirectories` can find the directory after the owner was
- * killed.
+ * The directory's name contains its owner, so that `sweepTemporaryDirectories` can find the directory after the owner
+ * was killed.
  */
 export async function makeTemporaryDirectory(purpose: TemporaryPurpose, parent = tmpdir()): Promise<string> {
   const owner = { ...(await identifyProcess(process.pid)), host: hostname() };
@@ -36,7 +36,7 @@ export function removeTemporaryDirectory(directory: string): Promise<void> {
 }
 
 /**
- * Removes the directories of dead processes. Failures are only counted, because another user's directories cannot be
+ * Removes the directories of dead processes. Failures are only counted, because other users' directories cannot be
  * removed.
  */
 export async function sweepTemporaryDirectories(now: () => number, parent = tmpdir()): Promise<Walked> {

@@ -6,7 +6,7 @@ import type { ResourceLimits } from 'node:worker_threads';
 
 export interface Thread {
   readonly worker: Worker;
-  /** Resolves with the thread's first message, which is sent when its code is loaded. CPU time counts from then on. */
+  /** Resolves to the thread's first message, which is sent when its code is loaded. CPU time counts from then on. */
   readonly ready: Promise<unknown>;
 }
 
@@ -24,7 +24,7 @@ export function startThread(importer: string, file: string, resourceLimits: Reso
     stdout: true,
     stderr: true,
   });
-  // Parsers quote their input in errors, so the thread's output must stay out of the log.
+  // Parsers quote their input in errors, so keep the thread's output out of the log.
   worker.stdout.resume();
   worker.stderr.resume();
   worker.unref();
@@ -35,8 +35,8 @@ export function startThread(importer: string, file: string, resourceLimits: Reso
 }
 
 /**
- * Returns a function that estimates the CPU milliseconds that the thread has used since this call. The thread's active
- * time is too high on a busy machine, so it is capped by the process's CPU time.
+ * Returns a function that estimates how much CPU time the thread has used since this call, in milliseconds. The
+ * thread's active time is too high on a busy machine, so it is capped by the process's CPU time.
  */
 export function startThreadClock(worker: Worker): () => number {
   const turns = worker.performance.eventLoopUtilization();

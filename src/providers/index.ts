@@ -42,12 +42,11 @@ const vendors = {
   xai,
 };
 
-/** All adapters, by the name that gateway.yaml uses as a channel's `provider`. */
 export const providers: Readonly<Record<string, Provider>> = Object.fromEntries(
   Object.entries(vendors).map(([name, provider]) => [name, withTypedAnswers(provider)]),
 );
 
-/** Image request fields beyond the common ones, as accepted by at least one vendor. */
+/** Image request fields, beyond the common ones, that at least one vendor accepts. */
 export const vendorImageFields: ReadonlySet<string> = new Set(
   Object.values(providers).flatMap(({ image, imageTask }) =>
     [image?.facts, imageTask?.facts].flatMap((facts) => (facts === undefined ? [] : parameterNames(facts))),

@@ -27,7 +27,9 @@ export interface Provider {
   readonly image?: SynchronousImageProvider;
   readonly imageTask?: ImageTaskProvider;
   readonly bill?: BillFormat;
-  /** Makes a free request that needs a valid key. For vendors without jobs to query. Throws UpstreamError. */
+  /**
+   * Makes a free request that needs a valid key. Defined for vendors that have no jobs to query. Throws UpstreamError.
+   */
   readonly checkKey?: (context: ProviderContext) => Promise<void>;
   /** Reads the remaining balance of the credential's account, free of charge. Throws UpstreamError. */
   readonly balance?: (context: ProviderContext) => Promise<VendorBalance>;
@@ -58,7 +60,7 @@ export interface UploadedMedia {
 }
 
 export interface BillFormat {
-  /** The page of the vendor's site where operators download the file. */
+  /** The page on the vendor's site where operators download the file. */
   readonly source: string;
   readonly columns: BillColumns;
   readonly unit?: string;
@@ -84,7 +86,7 @@ export interface ProviderFacts {
   /** The unit of the charge that the vendor's responses report (`USD`, `credits`). Undefined if they report none. */
   readonly costUnit?: string;
   readonly unbilled?: UnbilledFailures;
-  /** Open questions that the vendor's documentation does not resolve. The adapter works whatever the truth is. */
+  /** Open questions that the vendor's documentation does not resolve. The adapter works either way. */
   readonly unverified: readonly string[];
 }
 
@@ -172,7 +174,10 @@ export interface PossibleOutput {
 
 export type VideoProvider = TaskProvider<VideoRequest>;
 
-/** A vendor with both synchronous and asynchronous image models has one facts table for both. */
+/**
+ * An adapter for image models that render as jobs. A vendor that also has synchronous image models uses one facts table
+ * for both.
+ */
 export type ImageTaskProvider = TaskProvider<ImageRequest>;
 
 export interface SynchronousImageProvider {
@@ -189,7 +194,7 @@ export interface SynchronousImageProvider {
   estimateTokens?(request: ImageRequest, facts: PlainFacts, model: string): bigint | undefined;
   /** Returns at least one image, or the job that renders them. Throws UpstreamError. */
   generate(request: ImageRequest, context: ImageContext): Promise<GeneratedImages>;
-  /** Fetches a job's images. Throws UpstreamError, with `gone` if the job has failed or is unknown. */
+  /** Fetches a finished job's images. Throws UpstreamError, with `gone` if the job failed or is unknown. */
   readonly resume?: (job: string, context: ProviderContext) => Promise<GeneratedImages>;
 }
 
@@ -217,7 +222,10 @@ export interface Base64Blob {
 }
 
 export interface GeneratedImages {
-  /** The upstream's id of a job that is still rendering. `images` is empty then, and `resume` fetches the images. */
+  /**
+   * The upstream's id for a job that is still rendering. In that case `images` is empty, and `resume` fetches the
+   * images.
+   */
   readonly job?: string;
   readonly images: readonly GeneratedImage[];
   readonly facts: SettleFacts;
@@ -351,13 +359,13 @@ export interface HttpRequestOptions {
   /** Longer responses are errors. Defaults to 1 MiB. */
   readonly bodyBytesMax?: number;
   /**
-   * If set, long strings in the response's `json` become LargeText (src/providers/shared/large-json.ts), which
-   * references the received bytes without copying them. `text` is empty in that case.
+   * Keeps long strings in the response's `json` as LargeText (src/providers/shared/large-json.ts), which references the
+   * received bytes without copying them. `text` is then empty.
    */
   readonly largeStrings?: boolean;
   /**
    * Set if the response may be an event stream. Called with each event's data, parsed as JSON with LargeText as above.
-   * `json` is undefined in that case.
+   * `json` is then undefined.
    */
   readonly onEvent?: (event: unknown) => void;
 }
@@ -394,7 +402,6 @@ export interface UpstreamErrorOptions {
 export class UpstreamError extends Error {
   readonly outcome: UpstreamOutcome;
   readonly code: string;
-  /** One line from the upstream or the adapter that explains the error. */
   readonly words: string;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;

@@ -45,7 +45,7 @@ export function withTypedAnswers(provider: Provider): Provider {
   };
 }
 
-/** Redacts the request's secrets in a method's errors. */
+/** Redacts the request's secrets from a method's errors. */
 function discreet<Of, Context extends ProviderContext, Result>(
   ask: (of: Of, context: Context) => Promise<Result>,
 ): (of: Of, context: Context) => Promise<Result> {
@@ -129,8 +129,8 @@ function typedLinks(links: readonly string[] | undefined): { readonly withheld?:
 }
 
 /**
- * Sanitizes facts. A fact that is not a token counts as not reported. An impossible number is dropped, and the facts
- * are marked as incredible.
+ * A fact that is not a token counts as not reported. An impossible number is dropped, and the facts are marked as
+ * incredible.
  */
 function typedFacts({ usage, ...facts }: SettleFacts): SettleFacts {
   const { resolution, ratio, size, quality, groups, generateAudio, measured: _ours, ...numbers } = facts;

@@ -39,7 +39,6 @@ export interface CopyFileDeps {
   readonly maxBytes: number;
 }
 
-/** Applies even if the caller's own limit is longer. */
 const fileTimeoutMs = 10 * 60_000;
 
 export interface FileCopy {

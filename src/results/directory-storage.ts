@@ -62,7 +62,6 @@ export function createDirectoryStorage(
     async remove(key) {
       const path = pathOf(key);
       await rm(path, { force: true });
-      // Removes the directory along with the task's last file.
       await rmdir(dirname(path)).catch(() => undefined);
     },
 

@@ -20,7 +20,7 @@ export function createKeepImages(deps: KeepImagesDeps): KeepImages {
   const { storage, copies, links, retentionSeconds, now } = deps;
   return async (image, data) => {
     const names = data.map(nameOf);
-    // The record comes first so that the files are deleted when their retention ends.
+    // The record comes first, so the files are deleted when their retention ends.
     await copies.write({
       task: image,
       state: 'stored',

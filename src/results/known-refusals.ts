@@ -10,9 +10,7 @@ const knownMs = 10_000;
 const readEveryMs = 2_000;
 
 interface KnownRefusalsDeps {
-  /** Never rejects. */
   readonly note: (failure: NotStoredError | NotReadError) => Promise<void>;
-  /** When any process last recorded that there was no room, in Unix milliseconds by that process's clock. */
   readonly lastFull: () => Promise<number | undefined>;
   readonly now: () => number;
 }
@@ -40,7 +38,7 @@ export function withKnownRefusals(
   const readNotes = createSharedRead(
     async () => {
       const noted = await lastFull();
-      // After a longer pause, only the writer's clock shows whether the record is new.
+      // If the last read was too long ago to compare with, only the writer's clock can show whether the record is new.
       const isRecent = noted !== undefined && isWithin(noted, knownMs);
       const isNew = read !== undefined && isWithin(read.at, knownMs) ? noted !== read.note : isRecent;
       if (noted !== undefined && isNew)

@@ -54,8 +54,8 @@ export function createMediaLinks(options: MediaLinksOptions): MediaLinks {
     read,
     forUpstream: (url) => (read(url) === undefined || url.endsWith(throughUs) ? url : `${url}${throughUs}`),
     url(task, name, storedAt) {
-      // The link stays the same for a whole window so that a task's body and etag do not change. It is valid for one
-      // to two windows.
+      // The link stays the same for a whole window, so a task's body and etag do not change. It is valid for one to two
+      // windows.
       const window = Math.floor(nowSeconds() / ttlSeconds);
       const expiresAt = Math.min((window + 2) * ttlSeconds, storedAt + retentionSeconds);
       if (expiresAt <= nowSeconds()) return undefined;

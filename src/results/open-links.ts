@@ -3,7 +3,6 @@ import { GuardedRequestError } from '../http-client/index.ts';
 import type { OpenLink } from '../http-client/index.ts';
 import type { Deliver, LinkEvidence, LinkProblem } from '../routing/delivery.ts';
 
-/** HTTP statuses that mean "not now". Any other response without the file is a refusal. */
 const passingStatuses = new Set([408, 425, 429]);
 
 const refusals = new Set(['address_refused', 'invalid_request', 'too_many_redirects']);

@@ -54,7 +54,7 @@ const duePerStep = 200;
 /** Copies in these states have files to delete once they are due. */
 const deletedStates = ['stored', 'gave_up', 'removed'] as const;
 const retriesPerChannel = 50;
-/** Limits each channel to two concurrent copies so that a slow channel does not let other channels' links expire. */
+/** Limits each channel to two concurrent copies, so a slow channel does not let other channels' links expire. */
 const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 } as const;
 const postponedMs = 3_600_000;
 
@@ -70,7 +70,6 @@ interface Attempted extends Copied {
 export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
   const { copies, storage, now, log } = deps;
   const firstRetryAt = (): number => now() + retryFirstMs;
-
   const retries = createPlaces(retriesMax);
   const turns = createTurns(({ channel = '' }: ResultCopy) => channel);
 
@@ -78,10 +77,9 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     for (const name of names) await storage.remove(`${task}/${name}`);
   }
 
-  /** Also used for copies of removed tasks so that their files are deleted once the storage allows it. */
-  async function postpone(copy: ResultCopy, err: unknown, dueAt = now() + postponedMs): Promise<void> {
-    log.error({ task: copy.task, err }, 'the copy of a result could not be kept or deleted; it is postponed');
-    await copies.write({ ...copy, dueAt });
+  async function postpone(copy: ResultCopy, error: unknown, dueAt: number): Promise<void> {
+    logPostponed(copy, error, log);
+    await copies.change(copy, { dueAt });
   }
 
   /** The record is written last. If the process dies before that, the copy is made later. */
@@ -93,7 +91,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       const after = isOver
         ? ({ state: 'gave_up', dueAt: keptUntil(deps) } as const)
         : { dueAt: firstRetryAt() };
-      await copies.write({ ...copy, ...after });
+      await copies.change(copy, after);
       return false;
     }
     // The copy stays due until the storage accepts files or the task is removed. Until then, no link is opened and no
@@ -150,14 +148,14 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
         isOver,
         async run(copy) {
           await removeFiles(copy);
-          if (mayBeLate(copy, deps))
-            await copies.write({ ...copy, state: 'removed', dueAt: now() + lateWriteMs });
-          else await copies.removeMany([copy.task]);
+          if (mayBeLate(copy, deps) || !(await copies.forget(copy)))
+            await copies.remove(copy.task, now() + lateWriteMs);
           left.delete(copy.task);
           return true;
         },
         async onFailed(copy, error) {
-          await postpone({ ...copy, state: 'removed' }, error);
+          logPostponed(copy, error, log);
+          await copies.remove(copy.task, now() + postponedMs);
           left.delete(copy.task);
         },
       });
@@ -172,11 +170,11 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
         isOver,
         async run(copy) {
           await removeFiles(copy);
-          if (copy.state === 'removed') await copies.removeMany([copy.task]);
-          else await copies.write({ ...copy, state: 'expired', names: [] });
-          return true;
+          return copy.state === 'removed'
+            ? copies.forget(copy)
+            : copies.change(copy, { state: 'expired', names: [] });
         },
-        onFailed: (copy, error) => postpone(copy, error),
+        onFailed: (copy, error) => postpone(copy, error, now() + postponedMs),
       });
     },
   };
@@ -209,6 +207,10 @@ async function attempt(
   return { ...copied, record };
 }
 
+function logPostponed({ task }: ResultCopy, err: unknown, log: Logger): void {
+  log.error({ task, err }, 'the copy of a result could not be kept or deleted; it is postponed');
+}
+
 /** Whether a write of these files may have been aborted so recently that it can still complete. */
 function mayBeLate(
   { state, names, dueAt }: ResultCopy,
@@ -222,10 +224,6 @@ function keptUntil({ now, retentionSeconds }: Pick<ResultCopierDeps, 'now' | 're
   return now() + retentionSeconds * 1000;
 }
 
-/**
- * Returns the items with new links, if the upstream still has the job. Links are valid for hours, so the old ones may
- * have expired.
- */
 async function withFreshLinks(
   task: Task,
   items: readonly ResultItem[],

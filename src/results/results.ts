@@ -48,7 +48,6 @@ export interface KeptResults {
   readonly copier: ResultCopier;
   readonly keepImages: KeepImages;
   readonly removeFiles: (account: string, isOver: IsOver) => Promise<boolean>;
-  /** Maintenance steps for the reconciler. */
   readonly upkeep: readonly {
     readonly name: UpkeepName;
     readonly run: (time: StepTime) => Promise<number | Walked>;
@@ -164,10 +163,6 @@ function warnOfLinks(address: Address, log: Logger): Pick<KeptResults, 'unreacha
   return { unreachableLinks };
 }
 
-/**
- * Logs the storage's problem at startup. Storage that does not respond now may do so later, so each maintenance run
- * checks it again.
- */
 function warnOfStorage(storage: ResultStorage, log: Logger): void {
   storage.problem().then(
     (problem) => problem !== undefined && log.warn({}, problem),
@@ -178,7 +173,6 @@ function warnOfStorage(storage: ResultStorage, log: Logger): void {
 const storageStep = 'storage';
 const fullStep: StorageStep = 'storage_full';
 const awayStep: StorageStep = 'storage_away';
-/** A failing storage is logged at most this often. */
 const failureLoggedMs = 60_000;
 
 function openFailureNotes({ stores, log, now }: Pick<ResultsDeps, 'stores' | 'log' | 'now'>) {
@@ -228,7 +222,6 @@ function fileUpkeep(
   };
 }
 
-/** Returns undefined if results are not stored. */
 export async function openStorage(
   { storage, directory, s3, free_bytes: freeBytesMin }: GatewayConfig['results'],
   { DATA_DIR }: Environment,

@@ -130,7 +130,7 @@ async function readRules(client: S3Client, bucket: string): Promise<readonly Lif
   }
 }
 
-/** Whether a rule aborts our incomplete uploads. A rule with conditions on tags or sizes does not cover them. */
+/** A rule with conditions on tags or sizes does not cover our uploads. */
 function endsUploads(rule: LifecycleRule, prefix: string): boolean {
   const { Status: status, Filter: filter, AbortIncompleteMultipartUpload: abort } = rule;
   const isPlain = filter === undefined || Object.keys(filter).every((name) => name === 'Prefix');
@@ -138,8 +138,8 @@ function endsUploads(rule: LifecycleRule, prefix: string): boolean {
 }
 
 /**
- * Whether the storage is full. AWS has no limit. MinIO returns XMinioStorageFull or XMinioAdminBucketQuotaExceeded,
- * Ceph and Garage return QuotaExceeded, and others use status 507.
+ * AWS has no limit. MinIO returns XMinioStorageFull or XMinioAdminBucketQuotaExceeded, Ceph and Garage return
+ * QuotaExceeded, and others use status 507.
  */
 function isFull(error: unknown): error is S3ServiceException {
   if (!(error instanceof S3ServiceException)) return false;
@@ -148,7 +148,7 @@ function isFull(error: unknown): error is S3ServiceException {
   );
 }
 
-/** Whether the file already exists. If two processes write a file at the same time, the second one gets a conflict. */
+/** If two processes write a file at the same time, the second one gets a conflict. */
 function isThere(error: unknown): boolean {
   if (!(error instanceof S3ServiceException)) return false;
   return error.$metadata.httpStatusCode === 412 || error.name === 'ConditionalRequestConflict';

@@ -26,7 +26,6 @@ export interface ResultStorage {
   remove(key: string): Promise<void>;
   /** Deletes unfinished files of dead processes. Undefined if the storage does so itself. */
   readonly sweep?: (onFailed: SweepFailed, isOver?: IsOver) => Promise<Walked>;
-  /** Returns why no file is accepted, if that is known. */
   refusal(): Promise<NotStoredError | undefined>;
   /** Returns sentences for operators about what to change in the storage, or undefined if nothing needs to change. */
   problem(): Promise<string | undefined>;
@@ -42,7 +41,6 @@ export type SweepFailed = (path: string, error: unknown) => void;
 
 export interface StoredFile {
   readonly bytes: number;
-  /** A strong etag, including the quotes. */
   readonly etag: string;
 }
 
@@ -53,7 +51,6 @@ export interface ByteRange {
 
 export interface DirectAsk {
   readonly method: 'GET' | 'HEAD';
-  /** How long the address is valid, in whole seconds, at least 1. */
   readonly seconds: number;
   readonly mediaType: string;
 }

@@ -57,10 +57,6 @@ export function capabilityFor(
     : videoCapability(video, { request, served: offer.served, facts, given });
 }
 
-/**
- * Returns the capability for images in the response to the submission. Returns undefined if the channel renders images
- * as jobs or does not serve the model.
- */
 export function atOnce(
   provider: Provider,
   request: ImageRequest,

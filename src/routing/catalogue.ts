@@ -47,7 +47,6 @@ export interface Catalogue {
   readonly current: () => GatewayConfig;
   models(caller: Caller): readonly ModelConfig[];
   offered(model: ModelConfig, caller: Caller & Partial<Buyer>): OfferedModel;
-  /** Throws `model_not_found` (400) or `model_not_allowed` (403). */
   model(id: string, caller: Caller): ModelConfig;
   buyer(caller: Caller): Promise<Buyer>;
   /** Throws the caller's error if no channel can serve the request. `given` contains the measurements of its media. */
@@ -62,7 +61,6 @@ export interface Catalogue {
 }
 
 export interface RoutePlan extends PlannedPrice {
-  /** The request after fitting it to the model: with the default duration, and without unsupported fields. */
   readonly request: GenerationRequest;
   readonly model: ModelConfig;
   readonly candidates: readonly RouteCandidate[];
@@ -73,11 +71,7 @@ export interface RoutePlan extends PlannedPrice {
   readonly currency: string;
   readonly shape?: VideoShape;
   readonly warnings: readonly string[];
-  /** Whether the price on any channel depends on the length of the request's videos, which has not been measured. */
   readonly pricesInput: boolean;
-  /**
-   * Channels that price the request by the length of its videos although their upstream does not report that length.
-   */
   readonly inputNeededBy: readonly string[];
 }
 
@@ -188,7 +182,6 @@ function planRoute(sent: AskedRequest, buyer: Buyer, context: PlanContext): Rout
     if (priced !== undefined) quotes.set(channel, priced.quote);
   }
   const first = quotes.get(candidates[0]?.channel ?? '') ?? any.quote;
-  // Fields that at least one possible channel does not send.
   const unseen = usable.flatMap(({ facts }) => ignoredFields(asked, request, facts));
   const ignored = [...new Set([...warnings, ...unseen.map(nameOf)])];
   const useless = unseen.filter((name) => !endUserNames.has(name));
@@ -239,7 +232,7 @@ function considerAll({ request, buyer, nameOf }: Choice, context: PlanContext) {
   return { dropped, issues, limits, inService, waitedFor, considered };
 }
 
-/** Fields that matter even if no upstream receives them, because they select the end user whose caps apply. */
+/** These fields matter even if no upstream receives them, because they select the end user whose caps apply. */
 const endUserNames = new Set(['metadata.safety_identifier', 'user']);
 
 /**
@@ -338,7 +331,6 @@ function considerChannel(
   return { priced: { channel, credentials, facts, canWait, quote, pricesInput }, broken, dropped };
 }
 
-/** Lists each reason once, because a channel's switch affects all its credentials. */
 function dropsOf(outages: readonly { readonly outage: DroppedChannel | undefined }[]): DroppedChannel[] {
   const byDetail = new Map<string, DroppedChannel>();
   for (const { outage } of outages) if (outage !== undefined) byDetail.set(outage.detail, outage);

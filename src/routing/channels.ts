@@ -98,10 +98,6 @@ export interface LinkOwner {
 
 export type LinkHeaders = (url: string) => Readonly<Record<string, string>> | undefined;
 
-/**
- * Returns the headers for fetching a result link. If the channel has been removed, there are no headers and fetching
- * the link fails.
- */
 export function linkHeadersOf(
   channels: Channels,
   { channel: id, credential, kind, model }: LinkOwner,
@@ -113,7 +109,7 @@ export function linkHeadersOf(
   return (url) => linkHeaders(url, channel.context(credential, model, new AbortController().signal));
 }
 
-/** Whether results must be delivered as our own copies, because callers cannot use the vendor's links. */
+/** Callers cannot use some vendors' links, so their results must be delivered as our own copies. */
 export function mustBeCopied(
   channels: Channels,
   { channel: id, kind }: Pick<LinkOwner, 'channel' | 'kind'>,
@@ -164,7 +160,6 @@ function isImage(request: GenerationRequest): request is ImageRequest {
   return request.kind === 'image';
 }
 
-/** Checks that a task's stored request matches the task's kind, which types cannot express across two documents. */
 function narrow<Request extends GenerationRequest>(
   provider: TaskProvider<Request>,
   isOurs: (request: GenerationRequest) => request is Request,

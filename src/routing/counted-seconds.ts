@@ -1,4 +1,3 @@
-/** In seconds. A five-second video often has one frame more or less, so it measures 5.04 s, for example. */
 const frameTolerance = 0.15;
 
 export function countedSeconds(measured: number): number {

@@ -9,9 +9,8 @@ import type { AskedRequest } from '../models/request.ts';
 import type { DroppedChannel, RouteCandidate } from '../task/candidates.ts';
 
 export interface RouteExplanation {
-  /** In a randomly drawn order. The next request may get a different order within each priority. */
   readonly candidates: readonly ExplainedCandidate[];
-  /** Does not include channels that the request would wait for. */
+  /** Excludes channels that the request would wait for. */
   readonly dropped: readonly DroppedChannel[];
   readonly health: readonly ChannelHealth[];
   /** Undefined if the model has no fallback. A job that fails upstream then fails the task. */

@@ -31,7 +31,10 @@ export function planFallback(
 
 const portableMedia = /^(?:https?|data):/i;
 
-/** Whether another vendor can serve the request. A file id or a draft exists only at the vendor that stores it. */
+/**
+ * Another vendor cannot serve a request that refers to a file id or a draft, which exist only at the vendor that stores
+ * them.
+ */
 function isMovable(request: GenerationRequest): boolean {
   if (request.kind === 'image') {
     return request.images.every((image) => image.form !== 'url' || portableMedia.test(image.url));

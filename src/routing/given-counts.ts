@@ -29,10 +29,6 @@ interface Given extends GivenInput {
   readonly priced: readonly Measure[];
 }
 
-/**
- * Returns the highest billable input per measure: as stated in the request, as measured in its media, or as limited by
- * the model's facts.
- */
 export function givenCounts(
   request: GenerationRequest,
   facts: PlainFacts,
@@ -56,8 +52,6 @@ export function givenCounts(
     ['million_input_audio_tokens', audios],
     ['million_input_video_tokens', videos],
   ] as const;
-  // An upstream that charges one price for all input reports everything as text, so measures without their own price
-  // count as text.
   const asText = media.reduce(
     (sum, [measure, count]) => (priced.includes(measure) ? sum : sum + count),
     text,
@@ -90,10 +84,6 @@ function secondsOf(request: GenerationRequest, facts: PlainFacts, { inputSeconds
   return { most: secondQuantity(facts.input_seconds ?? inputSecondsUnknown), source: 'assumed' };
 }
 
-/**
- * Returns the number of upstream calls. A synchronous model that returns fewer images per call than requested needs
- * more than one.
- */
 export function callsOf(request: GenerationRequest, facts: PlainFacts, canWait: boolean): number {
   return request.kind === 'video' || canWait ? 1 : Math.ceil(request.n / (facts.per_call ?? 1));
 }

@@ -28,9 +28,9 @@ interface Asking {
 }
 
 /**
- * Plans a request, and measures its videos only if a channel charges for their length so that other requests do not
- * wait. If a length stays unknown, each channel's price assumes the longest video that the channel accepts, and the
- * plan contains a warning.
+ * Plans a request. Measures its videos only if a channel charges for their length, so other requests need not wait. If
+ * a length stays unknown, each channel's price assumes the longest video that the channel accepts, and the plan
+ * contains a warning.
  */
 export async function planMeasured(
   plan: Catalogue['plan'],

@@ -86,17 +86,14 @@ function resolutionsOf(
 }
 
 /**
- * Lists the sizes to price. The upstream decides on the size even if the caller requested one, because it receives only
- * the ratio and the resolution.
+ * The upstream decides on the size even if the caller requested one, because it receives only the ratio and the
+ * resolution.
  */
 function sizesOf({ size }: VideoRequest, model: PricedModel): readonly (string | undefined)[] {
   return [size, ...namedBy(model, 'size')];
 }
 
-/**
- * Lists whether the video may have sound. Some upstreams add it unless the request forbids it, which matters only if a
- * price line tests for sound.
- */
+/** Some upstreams add sound unless the request forbids it. That matters only if a price line tests for sound. */
 function soundsOf(request: VideoRequest, { price }: PricedModel): readonly (boolean | undefined)[] {
   if (request.generateAudio !== undefined) return [request.generateAudio];
   return price.lines.some(({ when }) => when?.generate_audio !== undefined) ? [undefined, true] : [undefined];

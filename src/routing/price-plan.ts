@@ -12,17 +12,17 @@ import type { GivenCount } from './given-counts.ts';
 import type { Quote, QuotedCharge, ReckonedRequest } from './quote.ts';
 
 export interface PlannedPrice {
-  /** The worst case over all candidates, including the fallback's, and over everything that the request leaves open. */
   readonly hold: Micros;
-  /** How the hold was calculated. The ledger stores this with the basis. */
   readonly reckoning: Reckoning;
-  /** What the task costs if the first candidate renders the request as specified, completed by the model's defaults. */
+  /**
+   * The task's cost if the first candidate renders the request as specified, with the model's defaults for anything
+   * left open.
+   */
   readonly expected: QuotedCharge;
   readonly usualReckoning: () => Reckoning;
   readonly range: { readonly least: Micros; readonly most: Micros };
-  /** The length to charge if the upstream reports none. Undefined if the request does not determine a length. */
   readonly seconds?: number;
-  /** By channel id. The most expensive quote determines the hold. */
+  /** Quotes by channel id. The most expensive one determines the hold. */
   readonly quotes: ReadonlyMap<string, Quote>;
   readonly basis: PriceBasis;
 }
@@ -78,9 +78,6 @@ function leastOf(quotes: ReadonlyMap<string, Quote>, first: Quote): Micros {
     .reduce((low, amount) => (amount < low ? amount : low), first.least.amount);
 }
 
-/**
- * Returns the highest bound over all channels for each priced input measure, or undefined if only output has a price.
- */
 function boundsOf(quotes: ReadonlyMap<string, Quote>): Bounds | undefined {
   const highest: { [M in Measure]?: GivenCount } = {};
   for (const { bounds } of quotes.values()) {

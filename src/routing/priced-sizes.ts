@@ -20,7 +20,7 @@ export function pricedSizes(
     return pixels === undefined ? [] : [{ size, pixels }];
   });
   const next = Math.min(...known.flatMap(({ pixels }) => (pixels < count ? [] : [pixels])));
-  // A size in no price line costs as much as the requested one.
+  // A size that is in no price line costs as much as the requested one.
   const chosen = known.flatMap(({ size, pixels }) => (pixels > next ? [] : [named.has(size) ? size : asked]));
   return [...new Set(chosen)];
 }

@@ -39,9 +39,7 @@ export interface Quote {
   readonly seconds?: number;
   readonly secondsMax?: number;
   readonly fixed: PriceFacts;
-  /** Facts in `fixed` that the upstream may render differently. */
   readonly open: readonly (keyof PriceFacts)[];
-  /** The resolutions that the upstream may choose from if the request specifies none. Undefined if unknown. */
   readonly resolutions?: readonly string[];
   /** The size that determines an image's price if no price line contains its own size. */
   readonly size?: string;
@@ -195,7 +193,6 @@ function pixelsOf(
   return all.length === 0 ? undefined : Math.max(...all);
 }
 
-/** Returns the pixel count to charge if the upstream does not report the size. */
 function pixelBound(request: GenerationRequest, context: QuoteContext): GivenCounts['megapixel'] {
   if (request.kind !== 'image' || !isPricedBy(context.price, 'megapixel')) return undefined;
   const pixels = pixelsOf(request.size, context);

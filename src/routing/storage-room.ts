@@ -4,7 +4,6 @@ import type { RoutePlan } from './catalogue.ts';
 import { mustBeCopied } from './channels.ts';
 import type { Channels } from './channels.ts';
 
-/** Resolves with undefined as long as the result storage accepts files. */
 export type StorageRefusal = () => Promise<NotStoredError | undefined>;
 
 /**
@@ -34,10 +33,6 @@ interface TaskStorage {
   readonly storageRefusal: StorageRefusal;
 }
 
-/**
- * Like `withStorage`, but for tasks. Their results are always links, so only channels whose links callers cannot use
- * need the storage.
- */
 export function withStorageForTask(
   plan: RoutePlan,
   kind: TaskKind,

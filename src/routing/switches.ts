@@ -5,7 +5,6 @@ import type { Pace } from '../process/pace.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 import type { ChannelState, ChannelStateStore } from '../store/channel-states.ts';
 
-/** The operators' channel switches as this process last read them. Lookups never query the database. */
 export interface ChannelSwitches {
   refresh(): Promise<void>;
   start(pace: Pace): void;

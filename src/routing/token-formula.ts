@@ -14,7 +14,6 @@ export interface FormulaTerms {
   readonly upstream: string | undefined;
 }
 
-/** Returns the adapter's token formula for this request. Input videos of unknown length add no tokens. */
 export function tokenFormula(terms: FormulaTerms): ChargeInput['tokensOf'] {
   const { provider, request, basis, channel, upstream } = terms;
   const asked = factsAt(basis, channel);

@@ -2,15 +2,12 @@ import { UpstreamError } from '../providers/provider.ts';
 import type { Provider, ProviderContext } from '../providers/provider.ts';
 import type { OpenChannel } from './channels.ts';
 
-/** The result of testing a credential. `untested`: the adapter has no free request for the test. */
 export interface CredentialAnswer {
   readonly verdict: 'accepted' | 'refused' | 'unclear' | 'untested';
   readonly words: string;
 }
 
-/** An id that no vendor uses for a job. */
 const absentId = '00000000-0000-4000-8000-000000000000';
-/** HTTP statuses that indicate a problem with the key or its account rather than with the address. */
 const refusals: readonly (number | undefined)[] = [400, 401, 402, 403];
 
 /**

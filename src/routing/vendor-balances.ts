@@ -4,12 +4,9 @@ import type { VendorBalance } from '../providers/provider.ts';
 import type { Channels, OpenChannel } from './channels.ts';
 import { judge, saidBy } from './try-credential.ts';
 
-/** Times are in Unix milliseconds. */
 export interface SeenBalance {
   readonly credential: string;
-  /** Undefined until the vendor has responded, and after a failed request. */
   readonly balance?: VendorBalance;
-  /** When the last request finished, successfully or not. Undefined before the first one. */
   readonly at?: number;
   readonly problem?: string;
 }
@@ -23,8 +20,8 @@ const keptMs = 10 * 60_000;
 const answerMs = 15_000;
 
 /**
- * Returns a channel's known balances without waiting for the vendor. Each call also refreshes, in the background, every
- * balance that is older than ten minutes. The list is empty if the vendor reports no balances.
+ * Returns a channel's known balances without waiting for the vendor, or an empty list if the vendor reports none. Each
+ * call also refreshes, in the background, every balance that is older than ten minutes.
  */
 export function createVendorBalances({ channels, now }: Deps): (channel: string) => readonly SeenBalance[] {
   // Keyed by the channel's configuration object. A changed configuration has new objects, so the balance of a replaced

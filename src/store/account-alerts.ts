@@ -13,7 +13,7 @@ export interface AccountAlert {
   readonly threshold?: Micros;
   /** An event is posted for each percentage of a cap that is reached. Undefined if no such events are wanted. */
   readonly caps?: JudgedCaps;
-  /** Where events are posted. May contain secrets. */
+  /** The URL that events are posted to. It may contain secrets. */
   readonly address: Sealed;
   readonly isBelow: boolean;
   /** The ledger entry that last changed `isBelow`. Older entries are ignored. */
@@ -25,7 +25,6 @@ export interface JudgedCaps {
   /** The last ledger entry up to which usage has been compared with the caps. */
   readonly upTo: bigint;
   readonly revision: number;
-  /** The revision for which usage was last compared with the caps. */
   readonly judged: number;
 }
 
@@ -70,7 +69,7 @@ export function createAccountAlertStore(db: Db) {
   return {
     ensureIndexes: () => ensureIndexes(alerts, [{ name: 'due', key: { 'pending.dueAt': 1 } }]),
 
-    /** Replaces the account's alert. Limits that are already reached are posted too. */
+    /** Limits that are already reached are reported too. */
     async set({ account, threshold, caps, address }: NewAlert): Promise<void> {
       const sealed = toSealedDocument(address);
       const limits = defined({ threshold, caps });
@@ -122,7 +121,6 @@ function judgedCaps(alerts: Collection<AlertDocument>) {
       await alerts.updateOne({ _id: account, 'caps.upTo': { $lt: upTo } }, { $set: { 'caps.upTo': upTo } });
     },
 
-    /** Requests a comparison with current usage. Does nothing for an account without cap events. */
     async noteCapsChanged(account: string): Promise<void> {
       await alerts.updateOne(
         { _id: account, 'caps.revision': { $gte: 0 } },

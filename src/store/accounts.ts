@@ -151,7 +151,6 @@ function accountLists(
   toAccount: (document: AccountDocument) => Account,
 ) {
   return {
-    /** Finds accounts by the start of a word in the name, or by any part of the id. */
     async search(text: string, limit: number): Promise<Account[]> {
       const found = accounts.find({ texts: inTexts(text) }).limit(limit);
       return (await found.toArray()).map(toAccount);
@@ -190,7 +189,7 @@ function accountEnds(
       return changed.matchedCount === 1;
     },
 
-    /** Returns false if the account does not exist, is open or is already being deleted. */
+    /** Returns false if the account does not exist, is open, or is already being deleted. */
     async beginDeletion(id: string, deletion: AccountDeletion): Promise<boolean> {
       const begun = await accounts.updateOne(
         { _id: id, closedAt: { $exists: true }, deletion: { $exists: false } },
@@ -199,7 +198,6 @@ function accountEnds(
       return begun.matchedCount === 1;
     },
 
-    /** Returns at most 100 accounts, ordered by id. */
     async deleting(after: string): Promise<Account[]> {
       const found = accounts.find({ deleting: { $gt: after } }).sort({ deleting: 1 });
       return (await found.limit(deletionsAtOnce).toArray()).map(toAccount);
@@ -209,10 +207,6 @@ function accountEnds(
       await accounts.updateOne({ _id: id, deleting: id }, { $set: { 'deletion.imagesUpTo': upTo } });
     },
 
-    /**
-     * Removes the account's name, webhook secrets, caps, price factors and history, and marks the deletion as
-     * finished.
-     */
     async finishDeletion(id: string, at: number): Promise<void> {
       await accounts.updateOne(
         { _id: id, deleting: id },

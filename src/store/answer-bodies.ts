@@ -12,7 +12,7 @@ interface BodyDocument {
   readonly expires: Date;
 }
 
-/** The bytes per document. Well below MongoDB's 16 MB limit, because Latin-1 text can double in size as UTF-8. */
+/** Bytes per document. Well below MongoDB's 16 MB limit, because Latin-1 text can double in size as UTF-8. */
 const documentBytes = 4 * 1024 * 1024;
 
 /** Keeps response bodies, so repeated requests get the same response. A body is split into documents. */
@@ -21,7 +21,6 @@ export function createAnswerBodyStore(db: Db, { seal, open }: Sealing) {
   return {
     ensureIndexes: () => ensureIndexes(bodies, [expiring]),
 
-    /** Returns the number of documents written. Idempotent. */
     async write(answer: {
       readonly made: string;
       readonly body: readonly Uint8Array[];
@@ -61,7 +60,7 @@ function bodyId(made: string, n: number): string {
   return `${made}/${n}`;
 }
 
-/** Yields the same bytes in document-sized pieces. Only one piece at a time is held in memory twice. */
+/** Yields the same bytes in document-sized pieces, so only one piece at a time is held in memory twice. */
 function* cut(parts: readonly Uint8Array[]): Generator<Buffer> {
   let piece: Uint8Array[] = [];
   let bytes = 0;

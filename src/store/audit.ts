@@ -54,12 +54,14 @@ interface Sorted {
   readonly sort: string;
 }
 type SingleDocument = Omit<AuditEntry, 'id' | 'items'> & Sorted & { readonly items?: undefined };
-/** `bulk` is a hash of the operator and the shared facts. `task` lists the tasks of all items, for the index. */
+/**
+ * `bulk` is a hash of the operator and the shared facts. `task` lists the tasks of all items and exists for the index.
+ */
 type BulkDocument = Omit<BulkFacts, 'id'> &
   Sorted & { readonly task: readonly string[]; readonly items: readonly AuditItem[] };
 type AuditDocument = SingleDocument | BulkDocument;
 
-/** The field that exists once an entry is full, which means a thousand items. */
+/** This field exists once an entry is full, with a thousand items. */
 const lastItem = 'items.999';
 
 export interface AuditFilter {
@@ -85,7 +87,6 @@ type Ended = EndedItem & Pick<AuditEntry, 'changes'>;
 
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
-/** A permanent record of what operators did. Only an entry's outcome can change, until the account is deleted. */
 export function createAuditStore(db: Db) {
   const audit = openCollection<AuditDocument>(db, 'audit', durable);
   const singles = openCollection<SingleDocument>(db, 'audit', durable);
@@ -124,7 +125,6 @@ export function createAuditStore(db: Db) {
       await bulks.updateMany({ ...about, items: { $exists: true } }, { $unset: { 'items.$[].result': '' } });
     },
 
-    /** Returns entries newest first. `after` is the id of the previous page's last entry. */
     async list(
       { by, task, target, since }: AuditFilter,
       { limit, after }: { readonly limit: number; readonly after?: string },
@@ -183,7 +183,7 @@ function bulkActs(bulks: Collection<BulkDocument>) {
   };
 }
 
-/** Outcomes in order of precedence: a bulk's outcome is the first of these that any of its items has. */
+/** Ordered by precedence: a bulk's outcome is the first of these that any of its items has. */
 const bulkOutcomes: readonly ActOutcome[] = ['begun', 'failed', 'done', 'refused'];
 
 function toEntry(document: AuditDocument): AuditEntry {

@@ -17,13 +17,12 @@ export interface CapEvent extends ReachedCap {
   readonly dueAt: number;
 }
 
-/** Stores the end user as a pseudonym. */
+/** The end user is stored as a pseudonym. */
 interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
   /** Combines account, window and percentage, so two processes cannot report the same event. */
   readonly _id: string;
   readonly event: string;
   readonly dueAt?: number;
-  /** Undefined for caps whose window never ends. */
   readonly expires?: Date;
 }
 

@@ -1,10 +1,6 @@
 import type { Caps } from '../money/caps.ts';
 import { defined } from '../base/defined.ts';
 
-/**
- * The caps of one model or end user. The name is stored as a value rather than a field name, because it may contain
- * dots.
- */
 export interface CapsDocument {
   /** Undefined for the key as a whole, or for end users without their own caps. */
   readonly of?: string;

@@ -25,7 +25,6 @@ export type ChannelHealthStore = ReturnType<typeof createChannelHealthStore>;
 export function createChannelHealthStore(db: Db, now: () => number) {
   const circuits = openCollection<CircuitDocument>(db, 'channel_health', durable);
   return {
-    /** Returns at most one circuit per credential or model that has had trouble. */
     async list(): Promise<Circuit[]> {
       return (await circuits.find().toArray()).map(toCircuit);
     },
@@ -35,10 +34,6 @@ export function createChannelHealthStore(db: Db, now: () => number) {
       await repeatOnDuplicate(() => circuits.replaceOne({ _id: id }, fields, { upsert: true }));
     },
 
-    /**
-     * Returns whether this task may probe an open circuit. Only one task at a time may, across all processes. Tasks
-     * that failed there are suspect and wait longer.
-     */
     async takeProbe(id: string, { task, isSuspect, isConcerned, leaseMs }: Probe): Promise<boolean> {
       const at = now();
       const free = { _id: id, state: 'open', probeUntil: { $lte: at } } as const;
@@ -53,7 +48,7 @@ export function createChannelHealthStore(db: Db, now: () => number) {
       return taken.modifiedCount === 1;
     },
 
-    /** Frees the probe for another task. Does nothing if this task is no longer the probe. */
+    /** Does nothing if this task is not the current probe. */
     async giveBackProbe(id: string, task: string): Promise<void> {
       await circuits.updateOne({ _id: id, probe: task }, { $set: { probeUntil: 0 } });
     },

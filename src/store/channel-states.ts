@@ -9,7 +9,6 @@ export interface ChannelState {
   readonly enabled: boolean;
   readonly by: string;
   readonly reason: string;
-  /** Unix milliseconds. */
   readonly at: number;
 }
 

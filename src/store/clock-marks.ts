@@ -10,7 +10,7 @@ export interface ClockMark {
 }
 
 export interface ClockJump {
-  /** The time by the process's own count. */
+  /** The time that the process expected from its own count. */
   readonly expected: number;
   readonly seen: number;
 }

@@ -4,7 +4,6 @@ import { durable, openCollection, unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** An edit of the draft, shown to editors who have read an older revision. */
 export interface DraftEdit {
   readonly revision: number;
   readonly by: string;
@@ -15,7 +14,6 @@ export interface DraftEdit {
 
 /** The configuration that operators are preparing. There is one draft for the whole gateway. */
 export interface ConfigDraft {
-  /** Incremented by each edit and each discard. */
   readonly revision: number;
   readonly base: number;
   readonly text: string;
@@ -30,9 +28,7 @@ interface DraftDocument {
   readonly sealed?: SealedDocument;
 }
 
-/** A secret that an operator entered in a draft. Its value is never displayed. */
 export interface ConfiguredSecret {
-  /** The NAME in `${sealed:NAME}`. */
   readonly name: string;
   /** The last characters of the value. Empty for a short value. */
   readonly ending: string;

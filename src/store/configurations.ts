@@ -4,16 +4,13 @@ import { durable, ensureIndexes, openCollection, readByWrite, unlessThere } from
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** The configuration that all processes run, and who published it. */
 export interface ConfigurationHead {
   readonly version: number;
-  /** The first 12 hex digits of the text's SHA-256. */
   readonly hash: string;
   readonly currency: string;
   /** An operator's name, or `signal` or `start`. */
   readonly by: string;
   readonly reason?: string;
-  /** The hash of the latest version that came from a file. Undefined if this version itself did. */
   readonly file?: string;
   readonly node: string;
   /** Unix milliseconds by the publishing process's clock. */

@@ -6,7 +6,10 @@ import type { ClockJump, ClockMark, ClockMarks } from './clock-marks.ts';
 export interface DatabaseClock {
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Returns the clock jump that makes this time unsafe for dating money entries, if there is one. */
+  /**
+   * Returns the clock jump that makes the current time unsafe for dating ledger entries, or undefined if the time is
+   * safe.
+   */
   readonly jump: () => ClockJump | undefined;
   readonly stop: () => void;
 }
@@ -64,7 +67,7 @@ export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<Databa
       return;
     }
     jump = { expected: Math.floor(isCounted ? offset + answered : (mark?.at ?? time)), seen: time };
-    // A process that has not counted yet uses the database's time for everything except money.
+    // A process without a count of its own yet uses the database's time for everything except money.
     if (!isCounted) offset = time - answered;
     rev ??= mark?.rev;
     if (mark !== undefined && mark.jump === undefined) await marks.contradict(mark, jump);

@@ -21,7 +21,7 @@ export async function findDueByChannel<Schema extends Document & { readonly chan
       .sort({ dueAt: 1 })
       .limit(eachMax)
       .toArray();
-  // A task that no longer has a channel has an empty name or none.
+  // The channel of a task that no longer has one is an empty string or missing.
   const found = await due(null);
   for (let later: object = { $gte: '' }; ;) {
     const next: { readonly channel?: string } | null = await collection.findOne(

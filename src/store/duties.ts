@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { durable, openCollection, unlessThere } from './mongo.ts';
 
-/** A duty that one process at a time performs, for as long as that process lives. */
+/** A duty that one process at a time performs for as long as it lives. */
 interface DutyDocument {
   readonly _id: string;
   /** Incremented each time another process takes over. */

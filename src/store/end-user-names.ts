@@ -55,7 +55,7 @@ export function createEndUserNames(key: Uint8Array): EndUserNames {
   };
 }
 
-/** Replaces a name that is too long or unprintable with its SHA-256, so such users remain distinct. */
+/** Names that are too long or unprintable are replaced with their SHA-256, so such users remain distinct. */
 function shownName(name: string): string {
   if (name.length <= nameCharactersMax && isPlain(name)) return name;
   return `sha256:${hash('sha256', name, 'hex')}`;

@@ -20,7 +20,6 @@ export function createErrorTerms(key: Uint8Array): ErrorTerms {
       .map(termOf);
 }
 
-/** Chinese has no spaces between words, so each pair of characters counts as a word. */
 function wordsOf(text: string): string[] {
   const runs = text.toLowerCase().match(/\p{Script=Han}{2,}|(?:(?!\p{Script=Han})[\p{L}\p{N}]){3,}/gu) ?? [];
   return runs.flatMap((run) => {

@@ -2,7 +2,6 @@ import type { AnyBulkWriteOperation, Db } from 'mongodb';
 import { defaultRetention } from '../base/retention.ts';
 import { ensureIndexes, expiring, isDuplicateKey, openCollection, primaryOnly } from './mongo.ts';
 
-/** New exchanges with a task's upstream, to be added to the task's record. Each is JSON. */
 export interface NewExchanges {
   readonly task: string;
   /** Exchanges that create or end a job. They are kept apart, so frequent polls do not displace them. */
@@ -33,7 +32,6 @@ export function createExchangeStore(
   return {
     ensureIndexes: () => ensureIndexes(exchanges, [expiring]),
 
-    /** Adds the exchanges of many tasks with one command. Multiple processes may add to the same document. */
     async add(news: readonly NewExchanges[]): Promise<void> {
       if (news.length === 0) return;
       const expires = new Date(now() + keptMs());
@@ -41,7 +39,7 @@ export function createExchangeStore(
       try {
         await exchanges.bulkWrite(writes, { ordered: false });
       } catch (error) {
-        // Two processes created a task's document concurrently. Keep the document's content and add the rest.
+        // Two processes created the task's document concurrently. Keep its content and add the rest.
         if (!isDuplicateKey(error)) throw error;
         const failed = failedWrites(error);
         await exchanges.bulkWrite(

@@ -5,7 +5,6 @@ import { durable, ensureIndexes, openCollection, unlessThere, updateWith } from 
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** A file's copy at an upstream, uploaded with one of the upstream's credentials. */
 export interface UploadKey {
   readonly file: string;
   readonly channel: string;
@@ -16,6 +15,8 @@ export interface StoredUpload extends UploadKey {
   /** Undefined until the upload completes. */
   readonly id?: string;
   readonly tries: number;
+  /** Identifies the claim. A later claim of the same copy has another owner. */
+  readonly owner: string;
 }
 
 export interface ReadyUpload {
@@ -23,7 +24,6 @@ export interface ReadyUpload {
   readonly url: string;
   /** No request refers to the upload after this time, in Unix milliseconds. */
   readonly usableUntil: number;
-  /** When the file is deleted at the upstream, in Unix milliseconds. */
   readonly dueAt: number;
 }
 
@@ -37,7 +37,6 @@ interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt'
   readonly _id: string;
   readonly state: 'uploading' | 'ready';
   readonly url?: SealedDocument;
-  readonly owner: string;
   /** 0 if the file has been removed. */
   readonly dueAt: number;
 }
@@ -83,7 +82,6 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       return (await uploads.updateOne(owned, { $set })).matchedCount === 1;
     },
 
-    /** Records that the upload has failed. The next call to `claim` retries it. */
     async abandon(key: UploadKey, owner: string): Promise<void> {
       await uploads.deleteOne({ _id: idOf(key), owner, state: 'uploading' });
     },
@@ -98,20 +96,22 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       return (await findDueByChannel(uploads, {}, { at: now(), eachMax })).map(toUpload);
     },
 
-    async postpone(key: UploadKey, dueAt: number): Promise<void> {
-      await uploads.updateOne({ _id: idOf(key) }, { $set: { dueAt }, $inc: { tries: 1 } });
+    /** Does nothing if the upload was claimed again. */
+    async postpone({ owner, ...key }: StoredUpload, dueAt: number): Promise<void> {
+      await uploads.updateOne({ _id: idOf(key), owner }, { $set: { dueAt }, $inc: { tries: 1 } });
     },
 
-    async remove(key: UploadKey): Promise<void> {
-      await uploads.deleteOne({ _id: idOf(key) });
+    /** Does nothing if the upload was claimed again. */
+    async remove({ owner, ...key }: StoredUpload): Promise<void> {
+      await uploads.deleteOne({ _id: idOf(key), owner });
     },
   };
 }
 
 const placeOf = (id: string) => ({ purpose: 'upload-link', id }) as const;
 
-function toUpload({ file, channel, credential, id, tries }: UploadDocument): StoredUpload {
-  return { file, channel, credential, tries, ...defined({ id }) };
+function toUpload({ file, channel, credential, id, tries, owner }: UploadDocument): StoredUpload {
+  return { file, channel, credential, tries, owner, ...defined({ id }) };
 }
 
 function idOf({ file, channel, credential }: UploadKey): string {

@@ -133,5 +133,4 @@ function createToFile({ open }: Sealing) {
   };
 }
 
-/** Shown instead of a name for which this process lacks the key. The file itself still works. */
 const unreadable = 'cannot be read';

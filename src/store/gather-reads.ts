@@ -4,7 +4,7 @@ export interface Reads<Value> {
   readonly many: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
 }
 
-/** The number of reads in flight at which further reads are gathered. A lone caller never waits. */
+/** Further reads are gathered once this many are in flight. A lone caller never waits. */
 const directMax = 2;
 /** A gathered read starts as soon as another read returns, or after this many milliseconds at the latest. */
 const gatherMs = 2;
@@ -18,7 +18,7 @@ interface Gathering<Value> {
 
 /**
  * Shares reads under load: requests that arrive while reads are in flight are served together by the next read. No
- * caller gets a result that was read before it asked, and none waits for a read that hangs.
+ * caller gets a result that was read before its request, and no caller waits for a read that hangs.
  */
 export function gatherReads<Value>({ one, many }: Reads<Value>): (id: string) => Promise<Value | undefined> {
   let gathering: Gathering<Value> | undefined;

@@ -12,7 +12,6 @@ export interface ImageLease {
   readonly process: string;
   /** The first id that the process may still be working on. All earlier ids are finished. */
   readonly from: string;
-  /** Incremented by each renewal, so observers need not compare their clocks with the owner's. */
   readonly beat: number;
 }
 
@@ -38,7 +37,6 @@ interface OwedDocument extends OwedCharge {
 
 export type ImageLeaseStore = ReturnType<typeof createImageLeaseStore>;
 
-/** The length of the part of an image id that identifies its process's lease. */
 export const imageLeaseIdLength = 16;
 
 export function createImageLeaseStore(db: Db) {
@@ -67,7 +65,6 @@ export function createImageLeaseStore(db: Db) {
       await leases.deleteOne({ _id: id });
     },
 
-    /** Yields one lease per living API process, and one per dead process with open holds. */
     async *each(): AsyncIterable<ImageLease> {
       for await (const { _id: id, process, from, beat } of leases
         .find({ _id: { $gt: '' } })

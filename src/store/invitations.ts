@@ -1,7 +1,6 @@
 import type { Invited } from '../base/invitation.ts';
 
 export interface RedeemedLink {
-  /** The HMAC of the link. */
   readonly link: string;
   readonly issued: Pick<Invited, 'hmac' | 'prefix'>;
 }
@@ -13,7 +12,7 @@ const repeatMs = 10 * 60_000;
 
 /**
  * Builds a single conditional write that stores the issued token, so only one of multiple concurrent requests gets a
- * token. If that caller repeats its request within `repeatMs`, it gets the same response.
+ * token. If the same caller repeats its request within `repeatMs`, it gets the same response.
  */
 export function redemptionOf({ link, issued: { hmac, prefix } }: RedeemedLink, now: number) {
   const unused = { 'invitation.usedAt': { $exists: false }, 'invitation.expiresAt': { $gt: now } };

@@ -40,8 +40,9 @@ export function createKeySlotStore(db: Db, now: () => number) {
 
   return {
     /**
-     * Returns true if the task counts now or already did, because a task may ask twice. Returns false if the key has
-     * `limit` unfinished tasks. `until` is a time by which the task must have finished, in case its process dies.
+     * Returns true if the task counts now or was already counted, because a task may ask twice. Returns false if the
+     * key has `limit` unfinished tasks. `until` is a time by which the task must have finished, in case its process
+     * dies.
      */
     async take(
       key: string,

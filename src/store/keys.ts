@@ -15,7 +15,7 @@ import { durable, ensureIndexes, openCollection } from './mongo.ts';
 import { lastUses } from './last-uses.ts';
 import type { LastUses } from './last-uses.ts';
 
-/** The most keys that may share a creation time, to the millisecond, without being lost between pages. */
+/** Paging loses no keys as long as at most this many share a creation time, to the millisecond. */
 const sameMomentMax = 20;
 
 /** An API key. The key itself is shown once and never stored. Times are in Unix milliseconds. */
@@ -24,7 +24,6 @@ export interface ApiKey {
   readonly id: string;
   readonly account: string;
   readonly name: string;
-  /** The key's first characters, by which its owner recognises it. */
   readonly prefix: string;
   readonly scopes: readonly KeyScope[];
   /** CIDRs from which the key may be used. Undefined allows any address. */
@@ -38,7 +37,6 @@ export interface ApiKey {
   readonly channels?: readonly string[];
   /** Whether requests may reference assets in an upstream account (`asset://…`). Undefined means no. */
   readonly assetUrls?: boolean;
-  /** Whether fields that have no effect are errors in all requests made with the key. */
   readonly strict?: boolean;
   readonly endUserRequired?: boolean;
   readonly requestsPerMinute?: number;
@@ -56,7 +54,7 @@ export interface ApiKey {
   readonly createdAt: number;
 }
 
-/** Returns what a rotated key passes on to its replacement: account, scopes and limits. */
+/** A replacement inherits the account, scopes and limits of the rotated key. */
 function termsOf(key: ApiKey) {
   const { hmac: _hmac, id: _public, prefix: _prefix, createdAt: _created, changes: _changes, ...rest } = key;
   const { lastUsedAt: _used, revokedAt: _revoked, replacedBy: _by, countedAs: _as, ...others } = rest;
@@ -219,13 +217,11 @@ function toKeyCaps(documents: readonly CapsDocument[]): KeyCaps {
 
 function keyLists(keys: Collection<KeyDocument>) {
   return {
-    /** Finds keys by the start of the key, the start of a word in its name, or any part of its id. */
     async search(text: string, limit: number): Promise<ApiKey[]> {
       const found = keys.find({ texts: inTexts(text) }).limit(limit);
       return (await found.toArray()).map(toKey);
     },
 
-    /** Returns keys newest first. `after` is the previous page's last key. */
     async list(
       filter: { readonly account?: string },
       { limit, after }: { readonly limit: number; readonly after?: ApiKey },

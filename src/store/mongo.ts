@@ -20,7 +20,7 @@ export interface MongoSettings {
 
 const databaseDefault = 'mediary';
 const poolSizeDefault = 50;
-/** Longer than any of our commands takes. Prevents a half-dead server from blocking a request forever. */
+/** Longer than any of our commands takes. Keeps a half-dead server from blocking a request forever. */
 const socketTimeoutMs = 30_000;
 /**
  * How long to wait for a server, a connection, a free connection in the pool, or the majority. Longer than a process is
@@ -35,14 +35,14 @@ const waitMs = 20_000;
  */
 export type Concerns = typeof durable | typeof primaryOnly;
 
-/** For everything that a decision, money or a response depends on. */
+/** Used for everything that decisions, money or responses depend on. */
 export const durable = {
   writeConcern: { w: 'majority', wtimeoutMS: waitMs },
   readConcern: { level: 'majority' },
   readPreference: 'primary',
 } as const;
 
-/** For data that an election may lose at the cost of repeated work or a gap. */
+/** Used for data that an election may lose at the cost of repeated work or a gap. */
 export const primaryOnly = {
   writeConcern: { w: 1 },
   readConcern: { level: 'local' },
@@ -107,7 +107,7 @@ export function databaseName(uri: string): string {
 
 /**
  * Arguments for `findOneAndUpdate` that read one document as the majority has it. A read may be stale after an
- * election, but a write cannot be. Null means with certainty that the document does not exist.
+ * election, but a write cannot be. A null result is certain: the document does not exist.
  */
 export const readByWrite = [{ $inc: { reads: 1 } }, { returnDocument: 'after' }] as const;
 
@@ -123,7 +123,7 @@ export function updateWith(operators: Readonly<Record<string, object>>): object 
   return Object.fromEntries(kept.filter(([, fields]) => Object.keys(fields).length > 0));
 }
 
-/** Whether two writers collided on an `_id` or unique key. For insertMany, considers the first failure only. */
+/** Returns whether two writers collided on an `_id` or unique key. For insertMany, only the first failure counts. */
 export function isDuplicateKey(error: unknown): error is MongoServerError {
   return error instanceof MongoServerError && error.code === duplicateKeyCode;
 }
@@ -242,7 +242,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Describes only what affects behaviour, in the same form for wanted indexes and for indexes listed by the server. The
+ * Describes only what affects behaviour, in the same form for wanted indexes and for those that the server lists. The
  * server omits options that are false.
  */
 function describeIndex(index: Readonly<Record<string, unknown>>): string {
@@ -265,8 +265,8 @@ const contentCodes: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Whether the same operation may succeed later, because the fault lies with the database or the connection rather than
- * the data.
+ * Returns whether the same operation may succeed later, because the fault lies with the database or the connection
+ * rather than the data.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof MongoServerError) return !contentCodes.has(error.code);

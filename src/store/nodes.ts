@@ -3,7 +3,6 @@ import { defined } from '../base/defined.ts';
 import type { Circuit } from '../health/circuit-rules.ts';
 import { durable, ensureIndexes, openCollection, repeatOnDuplicate, updateWith } from './mongo.ts';
 
-/** What a process reports about itself every few seconds. */
 export interface NodeReport {
   /** `<kind>/<host>/<pid>/<run>` */
   readonly id: string;
@@ -11,7 +10,7 @@ export interface NodeReport {
   readonly version: string;
   /** Unix milliseconds. */
   readonly since: number;
-  /** Whether the process is shutting down. If so, it accepts no new work and finishes what it began. */
+  /** Set while the process is shutting down. It then accepts no new work and finishes what it has begun. */
   readonly leaving: boolean;
   readonly config: RunConfiguration;
   readonly channels?: readonly string[];
@@ -47,8 +46,8 @@ interface NodeDocument extends Omit<NodeReport, 'id'> {
 }
 
 /**
- * When a worker last reported serving a channel. The channel is a value rather than a field name, because its id may
- * contain dots.
+ * When a worker last reported that it serves a channel. The channel is a value rather than a field name, because its id
+ * may contain dots.
  */
 interface ServedDocument {
   readonly _id: string;
@@ -59,7 +58,6 @@ const notedEveryMs = 15_000;
 /** A process that has been silent this long has missed four reports. */
 const silentMs = 24_000;
 const keptSeconds = 600;
-/** Limits on the size of reads. */
 const nodesMax = 1_000;
 const servedMax = 10_000;
 
@@ -105,7 +103,6 @@ export function createNodeStore(db: Db) {
       await nodes.deleteOne({ _id });
     },
 
-    /** Returns the nodes seen within ten minutes before the most recent report. */
     async list(): Promise<readonly Node[]> {
       const found = await nodes.find().sort({ _id: 1 }).limit(nodesMax).toArray();
       // The reading process also reports, so the newest report is about as recent as the read.

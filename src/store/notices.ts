@@ -8,13 +8,12 @@ interface NoticeDocument extends Omit<Notice, 'id'> {
   readonly rev: number;
 }
 
-/** A notice as it was read. It is written back only if the stored notice has not changed since. */
 export interface KeptNotice {
   readonly notice: Notice;
   readonly rev: number;
 }
 
-/** Limits the size of a read: the open conditions, and those of the last few days. */
+/** Limits the size of a read. Covers the open conditions and those of the last few days. */
 const noticesMax = 2_000;
 
 export type NoticeStore = ReturnType<typeof createNoticeStore>;

@@ -7,7 +7,6 @@ import type { LastUses } from './last-uses.ts';
 export interface OperatorSession {
   readonly id: string;
   readonly operator: string;
-  /** The HMAC of the session's token. The token itself is shown once and never stored. */
   readonly hmac: string;
   /** The HMAC of the operator token that opened the session. The session ends with that token. */
   readonly openedBy: string;
@@ -81,7 +80,6 @@ export function createOperatorSessionStore(db: Db, now: () => number) {
       return (await sessions.deleteOne({ _id: id })).deletedCount === 1;
     },
 
-    /** Ends all matching sessions, except the one with the id `except`. Returns how many ended. */
     async endMany(filter: SessionFilter, except = ''): Promise<number> {
       return (await sessions.deleteMany({ ...filter, _id: { $ne: except } })).deletedCount;
     },

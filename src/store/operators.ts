@@ -27,7 +27,6 @@ interface OperatorDocument extends Omit<Operator, 'name'> {
   readonly _id: string;
 }
 
-/** The most operators listed, far more than any real number. */
 const operatorsMax = 1000;
 
 export type OperatorStore = ReturnType<typeof createOperatorStore>;

@@ -8,7 +8,6 @@ import type { SealedDocument, Sealing } from './sealed-document.ts';
 interface PartialImageDocument {
   /** `<task>/<n>` */
   readonly _id: string;
-  /** Base64. */
   readonly sealed: SealedDocument;
   readonly expires: Date;
 }
@@ -17,7 +16,6 @@ interface PartialImageDocument {
 const base64BytesMax = 12 * 1024 * 1024;
 const keptMs = 3_600_000;
 
-/** Passes partial images from the process that renders to the process whose caller is watching. */
 export type PartialImageStore = ReturnType<typeof createPartialImageStore>;
 
 export function createPartialImageStore(db: Db, now: () => number, { seal, open }: Sealing) {

@@ -28,7 +28,6 @@ export function createRateLimitStore(db: Db) {
   return {
     ensureIndexes: () => ensureIndexes(counters, [expiring]),
 
-    /** Counts a request in the minute that starts at `startedAt`, and returns the new count. */
     async count(key: string, startedAt: number): Promise<number> {
       return repeatOnDuplicate(() => increment(`${key}:${startedAt}`, startedAt));
     },

@@ -18,7 +18,6 @@ interface RenderTimesDocument extends RenderKind {
 
 const keptMs = 90 * 24 * 3_600_000;
 const recordsMax = 2_000;
-/** Ignores any other fields that a document may contain. */
 const recordSchema = z.object({
   _id: z.string(),
   channel: z.string(),
@@ -50,7 +49,6 @@ export function createRenderTimesStore(db: Db, now: () => number) {
   return {
     ensureIndexes: () => ensureIndexes(renders, [expiring]),
 
-    /** Skips documents that cannot be parsed. */
     async list(): Promise<RenderRecord[]> {
       const documents: unknown[] = await renders.find().limit(recordsMax).toArray();
       return documents.flatMap((document) => {
@@ -61,7 +59,6 @@ export function createRenderTimesStore(db: Db, now: () => number) {
       });
     },
 
-    /** Adds samples in one atomic push, so concurrent processes lose nothing. */
     async add(kind: RenderKind, samples: readonly RenderSample[]): Promise<void> {
       await repeatOnDuplicate(() => push(kind, samples));
     },

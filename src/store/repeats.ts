@@ -10,9 +10,12 @@ import type { Sealing } from './sealed-document.ts';
  * is kept here, split into documents well below MongoDB's 16 MB limit.
  */
 export interface RepeatRecord {
-  /** With a key: the HMAC of account, route and key. For a try: `<HMAC of account, route and body>/<made>`. */
+  /**
+   * For a request with a key, the HMAC of account, route and key. For a try, `<HMAC of account, route and
+   * body>/<made>`.
+   */
   readonly id: string;
-  /** The id of what the first request creates: a task, or a ledger entry's image request. */
+  /** The id of what the first request creates: a task, or the image request named in a ledger entry. */
   readonly made: string;
   readonly fingerprint: string;
   /** `stored` means that the response is kept but not yet paid for. */
@@ -39,12 +42,12 @@ interface StoredAnswer extends AnswerHead {
 }
 
 /**
- * The record of a request that creates a task has neither state nor response: the request counts as done, and the task
- * is found by its id.
+ * A request that creates a task has neither state nor response in its record. It counts as done, and the task is found
+ * by its id.
  */
 interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'answer' | 'of'> {
   readonly _id: string;
-  /** Set for a try whose response, as far as we know, did not reach the client. */
+  /** Set for a try whose response apparently did not reach the client. */
   readonly lost?: true;
   readonly claimed?: true;
   readonly state?: RepeatRecord['state'];
@@ -140,7 +143,6 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       await records.updateOne({ _id: id, made }, { $inc: { beat: 1 } });
     },
 
-    /** Stores a response, which no request receives before `complete`. Idempotent. */
     async store(name: RepeatName, { status, mayRetry, body }: AnswerToStore): Promise<void> {
       const { made } = name;
       const record = await records.findOne({ _id: name.id, made }, { projection: { expires: 1 } });
@@ -152,7 +154,7 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
 
     complete: (name: RepeatName) => change(name, { state: 'done' }),
 
-    /** Frees the key for another request, because nothing was sent. */
+    /** Frees the key for another request. Called if nothing was sent. */
     async forget({ id, made }: RepeatName): Promise<void> {
       await records.deleteOne({ _id: id, made });
     },
@@ -164,7 +166,6 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
     return (await records.findOne(unclaimed(name, lost), { projection: { _id: 1 } })) !== null;
   }
 
-  /** Matches unclaimed tries with this name. A try's id begins with its name. */
   function unclaimed(name: string, lost: boolean): Filter<RepeatDocument> {
     return {
       _id: { $gt: `${name}/`, $lt: `${name}0` },

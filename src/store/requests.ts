@@ -10,19 +10,17 @@ import { durable, ensureIndexes, expiring, openCollection, readByWrite, unlessTh
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** The caller's request, written before the workflow starts. Prompts and media never pass through Temporal. */
 export interface RequestRecord {
   readonly task: string;
   readonly account: string;
   readonly request: GenerationRequest;
-  /** The secret part of the address at which an upstream may call us back about this task. */
   readonly callbackToken: string;
   /** Kept here because it may contain secrets. */
   readonly callbackUrl?: string;
   readonly warnings: readonly string[];
-  /** Why other channels are not in the task's plan, written for people. */
+  /** The reasons why other channels are not in the task's plan, written for people. */
   readonly dropped: readonly DroppedChannel[];
-  /** The creation try that wrote the request, as in the task's state `creating`. */
+  /** The creation try that wrote the request, as recorded in the task's state `creating`. */
   readonly by: string;
 }
 
@@ -33,7 +31,6 @@ type Written = Pick<RequestRecord, 'request' | 'callbackToken' | 'callbackUrl'>;
 
 interface RequestDocument extends Omit<RequestRecord, 'task' | keyof Written> {
   readonly _id: string;
-  /** The encrypted JSON of `Written`. */
   readonly sealed: SealedDocument;
   /** The beginning of the prompt, stored separately because a request may be many megabytes long. */
   readonly prompt: SealedDocument;
@@ -55,8 +52,8 @@ const promptPlaceOf = (id: string) => ({ purpose: 'prompt', id }) as const;
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
 /**
- * Stores requests until `keptMs` after their tasks' deadlines: for redelivered callbacks, and for people who ask what
- * was requested.
+ * Stores requests until `keptMs` after their tasks' deadlines. They are needed for redelivered callbacks and for people
+ * who ask what was requested.
  */
 export function createRequestStore(
   db: Db,
@@ -72,7 +69,6 @@ export function createRequestStore(
       await ensureIndexes(requests, [expiring]);
     },
 
-    /** Returns when a task's request is deleted, in Unix milliseconds. */
     expiresAt,
     isForgotten: ({ deadlineAt }: Pick<Task, 'deadlineAt'>): boolean => expiresAt(deadlineAt) <= now(),
     ...requestChanges(requests, expiresAt),
@@ -109,7 +105,6 @@ export function createRequestStore(
       return kept(await requests.findOne({ _id: task }));
     },
 
-    /** Returns the beginnings of these tasks' prompts, by task id. Expired prompts are missing. */
     async prompts(tasks: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const found = await requests
         .find({ _id: { $in: [...tasks] } })
@@ -152,7 +147,7 @@ function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadl
       await requests.deleteMany({ _id: { $in: [...tasks] } });
     },
 
-    /** Removes what this try of an abandoned creation has left behind. */
+    /** Removes the request of an abandoned creation, if this try wrote it. */
     async remove(task: string, by: string): Promise<void> {
       await requests.deleteOne({ _id: task, by });
     },
@@ -167,7 +162,6 @@ function readPrompt(id: string, prompt: SealedDocument, open: Sealing['open']): 
   }
 }
 
-/** Shown instead of a prompt for which this process lacks the key. */
 const unreadable = 'cannot be read';
 
 function toRecord(document: RequestDocument, open: Sealing['open']): RequestRecord {

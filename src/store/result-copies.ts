@@ -1,17 +1,26 @@
-import type { Db } from 'mongodb';
+import type { Db, UpdateFilter } from 'mongodb';
+import { defined } from '../base/defined.ts';
 import { findDueByChannel } from './due-by-channel.ts';
 import type { DuePage } from './due-by-channel.ts';
-import { durable, ensureIndexes, openCollection, repeatOnDuplicate } from './mongo.ts';
+import {
+  durable,
+  ensureIndexes,
+  openCollection,
+  repeatOnDuplicate,
+  unlessThere,
+  updateWith,
+} from './mongo.ts';
 
-/** The state of the copy of a task's results. Times are in Unix milliseconds. */
 export interface ResultCopy {
   readonly task: string;
-  /** The channel whose links are copied. Undefined if nothing is copied from links. */
+  /** The channel whose links are copied. Undefined if there are no links to copy. */
   readonly channel?: string;
   readonly state: 'stored' | 'retry' | 'gave_up' | 'expired' | 'removed';
   readonly names: readonly string[];
   readonly tries: number;
-  /** For `retry`, when the copy is retried. Otherwise, when the existing files are deleted. */
+  /**
+   * The time of the next attempt if the state is `retry`. Otherwise, the time at which the existing files are deleted.
+   */
   readonly dueAt: number;
   readonly error?: string;
 }
@@ -50,24 +59,40 @@ export function createResultCopyStore(db: Db) {
       );
     },
 
-    /** Writes the whole document, so an earlier try's error does not remain with a successful copy. */
-    async write({ task: _id, ...fields }: ResultCopy): Promise<void> {
-      await repeatOnDuplicate(() => copies.replaceOne({ _id }, fields, { upsert: true }));
+    /** Records an attempt. Keeps the names that another attempt has recorded. A removed copy stays removed. */
+    async write(copy: ResultCopy): Promise<void> {
+      const kept = { _id: copy.task, state: { $ne: 'removed' } } as const;
+      await unlessThere(() =>
+        repeatOnDuplicate(() => copies.updateOne(kept, updateOf(copy), { upsert: true })),
+      );
+    },
+
+    /** Marks a copy as removed. Its files are deleted at `dueAt`, including those that are written until then. */
+    async remove(task: string, dueAt: number): Promise<void> {
+      await copies.updateOne({ _id: task }, { $set: { state: 'removed', dueAt } });
+    },
+
+    /** Returns false if the copy has changed since it was read. */
+    async change(
+      read: ResultCopy,
+      fields: Partial<Pick<ResultCopy, 'state' | 'dueAt' | 'names'>>,
+    ): Promise<boolean> {
+      return (await copies.updateOne(unchanged(read), updateWith({ $set: fields }))).matchedCount === 1;
+    },
+
+    /** Returns false if the copy has changed since it was read. */
+    async forget(read: ResultCopy): Promise<boolean> {
+      return (await copies.deleteOne(unchanged(read))).deletedCount === 1;
     },
 
     async findMany(tasks: readonly string[]): Promise<ResultCopy[]> {
       return (await copies.find({ _id: { $in: [...tasks] } }).toArray()).map(toCopy);
     },
 
-    async removeMany(tasks: readonly string[]): Promise<void> {
-      await copies.deleteMany({ _id: { $in: [...tasks] } });
-    },
-
     async count(state: ResultCopy['state']): Promise<number> {
       return copies.countDocuments({ state });
     },
 
-    /** Returns at most `eachMax` copies per channel. */
     async listRetries(page: DuePage): Promise<ResultCopy[]> {
       return (await findDueByChannel(copies, { state: 'retry' }, page)).map(toCopy);
     },
@@ -81,6 +106,25 @@ export function createResultCopyStore(db: Db) {
       return found.map(toCopy);
     },
   };
+}
+
+function updateOf({
+  state,
+  tries,
+  dueAt,
+  names,
+  error,
+  channel,
+}: ResultCopy): UpdateFilter<ResultCopyDocument> {
+  return {
+    $set: { state, tries, dueAt, ...defined({ channel, error }) },
+    $addToSet: { names: { $each: [...names] } },
+    ...(error === undefined ? { $unset: { error: '' } } : {}),
+  };
+}
+
+function unchanged({ task: _id, state, dueAt, names }: ResultCopy) {
+  return { _id, state, dueAt, names };
 }
 
 function toCopy({ _id: task, ...copy }: ResultCopyDocument): ResultCopy {

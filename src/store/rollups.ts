@@ -3,10 +3,9 @@ import { dayMs } from '../base/times.ts';
 import type { Flow } from '../task/flow.ts';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** One hour's flows, as of `readAt`. A cache that can be recomputed from the records and the ledger. */
+/** Flows of one hour, as of `readAt`. A cache that can be recomputed from the records and the ledger. */
 export interface Rollup {
   readonly at: number;
-  /** The time just before the records were read, in Unix milliseconds. */
   readonly readAt: number;
   readonly flows: readonly Flow[];
 }

@@ -8,7 +8,6 @@ import { durable, openCollection } from './mongo.ts';
 
 export interface SealedPlace {
   readonly name: string;
-  /** Returns a page of documents ordered by id, each with the key ids of its values. */
   page(after?: string): Promise<readonly HeldKeys[]>;
   /** Returns false if the values have been changed or removed since they were read. */
   rewrite(id: string, reseal: (at: SealedAt, sealed: Sealed) => Sealed): Promise<boolean>;
@@ -27,14 +26,10 @@ type Held = SealedDocument | readonly SealedDocument[] | SealedParts;
 
 interface HolderDocument {
   readonly _id: string;
-  /** One field contains the sealed values. The other fields are not used here. */
+  /** One of the fields contains the sealed values. The others are not used here. */
   readonly [field: string]: Held | string;
 }
 
-/**
- * The number of documents per page. A page contains only ids and key ids, because a sealed value may be many megabytes
- * long.
- */
 const pageDocuments = 500;
 
 function createSealedPlace(db: Db, purpose: SealPurpose): SealedPlace {
@@ -66,7 +61,7 @@ function createSealedPlace(db: Db, purpose: SealPurpose): SealedPlace {
         const at = { purpose, id: _id, ...defined({ part }) };
         return { part, value: toSealedDocument(reseal(at, toSealed(value))) };
       });
-      // A value of many megabytes would exceed MongoDB's limit if it appeared twice in one command.
+      // A value of many megabytes would exceed MongoDB's limit if a command contained it twice.
       const unchanged = isSealedDocument(held) ? { [`${field}.head`]: held.head } : { [field]: held };
       const $set = { [field]: inForm(held, rewritten) };
       const { matchedCount } = await holders.updateOne({ _id, ...unchanged }, { $set });

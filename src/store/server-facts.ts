@@ -16,7 +16,6 @@ const buildInfoSchema = z.object({ version: z.string() });
 /** ReadConcernMajorityNotEnabled, and the error of a storage engine without majority reads. */
 const noMajorityCodes: readonly unknown[] = [148, 238];
 
-/** Reads the primary's version, replica set and abilities. Changes nothing. */
 export async function readServerFacts(db: Pick<Db, 'command'>): Promise<ServerFacts> {
   const [hello, info, readsMajority] = await Promise.all([
     db.command({ hello: 1 }),

@@ -3,8 +3,8 @@ import type { Collection, Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate, unlessThere } from './mongo.ts';
 
 /**
- * A slot that a task holds. Slots limit concurrency across all processes, and tasks queue for them. `queue` is a
- * credential: `<channel>/<credential>`.
+ * A slot that a task holds. Slots limit concurrency across all processes, and tasks queue for them. `queue` identifies
+ * a credential: `<channel>/<credential>`.
  */
 
 export interface HeldSlot {
@@ -40,7 +40,7 @@ interface TicketDocument {
   /** Sorts the queue: lost tasks last, then by round and urgency. The account with the first ticket is next. */
   readonly order: string;
   readonly round: number;
-  /** When the task checks again automatically. To continue earlier, the task must be woken. */
+  /** When the task next checks without being woken. */
   readonly looksAt: number;
   readonly expires: Date;
 }
@@ -57,9 +57,6 @@ export interface NewTicket extends Pick<
   readonly deadlineAt: number;
 }
 
-/**
- * `<queue>` stores the round being served. `<queue>|<account>` stores the last round in which the account has a ticket.
- */
 interface RoundDocument {
   readonly _id: string;
   readonly round: number;
@@ -70,7 +67,7 @@ interface RoundDocument {
 export interface SlotRefusal {
   readonly queue: string;
   readonly account: string;
-  /** When the account was first refused without having been served since. */
+  /** The account's first refusal since it was last served. */
   readonly since: number;
   readonly at: number;
 }
@@ -170,14 +167,13 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
       return (await slots.updateOne({ _id: id, task }, { $set: { until } })).matchedCount === 1;
     },
 
-    /** Extends a task's leases. Leases that already end later stay as they are. */
     async keep({ task, until }: Lease): Promise<void> {
       await slots.updateMany({ task }, { $max: { until } });
     },
 
     /**
-     * With `until`, frees the slot only if the lease still ends at that time, because the holder may have extended the
-     * lease.
+     * With `until`, frees the slot only if the lease still ends at that time. The holder may have extended the lease
+     * since.
      */
     async free(id: string, task: string, until?: number): Promise<void> {
       await slots.updateOne({ _id: id, task, ...defined({ until }) }, { $set: { task: '', until: 0 } });
@@ -187,7 +183,7 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
       return (await slots.find({ task }).toArray()).map(toSlot);
     },
 
-    /** Whether a slot seems to be free. Only a hint, because another task may take the slot first. */
+    /** Only a hint, because another task may take the slot first. */
     async hasFree(queue: string, limit: number): Promise<boolean> {
       const held = await slots.countDocuments({ queue, n: { $lt: limit }, until: { $gt: now() } });
       return held < limit;
@@ -222,7 +218,6 @@ function toSlot({ _id: id, queue, task }: SlotDocument): HeldSlot {
 
 function ticketOperations(tickets: Collection<TicketDocument>) {
   return {
-    /** Records when the task checks again. Returns the ticket's order, or undefined if the task has no ticket. */
     async keepTicket(task: string, queue: string, looksAt: number): Promise<string | undefined> {
       const kept = await tickets.findOneAndUpdate({ _id: `${task}@${queue}` }, { $set: { looksAt } });
       return kept?.order;
@@ -256,16 +251,11 @@ function ticketOperations(tickets: Collection<TicketDocument>) {
       return found ?? undefined;
     },
 
-    /**
-     * Moves this ticket to the position of `left`, a ticket of the same account whose task was served in this ticket's
-     * place.
-     */
     async takeOverTurn({ task, queue, order }: Ticket, left: Ticket): Promise<void> {
       const { order: taken, round } = left;
       await tickets.updateOne({ _id: `${task}@${queue}`, order }, { $set: { order: taken, round } });
     },
 
-    /** Returns true for only one of the processes that remove the ticket. */
     async removeTicket(task: string, queue: string): Promise<boolean> {
       return (await tickets.deleteOne({ _id: `${task}@${queue}` })).deletedCount === 1;
     },
@@ -305,8 +295,8 @@ function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
       const served = (await rounds.findOne({ _id: queue }))?.round ?? 0;
       const round = await nextRound(id);
       if (round > served) return round;
-      // The account was absent from the queue for a while. It enters at the current round, so it gains nothing from
-      // its absence.
+      // The account was absent from the queue for a while. It re-enters at the current round, so its absence gains it
+      // nothing.
       const entered = await rounds.updateOne(
         { _id: id, round: { $lte: served } },
         { $set: { round: served + 1 } },

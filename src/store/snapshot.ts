@@ -1,7 +1,6 @@
 import { following } from '../process/pace.ts';
 import type { Pace, Period } from '../process/pace.ts';
 
-/** A small collection as last read by this process. Decisions use this copy in memory, never the database. */
 export interface Snapshot<Item> {
   readonly refresh: () => Promise<void>;
   /** Reads once per period. A failed read keeps the previous data. */
@@ -9,7 +8,9 @@ export interface Snapshot<Item> {
   readonly stop: () => void;
   readonly find: (id: string) => Item | undefined;
   readonly all: () => Iterable<Item>;
-  /** Stores what this process has just decided. The item stays in force until a read that began later returns. */
+  /**
+   * Stores an item that this process has just decided. The item stays in force until a read that began later returns.
+   */
   readonly put: (item: Item) => void;
 }
 
@@ -28,7 +29,8 @@ export function createSnapshot<Item extends { readonly id: string }>({
   let readsBegun = 0;
   let lastRead = 0;
   /**
-   * What this process decided. `after` is the number of reads that had begun by then and may therefore lack the item.
+   * The items that this process decided. `after` is the number of reads that had begun by then and may therefore lack
+   * the item.
    */
   const decided = new Map<string, { readonly item: Item; readonly after: number }>();
 

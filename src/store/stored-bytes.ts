@@ -2,7 +2,6 @@ import type { Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 import { dayMs } from '../base/times.ts';
 
-/** An account's bytes that are to be deleted on one day. */
 interface StoredBytesDocument {
   /** `<account>/<day>` */
   readonly _id: string;

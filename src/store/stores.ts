@@ -44,7 +44,7 @@ export type Stores = ReturnType<typeof createStores>;
 export interface StoreSettings extends Sealing {
   readonly endUsers: EndUserNames;
   readonly errorTerms: ErrorTerms;
-  /** A change applies to later writes. */
+  /** A change applies only to later writes. */
   readonly retention?: () => RetentionDays;
 }
 

@@ -18,10 +18,6 @@ export interface BilledSpan {
   readonly after?: string | undefined;
 }
 
-/**
- * The fields that are read of each record. They are few, because an upstream's bill may cover about a hundred thousand
- * tasks.
- */
 const projection = {
   sort: 1,
   account: 1,
@@ -57,7 +53,6 @@ export function taskBills(tasks: Collection<TaskDocument>) {
   }
 
   return {
-    /** Returns tasks whose last job is or was at the channel. */
     listBilled: (span: BilledSpan) => page('sort', { channel: span.channel }, span),
 
     /** Returns the few tasks with an attempt at the channel that may or may not have a job. */

@@ -18,7 +18,6 @@ export function taskCallbacks(tasks: Collection<TaskDocument>, now: () => number
 }
 
 function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
-  /** Counts an attempt. Returns undefined if another round is in force or this round has delivered the callback. */
   async function count({ task, round, target }: CallbackRound): Promise<number | undefined> {
     const counted = await tasks.findOneAndUpdate(
       { _id: task, 'callback.round': round, 'callback.state': { $ne: 'delivered' } },
@@ -43,7 +42,7 @@ function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
      */
     async beginCallback(next: CallbackRound): Promise<number | undefined> {
       const { task, round } = next;
-      // The task's own round rarely has a record already, so try to create one first.
+      // A record rarely exists for the task's own round, so try to create one first.
       const begun = round === ownCallbackRound ? await open(next) : undefined;
       if (begun !== undefined) return begun;
       for (;;) {
@@ -113,9 +112,7 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
       );
     },
 
-    /**
-     * Records that this round could not send a request. Returns false if that is already known or the round is over.
-     */
+    /** Returns false if the failure is already recorded or the round is over. */
     async noteUnsent(task: string, round: string, attempt: CallbackAttempt): Promise<boolean> {
       const failing = { attempts: [attempt], isFailing: true };
       const callback = { state: 'pending', target: '', round, begun: 0, ...failing } as const;
@@ -139,7 +136,6 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
       return noted.matchedCount === 1;
     },
 
-    /** Ends the round without a delivery, even if its last attempt could not be recorded. */
     async abandonCallback(task: string, round: string): Promise<void> {
       await tasks.updateOne(
         { _id: task, 'callback.round': round, 'callback.state': 'pending' },
@@ -155,23 +151,16 @@ function pushed(attempt: CallbackAttempt) {
 
 function callbackDebts(tasks: Collection<TaskDocument>) {
   return {
-    /** Call this if the callback's address is no longer known. */
+    /** Called if the callback's address is no longer known. */
     async oweNothing(task: string): Promise<void> {
       await tasks.updateOne({ _id: task, owes: task }, { $unset: { owes: '' } });
     },
 
-    /**
-     * Returns the ids of tasks with abandoned callbacks, ordered, after the id `after`. A task that leaves the list
-     * does not move the others.
-     */
     async abandonedCallbacks(limit: number, after: string = ''): Promise<string[]> {
       const found = tasks.find({ gaveUp: { $gt: after } }, { projection: { _id: 1 } }).sort({ gaveUp: 1 });
       return (await found.limit(limit).toArray()).map(({ _id }) => _id);
     },
 
-    /**
-     * Like `abandonedCallbacks`, for tasks whose callback is due and has failed at least once in its current series.
-     */
     async failingCallbacks(limit: number, after: string = ''): Promise<string[]> {
       const failing = { owes: { $gt: after }, 'callback.isFailing': true };
       const found = tasks.find(failing, { projection: { _id: 1 } }).sort({ owes: 1 });

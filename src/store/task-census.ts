@@ -18,7 +18,6 @@ import { sortKey } from './task-document.ts';
 import type { EndKind, TaskDocument } from './task-document.ts';
 import { endKinds } from './task-query.ts';
 
-/** A count that takes longer is abandoned without a result. */
 const limit = { maxTimeMS: 10_000 };
 
 /** `since` is the time of the oldest task, in Unix milliseconds. */
@@ -100,7 +99,7 @@ async function countEnded(
   };
 }
 
-/** How many tasks are measured. More tasks would not change the result. */
+/** The number of tasks measured. More would not change the result. */
 const measuredMax = 1_000;
 
 async function measureLateness(

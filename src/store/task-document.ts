@@ -12,10 +12,6 @@ import type { Wait } from '../task/wait.ts';
 import { updateWith } from './mongo.ts';
 import type { SealedParts } from './sealed-document.ts';
 
-/**
- * A task as stored: its record, and fields that only indexes need. Times are in Unix milliseconds, and amounts are
- * int64.
- */
 export interface TaskDocument extends Omit<Task, 'id'> {
   readonly _id: string;
   /** Unique. Sorts by creation, newest last. */
@@ -23,7 +19,7 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   readonly parts?: readonly string[];
   /** Upstream jobs that belong or belonged to the task: `<channel>/<upstream id>`. No two tasks share a job. */
   readonly jobs?: readonly string[];
-  /** The task's id, from its end until its caller has been notified. */
+  /** The task's id, set when the task finishes and removed once its caller has been notified. */
   readonly owes?: string;
   /** The task's id while its callback is abandoned. Operators list these tasks, and the index stays small. */
   readonly gaveUp?: string;
@@ -33,15 +29,12 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   readonly unclaimed?: string;
   /** Set while the task is waiting for a failed upstream. A separate field, so its index contains only these tasks. */
   readonly behind?: { readonly place: string; readonly deadlineAt: number };
-  /** The countable facts about the task's end. They have their own index. */
   readonly end?: TaskEnd;
-  /** Search terms for the words in the task's failures, and a copy of `sort`. */
   readonly said?: { readonly terms: readonly string[]; readonly sort: string };
   /** Upstreams' messages, sealed by task-words.ts. */
   readonly words?: SealedParts;
   /** Each result's links, or the links withheld from callers. Sealed by task-links.ts. */
   readonly links?: SealedParts;
-  /** Incremented by reads that are sent as writes. See `readByWrite`. */
   readonly reads?: number;
 }
 
@@ -102,8 +95,7 @@ export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) 
     concern: 'concern' in changes ? changes.concern : before.concern,
   });
   const end = changes.state?.at === 'ended' ? endOf(before, changes) : undefined;
-  // A concern is stored separately from the state. A concern that was added since the record was read is also
-  // removed.
+  // A concern is stored separately from the state. Concerns added since the record was read are removed too.
   const asks = 'concern' in changes ? { attention: follows.attention } : {};
   const { wait } = 'wait' in changes ? changes : before;
   const { deadlineAt = before.deadlineAt } = changes;
@@ -116,7 +108,7 @@ export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) 
 }
 
 /**
- * The causes of waits that may end early when an upstream recovers. A `backoff` may not, because the upstream set its
+ * The causes of waits that may end early when an upstream recovers. A `backoff` cannot, because the upstream set its
  * end.
  */
 const failedUpstream: ReadonlySet<string> = new Set(['circuit', 'turn', 'upstream']);
@@ -142,7 +134,6 @@ function endOf({ id, outcome }: Task, { completedAt, status, error }: Changes): 
   return { kind, sort: sortKey(completedAt, id), ...defined({ lateMs }) };
 }
 
-/** The parts of a record from which fields for lists and indexes are derived. */
 type Deriving = Pick<Task, 'id' | 'createdAt' | 'state' | 'attempts' | 'hasCallback' | 'callback'> & {
   readonly concern?: Task['concern'] | undefined;
 };
@@ -192,7 +183,6 @@ function paddedTime(milliseconds: number): string {
   return milliseconds.toString().padStart(14, '0');
 }
 
-/** Returns an id that no two tries share. */
 export function tryIdAt(milliseconds: number, random: string): string {
   return `${paddedTime(milliseconds)}-${random}`;
 }

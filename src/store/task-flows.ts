@@ -24,7 +24,6 @@ type LateName = `late${number}`;
 
 type FlowId = Pick<Flow, 'at' | 'channel' | 'model'>;
 
-/** Reads flows with two queries, each on an index by time. */
 export function taskFlows(tasks: Collection<TaskDocument>) {
   return {
     async flows({ from, before, stepMs }: FlowsAsked): Promise<Flow[]> {
@@ -60,7 +59,6 @@ function idAt(field: string, stepMs: number): Document {
   return { at: { $subtract: [field, { $mod: [field, stepMs] }] }, channel, model: '$model' };
 }
 
-/** One name per bound, and one for tasks that are later than all bounds. */
 const lateNames = [...lateBounds, undefined].map((_, index): LateName => `late${index}`);
 
 const lateSums = Object.fromEntries(

@@ -16,7 +16,7 @@ export interface NamedTask {
  */
 const namedMax = 20;
 /**
- * The most tasks considered for part of an id or for a word. About 170 of a hundred million tasks share part of an id
+ * The most tasks considered for part of an id, or for a word. In a hundred million tasks, about 170 share part of an id
  * by chance.
  */
 const candidatesMax = 2_000;

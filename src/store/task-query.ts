@@ -5,6 +5,7 @@ import { failureClasses } from '../errors/failure.ts';
 import type { FailureClass } from '../errors/failure.ts';
 import { unsubmittedStates } from '../task/census.ts';
 import { taskStatuses, unfinishedStatuses } from '../task/task.ts';
+import { taskKinds } from '../base/task-kind.ts';
 import type { Task } from '../task/record.ts';
 import { sortKey } from './task-document.ts';
 import type { EndKind, TaskDocument } from './task-document.ts';
@@ -39,9 +40,10 @@ export function listQuery(
     'error.class': failureClass,
     attention,
   };
-  // Each listed status is an interval of an index, which returns its tasks in order. The same applies to each
-  // attention reason.
-  const isIndexed = Object.values(chosen).some((value) => value !== undefined);
+  // The indexes of accounts and keys contain the kind and the status. Each listed value is an interval of an index that
+  // returns tasks in order.
+  const isOfCaller = account !== undefined || key !== undefined;
+  const isIndexed = !isOfCaller && Object.values(chosen).some((value) => value !== undefined);
   const range = defined({
     $lt: earliest(oldestFirst ? undefined : last, startOf(createdBefore)),
     $gte: startOf(createdAfter),
@@ -49,6 +51,7 @@ export function listQuery(
   });
   return {
     ...(isIndexed ? {} : { status: { $in: taskStatuses } }),
+    ...(isOfCaller ? { kind: { $in: taskKinds } } : {}),
     ...defined({ ...chosen, kind }),
     ...(waitingFor === undefined ? {} : waitingQuery(waitingFor)),
     ...(Object.keys(range).length === 0 ? {} : { sort: range }),
@@ -90,7 +93,7 @@ export function endQuery(filter: EndFilter, last: string | undefined): Filter<Ta
   };
 }
 
-/** All kinds of ends. They are listed individually, so each is an interval of the index. */
+/** Listed individually, because each kind is an interval of the index. */
 export const endKinds: readonly EndKind[] = ['succeeded', ...failureClasses];
 
 function isEnd(kind: EndKind, { status, failureClass }: EndFilter): boolean {

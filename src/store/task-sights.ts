@@ -10,7 +10,6 @@ import type { TaskDocument } from './task-document.ts';
 import { unlinkedItem } from './task-links.ts';
 import type { TaskForm } from './task-words.ts';
 
-/** Matches a record whose state does not require an operator. */
 const asksNothing = {
   'state.at': { $nin: ['asking', 'broken', 'review'] as const },
   'state.abandoned': { $exists: false },
@@ -51,7 +50,6 @@ export function taskSights(
       return asked.modifiedCount === 1;
     },
 
-    /** Does nothing if another concern has replaced this one in the meantime. */
     async withdrawConcern(id: string, concern: Concern): Promise<boolean> {
       const withdrawn = await tasks.updateOne(
         { _id: id, concern, ...asksNothing },
@@ -60,7 +58,6 @@ export function taskSights(
       return withdrawn.matchedCount === 1;
     },
 
-    /** Replaces the items with ones whose files are the same but stored elsewhere. */
     async replaceItems(id: string, items: readonly ResultItem[]): Promise<void> {
       await tasks.updateOne(
         { _id: id, 'outcome.kind': 'succeeded' },

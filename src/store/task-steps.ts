@@ -89,10 +89,6 @@ export function taskSteps(deps: TaskStepsDeps) {
     }
   }
 
-  /**
-   * Records the task's wait before its submission. The state does not change, so an operator's plan stays valid. An
-   * unchanged wait writes nothing.
-   */
   async function setWait(id: string, wait: NewWait): Promise<void> {
     let task = await look(id);
     for (let tries = 0; tries < collisionsMax; tries += 1) {
@@ -116,20 +112,20 @@ function createReading({ tasks, hints, form }: TaskStepsDeps) {
   function remember(found: TaskDocument | null): Task | undefined {
     if (found === null) return undefined;
     const task = form.toTask(found);
-    // Stop remembering the record: the delivered result may be large, and the task is about to end.
+    // Forget the record: the delivered result may be large, and the task is about to finish.
     if (task.outcome !== undefined) hints.delete(task.id);
     else if ((hints.get(task.id)?.rev ?? task.rev) <= task.rev) hints.set(task.id, task);
     return task;
   }
 
-  /** Returns the current record, read by a write. For decisions that no write follows. */
+  /** Returns the current record, read with a write. Use this for decisions that no write follows. */
   async function confirm(id: string): Promise<Task | undefined> {
     return remember(await tasks.findOneAndUpdate({ _id: id }, ...readByWrite));
   }
 
   /**
-   * Returns the record, possibly a little stale but not older than `rev`. For decisions made by a step. A result of
-   * undefined means with certainty that the record does not exist.
+   * Returns the record, possibly a little stale but not older than `rev`. Use this for decisions made by a step. A
+   * result of undefined is certain: the record does not exist.
    */
   async function look(id: string, rev = 0): Promise<Task | undefined> {
     const hint = hints.get(id);
@@ -152,7 +148,7 @@ function answer(task: Task | undefined, decided: Next | undefined): Stepped {
   return decided.ok ? { ok: true, task } : { ...decided, task };
 }
 
-/** An action that is already recorded was carried out, so repeating it changes nothing. */
+/** A recorded action has already been carried out, so repeating it changes nothing. */
 function decide(
   task: Task,
   event: TaskEvent,

@@ -76,10 +76,6 @@ export function createTaskForm({ errorTerms, ...sealing }: TaskSealing) {
 
 const unreadable = 'The message of the upstream cannot be read, because SECRETS_KEY lacks its key.';
 
-/**
- * Messages by where they occur: an attempt's number, `outcome` or `error`. The suffix `-caller` marks messages for the
- * caller.
- */
 type Words = Readonly<Record<string, string>>;
 
 type Said = { readonly [Name in 'attempts' | 'outcome' | 'error']?: Task[Name] | undefined };
@@ -127,13 +123,12 @@ function saidWith(errorTerms: ErrorTerms) {
     texts: readonly string[],
   ): TaskDocument['said'] {
     const terms = errorTerms(texts.filter((text) => text !== unreadable));
-    // Sort the terms, because the original order would reveal which words are longer.
+    // The terms are sorted, because their original order would reveal which words are longer.
     return terms.length === 0 ? undefined : { terms: terms.toSorted(), sort: sortKey(createdAt, id) };
   }
 
   return {
     of,
-    /** Keeps the terms of messages that this process cannot read, and adds those of new messages. */
     changeOf(before: Task, after: Said) {
       const [was, is] = [textsOf(before), textsOf(after)];
       if (isDeepStrictEqual(was, is)) return {};
@@ -149,7 +144,6 @@ function saidWith(errorTerms: ErrorTerms) {
   };
 }
 
-/** Returns the messages and codes that operators may read. */
 function textsOf({ attempts = [], outcome, error }: Said): string[] {
   const ofFailure = outcome?.kind === 'failed' ? outcome : undefined;
   const texts = [...attempts, ofFailure, error].flatMap((said) => [said?.message, said?.code]);

@@ -1,6 +1,7 @@
 import { createRecent } from '../base/recent.ts';
 import type { Collection, Db, Filter, Sort } from 'mongodb';
 import type { Reach } from '../base/key-scope.ts';
+import { taskKinds } from '../base/task-kind.ts';
 import type { AttentionReason } from '../task/attention.ts';
 import { callbackStates } from '../task/callback-record.ts';
 import type { CallbackState } from '../task/callback-record.ts';
@@ -62,10 +63,10 @@ export function createTaskStore(db: Db, now: () => number, sealing: TaskSealing)
   return {
     async ensureIndexes(): Promise<void> {
       await ensureIndexes(tasks, [
-        { key: { account: 1, sort: -1 }, name: 'account_sort' },
-        { key: { account: 1, status: 1, sort: -1 }, name: 'account_status_sort' },
-        { key: { account: 1, model: 1, sort: -1 }, name: 'account_model_sort' },
-        { key: { key: 1, sort: -1 }, name: 'key_sort' },
+        { key: { account: 1, kind: 1, status: 1, sort: -1 }, name: 'account_sort' },
+        { key: { account: 1, kind: 1, model: 1, status: 1, sort: -1 }, name: 'account_model_sort' },
+        { key: { key: 1, kind: 1, status: 1, sort: -1 }, name: 'key_sort' },
+        { key: { key: 1, kind: 1, model: 1, status: 1, sort: -1 }, name: 'key_model_sort' },
         { key: { model: 1, sort: -1 }, name: 'model_sort' },
         { key: { status: 1, sort: -1 }, name: 'status_sort' },
         { key: { channel: 1, sort: -1 }, name: 'channel_sort', sparse: true },
@@ -217,7 +218,7 @@ function taskReads(db: Db, tasks: Collection<TaskDocument>, { toTask }: Pick<Tas
     async countOf(account: string): Promise<{ readonly all: number; readonly unfinished: number }> {
       const [all, unfinished] = await Promise.all([
         tasks.countDocuments({ account }),
-        tasks.countDocuments({ account, status: { $in: unfinishedStatuses } }),
+        tasks.countDocuments({ account, kind: { $in: taskKinds }, status: { $in: unfinishedStatuses } }),
       ]);
       return { all, unfinished };
     },

@@ -4,7 +4,6 @@ import type { Socket } from 'node:net';
 interface DriverConnection {
   readonly socket: Socket;
   readonly closed: boolean;
-  /** Called when the connection has closed, and again for each later error. */
   cleanup: (this: DriverConnection, error: Error) => void;
 }
 

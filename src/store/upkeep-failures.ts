@@ -18,7 +18,6 @@ const keptMs = 2 * 3_600_000;
 export type UpkeepFailureStore = ReturnType<typeof createUpkeepFailureStore>;
 
 export function createUpkeepFailureStore(db: Db, now: () => number) {
-  // Losing a write does no harm: anything that still fails is recorded again.
   const failures = openCollection<UpkeepFailureDocument>(db, 'upkeep_failures', primaryOnly);
   return {
     ensureIndexes: () => ensureIndexes(failures, [expiring]),

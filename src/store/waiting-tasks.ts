@@ -9,7 +9,6 @@ import type { TaskDocument } from './task-document.ts';
 
 interface FailedPlace extends RouteCandidate {
   readonly model?: string;
-  /** The deadline at which the list begins, in Unix milliseconds. */
   readonly from?: number;
 }
 
@@ -17,7 +16,6 @@ interface Counted extends Pick<BehindCount, 'count' | 'since'> {
   readonly _id: Pick<BehindCount, 'channel' | 'credential' | 'model'>;
 }
 
-/** A count that takes longer is abandoned without a result. */
 const countMaxMs = 10_000;
 
 const projection = { account: 1, model: 1, deadlineAt: 1, createdAt: 1, attempts: 1 } as const;

@@ -32,7 +32,7 @@ export function createWakeStore(db: Db, now: () => number) {
     },
 
     async list(): Promise<readonly Wake[]> {
-      // The TTL index removes expired documents late.
+      // The TTL index may remove expired documents late.
       const inForce = wakes.find({ expires: { $gt: new Date(now()) } });
       const documents = await inForce.limit(wakesMax).toArray();
       return documents.map(({ _id, wake }) => ({ task: _id, id: wake }));

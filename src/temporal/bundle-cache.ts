@@ -7,13 +7,8 @@ import { z } from 'zod';
 import { keptPath, readKept } from '../process/kept-files.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/**
- * The file extension of the gateway's modules. In the npm package, which contains compiled modules, it differs from the
- * repository's.
- */
 const extension = extname(fileURLToPath(import.meta.url));
 
-/** Returns a module's absolute path. `name` is the path from the root without the extension. */
 export function modulePath(name: string): string {
   return join(root, `${name}${extension}`);
 }

@@ -2,7 +2,7 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { keep } from '../process/kept-files.js';
 import { bundlePath, modulePath } from './bundle-cache.ts';
 
-// If the parent process exits, nobody needs the bundle.
+// Nobody needs the bundle once the parent process has exited.
 process.once('disconnect', () => process.exit());
 
 const path = await bundlePath();

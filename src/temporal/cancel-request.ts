@@ -10,7 +10,6 @@ import { readDeadlineMs } from './connection.ts';
 export interface CancelRequest {
   readonly by?: string;
   readonly reason?: string;
-  /** When the server received the request, in Unix milliseconds. */
   readonly at?: number;
 }
 

@@ -28,7 +28,7 @@ export function dataConverter({ payloadKey }: TemporalSettings): DataConverter {
   return payloadKey === undefined ? {} : { payloadCodecs: [createPayloadCodec(payloadKey)] };
 }
 
-/** Connects on first use, so that the API can start while Temporal is unavailable. */
+/** Connects on first use, so the API can start while Temporal is unavailable. */
 export function createTemporalClient(settings: TemporalSettings): Client {
   const { address, namespace, apiKey, tls } = settings;
   const retries = createRetries();

@@ -7,7 +7,6 @@ import { requireSearchAttributes } from './search-attributes.ts';
 
 export interface TemporalFacts {
   readonly version: string;
-  /** Undefined if the namespace does not exist. */
   readonly retentionHours?: number;
   /**
    * A sentence that names the missing search attributes and explains how to register them. Undefined if none is

@@ -9,7 +9,6 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 const encoding = 'binary/deflate-aes256gcm';
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
-/** Temporal's maximum payload size. */
 const payloadBytesMax = 2 * 1024 * 1024;
 const tagBytes = 16;
 /**
@@ -21,8 +20,9 @@ const deflating = { windowBits: 12, memLevel: 5, chunkSize: 4096 };
 const inflating = { maxOutputLength: payloadBytesMax, chunkSize: 2048 };
 
 /**
- * How payloads begin that stay readable for users of Temporal's own tools, which cannot decrypt: the SDK's responses to
- * these tools (update names and current details), what an update has done or would do, and what a task is waiting for.
+ * Prefixes of payloads that stay readable for users of Temporal's own tools, which cannot decrypt. They cover the SDK's
+ * responses to these tools (update names and current details), what an update has done or would do, and what a task is
+ * waiting for.
  */
 const readable = ['{"definition":{', '{"did":', '{"would":', `"${waitSummaryStart}`].map((start) =>
   Buffer.from(start),

@@ -1,6 +1,6 @@
 /**
- * Temporal's server allows 1,200 open polls per namespace (`frontend.namespaceCount`), across all processes. It refuses
- * any more, so some queues would be served late.
+ * Temporal's server allows 1,200 open polls per namespace (`frontend.namespaceCount`), across all processes. The server
+ * refuses any more, so some queues would be served late.
  */
 export const namespacePollsDefault = 1200;
 
@@ -18,10 +18,6 @@ const queuesPerChannel = 2;
  */
 const channelPollsMax = 800;
 
-/**
- * Returns how many polls each of this many new channel queues gets. `open` is the number of open polls on other
- * channels. Every queue gets at least one.
- */
 export function pollsPerQueue(queues: number, open = 0): number {
   const share = Math.floor((channelPollsMax - open) / Math.max(queues, 1));
   return Math.min(Math.max(share, 1), queuePollsMax);

@@ -2,9 +2,9 @@ import type { Client } from '@temporalio/client';
 import { tasksQueue, workflowTypes } from '../base/queues.ts';
 
 /**
- * Creates the function that delivers an ended task's callback in a separate workflow, either on request or because the
- * task's workflow is gone. Only one such workflow runs per task. With `replaces`, a delivery that is waiting for its
- * next attempt is ended, so that the requester need not wait for it. Without `replaces`, an existing delivery is left
+ * Creates the function that delivers a finished task's callback in a separate workflow, either on request or because
+ * the task's workflow is gone. Only one such workflow runs per task. With `replaces`, a delivery that is waiting for
+ * its next attempt is stopped, so the requester need not wait for it. Without `replaces`, an existing delivery is left
  * to finish and nothing is started.
  */
 export function createRedelivery(

@@ -2,7 +2,6 @@ import { isGrpcServiceError } from '@temporalio/client';
 
 const grpcInvalidArgument = 3;
 
-/** Returns why Temporal's server refuses a visibility query, or undefined for any other error. */
 export function refusedQuery(error: unknown): { readonly details: string } | undefined {
   const cause = error instanceof Error && !isGrpcServiceError(error) ? error.cause : error;
   return isGrpcServiceError(cause) && cause.code === grpcInvalidArgument ? cause : undefined;

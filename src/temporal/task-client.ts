@@ -42,11 +42,11 @@ export interface TaskClientOptions {
   /** Creates an update id that proves that the API authenticated this operator. */
   readonly newActId: (act: { task: string; action: string; by: string }) => string;
   /**
-   * Looks up in the task's record what the update with this id did. See `recordedAct`. Absent if there is no record to
-   * check.
+   * Looks up in the task's record what the update with this id did. See `recordedAct`. Undefined if there is no record
+   * to check.
    */
   readonly findAct?: (task: string, updateId: string) => Promise<{ readonly detail: string } | undefined>;
-  /** Ends the task's attempt if it is waiting inside a worker. Never rejects. */
+  /** Stops the task's attempt if it is waiting inside a worker. Never rejects. */
   readonly endStay?: (task: string) => Promise<void>;
 }
 
@@ -56,7 +56,6 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
   const redeliver = createRedelivery(client, queuePrefix, { replaces: true });
   const search = createTaskSearch(client, queuePrefix);
 
-  /** Retries while the outcome is unknown. The id ensures that the workflow starts only once. */
   async function start(input: TaskInput): Promise<void> {
     const endsAt = now() + startDeadlineMs;
     for (let tries = 1; ; tries += 1) {
@@ -127,7 +126,7 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
         );
       const recorded = async (error: unknown): Promise<ActionResult> => {
         // If the action's step was discarded or its response lost, the action is still in the record, and may have
-        // ended the task.
+        // finished the task.
         const isOpen = isEnded(error) || (isFailed(error) && refusalOf(error) === undefined);
         const done = isOpen ? await findAct?.(task, updateId) : undefined;
         if (done === undefined) throw error;
@@ -136,7 +135,7 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
       const result = await ask(updateDeadlineMs, () => call().catch(recorded), {
         ended: 'action_not_possible',
       });
-      // End an attempt that is waiting inside a worker. Otherwise, it would learn only at its next heartbeat that the
+      // Stop an attempt that is waiting inside a worker. Otherwise, it would learn only at its next heartbeat that the
       // workflow has abandoned it.
       if ('did' in result && action !== 'retry_now') await endStay?.(task);
       return result;
@@ -185,12 +184,10 @@ async function update(
   }
 }
 
-/** Returns the search attribute for the plan's first channel. The workflow corrects it if the job goes elsewhere. */
 function channelOf({ candidates: [first] }: TaskInput) {
   return first === undefined ? [] : [{ key: searchAttributes.channel, value: first.channel }];
 }
 
-/** Task queue types in Temporal's API. */
 const workflowQueue = 1;
 const activityQueue = 2;
 
@@ -218,7 +215,7 @@ async function findUnpolled(client: Client, queuePrefix: string): Promise<readon
 /** The age at which a poller no longer counts. A worker's poll returns within a minute. */
 const pollerMaxAgeMs = 90_000;
 
-/** gRPC statuses for a workflow that has ended and is no longer stored, or that ended during the call. */
+/** gRPC statuses for a workflow that has finished and is no longer stored, or that finished during the call. */
 const grpcEnded: ReadonlySet<number> = new Set([5, 9]);
 /** gRPC statuses of calls that may have taken effect, or may take effect when repeated. */
 const grpcUnknownOutcomes = new Set([1, 2, 4, 8, 10, 13, 14, 15]);

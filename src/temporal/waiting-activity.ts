@@ -14,7 +14,6 @@ import { within } from '../process/running-time.ts';
  */
 const callDeadlineMs = 2_000;
 
-/** The part of a poll's memory (src/polling/poll-memory.ts) that operators can see. */
 const polledSchema = z.object({
   polls: z.number(),
   errors: z.number(),

@@ -3,10 +3,6 @@ import type { Client } from '@temporalio/client';
 import type { TriedNow } from '../../activities/deps.ts';
 import { lastHeartbeat } from './last-heartbeat.ts';
 
-/**
- * The state of a pending activity that waits for its next attempt. In all other states, a worker is running the
- * activity.
- */
 const scheduled = 1;
 const wakeTries = 3;
 const wakeRetryMs = 1_500;
@@ -15,15 +11,15 @@ export interface WakeRequest {
   readonly task: string;
   readonly activities: readonly string[];
   /**
-   * Ends the attempt if it is merely waiting inside a worker. Never rejects. Undefined if a waiting attempt must not be
-   * disturbed.
+   * Stops the attempt if it is merely waiting inside a worker. Never rejects. Undefined if a waiting attempt must not
+   * be disturbed.
    */
   readonly endStay?: (task: string) => Promise<void>;
 }
 
 /**
  * Ends the back-off of the activity that the task waits for, without a history event. A running attempt is not reset,
- * because that would discard its result. Instead, an attempt that is merely waiting is asked to end, and the loop ends
+ * because that would discard its result. Instead, an attempt that is merely waiting is asked to stop, and the loop ends
  * the next back-off if it begins within a few seconds. Returns the number of the next attempt, or undefined if an
  * attempt is running or the activity is over.
  */
@@ -46,12 +42,12 @@ export async function wakeActivity(
         await client.workflowService.resetActivity({ namespace, execution, id: pending.activityId ?? '' });
         return 1;
       }
-      // The previous attempt has ended, and the next one has started.
+      // The previous attempt has finished, and the next one has started.
       if (seen !== undefined && attempt > seen) return attempt;
       if (seen === undefined) await endStay?.(task);
       seen ??= attempt;
     } catch {
-      // The task has ended or does not exist yet. The next attempt will see its state.
+      // The task has finished or does not exist yet. The next attempt will see its state.
       return undefined;
     }
     await delay(wakeRetryMs);
@@ -59,7 +55,7 @@ export async function wakeActivity(
   return undefined;
 }
 
-/** How long to wait for a worker to start the attempt, and then for its outcome. */
+/** How long to wait for a worker to start the attempt, and then again for its outcome. */
 const takenWithinMs = 8_000;
 const endsWithinMs = 2_000;
 const followEveryMs = 400;

@@ -2,9 +2,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { defined } from '../base/defined.ts';
 import type { TemporalSettings } from './connection.ts';
 
-/**
- * Connects a worker. This function has its own file so that the API does not load the worker SDK and its native code.
- */
+/** Has its own file so the API does not load the worker SDK and its native code. */
 export function connectWorker({ address, apiKey, tls }: TemporalSettings): Promise<NativeConnection> {
   return NativeConnection.connect({
     address,

@@ -9,8 +9,8 @@ export function runNew(workers: Workers): Promise<void>[] {
 }
 
 /**
- * Resolves when all runs have ended, and rejects if one fails. An unhandled rejection is suppressed, because `endRuns`
- * reports the failure too, and not every caller that stops a worker awaits this promise.
+ * Resolves when all runs have finished, and rejects if one fails. An unhandled rejection is suppressed, because
+ * `endRuns` reports the failure too, and not every caller that stops a worker awaits this promise.
  */
 export function allEnded(runs: readonly Promise<void>[]): Promise<void> {
   const ended = Promise.all(runs).then(() => undefined);
@@ -18,7 +18,7 @@ export function allEnded(runs: readonly Promise<void>[]): Promise<void> {
   return ended;
 }
 
-/** Shuts the workers down, and waits until all runs have finished what they had begun. */
+/** Shuts the workers down and waits until all runs have finished what they had begun. */
 export async function endRuns(
   workers: Workers,
   runs: readonly Promise<void>[],

@@ -22,7 +22,6 @@ export function createWorkflowLookup(
   };
 }
 
-/** Whether the workflow is running or paused. Rejects if Temporal does not respond. */
 export async function isRunning(client: Client, id: string): Promise<boolean> {
   return (await findRun(client, id)) === 'running';
 }

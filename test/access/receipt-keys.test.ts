@@ -5,8 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { createReceiptKeys } from '../../src/access/receipt-keys.ts';
 import { canonicalJson } from '../../src/base/canonical-json.ts';
 
-/** `npm run vendor-sdks` also verifies receipts with PyJWT. */
-
 const keys = createReceiptKeys(Buffer.alloc(32, 'root'));
 const payload = { task: 'task_1', charge: '0.762300', request: null, steps: [1.5, 'é', { b: 1, a: 2 }] };
 

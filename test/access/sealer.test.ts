@@ -8,7 +8,6 @@ const hook = { purpose: 'webhook-secret', id: 'acct_1' } as const;
 const request = { purpose: 'request', id: 'task_1' } as const;
 const [older, newer] = [randomBytes(32), randomBytes(32)];
 
-/** Pairs each location with one where the value must not open: another record, field, or part. */
 const places = sealPurposes.flatMap((purpose) => {
   const at = { purpose, id: 'one' };
   const others = sealPurposes.filter((other) => other !== purpose);

@@ -82,7 +82,6 @@ it('another operator’s act is recorded even if it reuses the id of an earlier 
   await act(input, 'accept_charge', {}, same);
   await act(input, 'extend', { by: 'bob', seconds: 600 }, same);
   const { entries } = await world.audit.list({ task: input.task }, { limit: 10 });
-  // A page of the log continues after an id, so no two entries may share one.
   expect(new Set(entries.map(({ id }) => id)).size).toBe(2);
   expect(entries).toContainEqual(expect.objectContaining({ by: 'temporal:ann', outcome: 'refused' }));
   expect(entries).toContainEqual(expect.objectContaining({ by: 'temporal:bob', outcome: 'done' }));

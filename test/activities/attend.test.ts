@@ -22,7 +22,6 @@ afterAll(() => world.close());
 const pending: OperationStatus = { state: 'pending', phase: 'running' };
 const succeeded: OperationStatus = { state: 'succeeded', items: [], facts: { durationSeconds: 5 } };
 
-/** Responds to polls with these statuses in order, then repeats the last one. */
 function upstream(...statuses: (OperationStatus | UpstreamError)[]) {
   let polls = 0;
   const answers = {
@@ -330,8 +329,8 @@ describe('what is learned from a render', () => {
   const lastMs = 40_000;
   const seenMs = 100_000;
   /**
-   * Runs one attempt that polls this long after the job was accepted, with `memory` from earlier attempts, and returns
-   * the render times that it learned.
+   * Runs one attempt with `memory` from earlier attempts and returns the render times that it learned. The attempt
+   * polls this long after the job was accepted.
    */
   async function learned(memory: object, endedMs?: number): Promise<number[]> {
     const input = await submitted();
@@ -406,7 +405,6 @@ describe('a render time', () => {
     const worker = world.worker({
       ...upstream({ ...succeeded, ...change.end }),
       ...roomy(),
-      // Both clocks are stopped, so a pause of the machine changes nothing.
       now: () => acceptedAt + aheadMs,
       monotonic: () => 0,
       renders: { times: () => undefined, learn: (_kind, renderMs) => void times.push(renderMs) },
@@ -479,7 +477,6 @@ describe('a render time', () => {
   it('counts from the acceptance in the next attempt, too; without a wait there is no heartbeat', async () => {
     const remembered = async (ms: number) => {
       const input = await newTask({ expectedSeconds: 600 });
-      // By this clock, the attempt ends as soon as it begins.
       const worker = world.worker({ ...upstream(pending), ...roomy(), monotonic: () => 0 });
       const run = worker.submit(input, laterBy(ms));
       await expect(run).rejects.toMatchObject({ type: 'StillWaiting' });

@@ -250,7 +250,6 @@ it('410 stops at once', async () => {
 });
 
 it.each([
-  // Three quarters of 16. The rest is reserved for other accounts with the same host.
   { what: 'a host that never answers', hostOf: () => 'dead.example', inFlightMax: 12 },
   {
     what: 'as many hosts of one account that never answer',
@@ -300,7 +299,6 @@ it.each([
     },
   };
   const outcomes = new Map<string, unknown>();
-  // As the server does, repeats an attempt that lost its database connection.
   const run = async (task: string) => {
     let outcome: unknown = await world.deliver(deps, task).catch(asIs);
     for (let tries = 1; tries < 6 && isOutage(outcome); tries += 1) {
@@ -309,7 +307,6 @@ it.each([
     }
     outcomes.set(task, outcome);
   };
-  // As the worker does, takes the oldest first, a limited number at a time.
   const slots = Array.from({ length: 100 }, async () => {
     for (let task = due.shift(); task !== undefined; task = due.shift()) await run(task);
   });

@@ -2,9 +2,6 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, it, vi } from 'vitest';
 import { withHeartbeat, withRareHeartbeat } from '../../activities/heartbeat.ts';
 
-/**
- * Returns what the server receives from an attempt that sends `details`, after an earlier attempt sent `remembered`.
- */
 async function heard(remembered: unknown, details?: unknown): Promise<unknown[]> {
   const environment = new MockActivityEnvironment({ heartbeatDetails: remembered });
   const heartbeats: unknown[] = [];

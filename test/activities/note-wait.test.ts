@@ -65,7 +65,6 @@ const sources: RecordSources = {
   now: Date.now,
 };
 
-/** Returns the wait as shown by GET, the operators' API, the timeline and the Temporal UI. */
 async function sayings(input: SubmitInput): Promise<readonly string[]> {
   const task = await find(input);
   const record = await readTaskRecord(sources, input.task, { history: false });

@@ -13,7 +13,6 @@ const sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(res
 const failure = (status: number) => new UpstreamError('ambiguous', 'it failed', { code: 'internal', status });
 
 interface Upstream {
-  /** The error of a poll for these jobs. A list request covers more than one. */
   error: (ids: readonly string[]) => Error | undefined;
   answerMs: number;
 }

@@ -19,8 +19,8 @@ afterEach(() => world.clear());
 const minute = 60_000;
 
 /**
- * Opens the reconciler of another process, whose clock is `aheadMs` ahead. The clock stops during a run, so the
- * machine's speed does not matter.
+ * Opens another process's reconciler, whose clock is `aheadMs` ahead. The clock stops during a run, so the machine's
+ * speed does not matter.
  */
 function reconciler(change: Partial<TaskActivityDeps> = {}) {
   const openedAt = Date.now();

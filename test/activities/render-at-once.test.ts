@@ -7,7 +7,6 @@ import { createLogger } from '../../src/observability/log.ts';
 const bytesMax = 1_000;
 const hangs = () => new Promise<never>(() => undefined);
 
-/** Renders 400 bytes of images while other images use `crowdBytes` of the 1,000. */
 async function rendered(crowdBytes: number, refusal = new Error('the storage is away')) {
   const unstoredImages = createUnstoredImages(bytesMax);
   void unstoredImages.hold({ account: 'others', bytes: crowdBytes }, hangs);

@@ -5,8 +5,6 @@ import { testYaml } from '../support/test-yaml.ts';
 import { openActivityWorld } from './support.ts';
 import type { ActivityWorld } from './support.ts';
 
-/** Cancellations by `submit` itself are tested in submit.test.ts. */
-
 let world: ActivityWorld;
 beforeAll(async () => {
   world = await openActivityWorld();

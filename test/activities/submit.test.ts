@@ -462,7 +462,6 @@ describe('submit', () => {
       const paused = pauseFirstAt('submit.begun', `${input.task}:1`);
       const first = world.worker(deps(one, 'one')).submit(input);
       await paused.reached;
-      // This worker's cache still has the task as it was before its submission.
       expect((await world.worker(deps(other, 'other')).submit(input)).state.at).toBe('sending');
       paused.release();
       expect(await first).toMatchObject(waiting);

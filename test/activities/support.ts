@@ -43,7 +43,6 @@ export interface ActivityWorld {
   config: GatewayConfig;
   worker(overrides?: Partial<ChannelActivityDeps>): TestWorker;
   store(): ChannelActivityDeps['tasks'];
-  /** Creates a task and returns its submission to the first channel of its plan. */
   newTask(prompt: string, change?: NewTask): Promise<SubmitInput>;
   record(input: Pick<SubmitInput, 'task'>): Promise<Task>;
   close(): Promise<void>;

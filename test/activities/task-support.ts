@@ -38,22 +38,17 @@ export interface TaskWorld {
   readonly workflows: { failing: string[]; running: Set<string>; closed: Set<string>; fails: Set<string> };
   readonly started: TaskInput[];
   readonly owed: string[];
-  /** Signals sent so far: the task, and the concern or the channels. */
   readonly signalled: (readonly (string | undefined)[])[];
   readonly logged: string[];
   tasks(change?: Partial<TaskActivityDeps>): TaskSide;
   deliver(deps: Partial<CallbackActivityDeps>, task: string, round?: string, dueAt?: number): Promise<void>;
-  /** Returns the activity of a single worker, with its own cache of slow hosts. */
   firstCallback(deps: Partial<FirstCallbackDeps>): TaskActivities['firstCallback'];
   run<Result>(activity: () => Promise<Result>): Promise<Result>;
-  /** Creates a task whose money is held and whose workflow has not begun. */
   newTask(change?: Partial<TaskInput>): Promise<TaskInput>;
-  /** Creates a task whose workflow has taken its first step, and then applies `record`. */
   begun(change?: Partial<TaskInput>, record?: Partial<Task>): Promise<TaskInput>;
   record(input: Pick<TaskInput, 'task'>): Promise<Task>;
   rewrite(task: string, change: Partial<Task>): Promise<void>;
   drop(task: string): Promise<void>;
-  /** Empties the collections, but keeps their indexes, which take longer to create than most tests run. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }
@@ -96,7 +91,6 @@ export async function openTaskWorld(): Promise<TaskWorld> {
       webhookSecrets: async () => [`whsec_${Buffer.alloc(24).toString('base64')}`],
       places,
       promptHosts: createPromptHosts({ places, callsMax: 100, avoidMs: 60_000, now }),
-      // A receiver that responds always counts as fast enough, however busy the machine is.
       sleep: () => new Promise(() => undefined),
       post: async () => ({ status: 200 }),
       present: ({ id }) => JSON.stringify({ id }),

@@ -8,7 +8,6 @@ it('names the nearest ratio, if one is near enough', () => {
   expect(of(1920, 1080)).toBe('16:9');
   expect(of(1080, 1920)).toBe('9:16');
   expect(of(1024, 1030)).toBe('1:1');
-  // Close to both of the last two ratios, but closer to the second.
   expect(of(2200, 1000)).toBe('20:9');
   expect(of(1500, 1000)).toBeUndefined();
 });

@@ -71,7 +71,6 @@ describe('a condition', () => {
 it('a target that did not learn of the beginning is not notified of the end', () => {
   const over = ended(notified(sighted(undefined, condition, 1)), 2);
   expect([isDue(over, 'pager'), isDue(over, 'another')]).toEqual([true, false]);
-  // The condition starts again while the pager is unreachable.
   const unheard = ended(sighted(notified(over), condition, 3), 4);
   expect(isDue(unheard, 'pager')).toBe(false);
 });

@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { identifier } from '../../src/config/gateway-schema.ts';
 import { callbacksQueue, channelQueue, isPollsQueue, pollsQueue, tasksQueue } from '../../src/base/queues.ts';
 
-/** Ids that the configuration allows, many of which end like a queue name. */
 const channelId = fc
   .tuple(
     fc.constantFrom('a', 'b', 'A'),

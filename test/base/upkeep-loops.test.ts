@@ -39,7 +39,6 @@ const items = ['bad', 'one', 'two'];
 const log = createLogger({ level: 'silent', format: 'json' });
 const minuteMs = 60_000;
 
-/** Records which items a loop has reached. `touch` stands for the work that fails. */
 function track() {
   const reached: string[] = [];
   const touch = async (item: string): Promise<void> => {
@@ -244,7 +243,6 @@ const loops: Readonly<
   'parts of files': async (touch, { isOver }) => {
     const directory = await mkdtemp(join(tmpdir(), 'parts-'));
     const parts = join(directory, '.parts');
-    // Deleting a directory as if it were a file fails.
     await mkdir(join(parts, 'bad'), { recursive: true });
     for (const name of ['one', 'two']) await writeFile(join(parts, name), '');
     for (const name of items) await utimes(join(parts, name), 0, 0);
@@ -323,7 +321,6 @@ const loops: Readonly<
   'temporary directories': (touch) =>
     besideFiles(
       touch,
-      // The process must also start, not just delete the directories.
       async (parent) => (await openImageWorkspaces(Date.now, parent)).close(),
       'mediary-upload-',
     ),
@@ -461,10 +458,9 @@ it.each(['charge book', 'render clock', 'promised bills', 'images not stored yet
 );
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** Matches code that works without a request: it sets timers, pauses, walks, or tidies a directory. */
 const background =
   /setInterval\(|createRounds\(|following\(|createSnapshot<|UpkeepStep|walk\(|\b(?:sleep|pause|readdir)\(/;
-/** How many awaits each of the other loops contains, and why an error may end the loop. */
+/** The number of awaits in each of the other loops, and the reason why an error may end the loop. */
 const others: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   'src/base/walk.ts': [1, 'the loop that catches failures'],
   'src/capacity/circuit-book.ts': [3, 'the circuits of one request'],
@@ -510,7 +506,6 @@ function reachedFrom(start: string, sources: Sources): ReadonlySet<string> {
   return reached;
 }
 
-/** Returns the loops that await something and catch nothing. */
 function bareLoops(text: string): string[] {
   return [...text.matchAll(/^( *)(?:for (?:await )?\(|while \(|do (?=\{))[^\n]*?(?:;\n|\{\n[\s\S]*?^\1\})/gm)]
     .map(([loop]) => loop)

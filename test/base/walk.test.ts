@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { walk } from '../../src/base/walk.ts';
 
-/** Walks items, failing on those in `poisoned`. Those in `stuck` cannot be postponed either. */
 function loop({ poisoned, stuck = [] }: { poisoned: readonly string[]; stuck?: readonly string[] }) {
   const [done, postponed]: [string[], string[]] = [[], []];
   return {

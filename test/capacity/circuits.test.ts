@@ -223,7 +223,6 @@ describe('circuits that processes share', () => {
   const poison = ['poison_1', 'poison_2', 'poison_3'];
   const throttled = refused('throttled', 503);
 
-  /** Opens a circuit with three tasks that always fail, among tasks that succeed. */
   async function openedByPoison(where: typeof place): Promise<Circuits> {
     const circuits = open();
     await circuits.refresh();

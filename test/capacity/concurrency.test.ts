@@ -68,7 +68,6 @@ describe('the concurrency limit of a credential', () => {
   it('applies across two workers, and interleaves a small account with the burst of a large one', async () => {
     const [large, small] = [await gateway.account(), await gateway.account()];
     const upstream = watchUpstream(gateway.simulator);
-    // The first two tasks render until all others are waiting.
     gateway.simulator.setRenderSeconds(600);
     const burst = await createMany(large, 24, 'burst');
     await tickets(burst.length - limit);
@@ -140,7 +139,6 @@ describe('the concurrency limit of a credential', () => {
       const extended = { action: 'extend', seconds: 2 * daySeconds, reason: 'a slow upstream' };
       expect((await gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, extended)).status).toBe(200);
     }
-    // Past the deadline of two days, and past the time that a slot is kept beyond it.
     gateway.clock.aheadMs += 3 * daySeconds * 1000;
     const refused = await account.create({ prompt: 'one more' });
     expect(refused.body.error).toMatchObject({ code: 'concurrency_limit_exceeded' });

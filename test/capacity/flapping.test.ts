@@ -10,7 +10,6 @@ import { createOwnHealth } from '../../src/capacity/own-health.ts';
 
 const tasks = 500;
 const everyMs = 50;
-/** Failing tasks arrive in groups of this size, every `sickEveryMs`. */
 const sickAtOnce = 20;
 const sickEveryMs = 5_000;
 const answerMs = 300;

@@ -28,7 +28,6 @@ const submitted = () => gateway.simulator.submissions('poison').submits;
 it('tasks that always fail do not hold up others, and do not reopen the circuit', async () => {
   const poison: string[] = [];
   for (let n = 0; n < 3; n += 1) poison.push(await create(`[sim:create:503] poison-${n}`));
-  // A few tasks have failed more often than the number of tasks that opens the circuit.
   await expect.poll(submitted, { interval: 500 }).toBeGreaterThan(circuitRules.throttled.tasks);
   expect(await circuit()).toBeUndefined();
   for (let n = 3; n < circuitRules.throttled.tasks; n += 1)

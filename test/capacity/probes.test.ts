@@ -10,8 +10,6 @@ import { createChannelHealthStore } from '../../src/store/channel-health.ts';
 import { linesWith, readSources } from '../support/source-rules.ts';
 import { openDatabase } from './support.ts';
 
-/** However the probe of an open circuit ends, the next request may be the probe. */
-
 const failure = (code: string, status?: number): UpstreamFailure => {
   return { outcome: 'ambiguous', status, code, retryAfterMs: undefined };
 };

@@ -54,7 +54,6 @@ function createDone() {
   return { reached, resolve: (isDone: boolean) => resolve(isDone) };
 }
 
-/** Attacks a component that only hands out slots, with that component's limits. */
 async function attackPlaces(options: PlacesOptions): Promise<boolean> {
   const places = createPlaces(options);
   for (const _ of many) void places.run(attacker, hangs);
@@ -77,7 +76,6 @@ async function listen(): Promise<{ readonly server: Server; readonly port: numbe
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-/** Keeps each connection busy with a request that never gets a response. */
 async function attackConnections(head: string): Promise<boolean> {
   const { port } = await listen();
   const sockets: Socket[] = many.map(() => connect({ port, host: '127.0.0.1' }).on('error', () => undefined));

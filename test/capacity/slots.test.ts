@@ -162,7 +162,6 @@ describe('the slots of a credential', () => {
     const processes = (queue: string, limits: number) => {
       const keepers = [openKeeper(queue, limits), openKeeper(queue, limits)] as const;
       const candidate = { channel: queue, credential: 'a' };
-      /** Asks for a slot, with a separate process for each account. Returns the call's id, or undefined if refused. */
       const call = async (account: string): Promise<string | undefined> => {
         const task = `${queue}-${account}${(calls += 1)}`;
         const keeper = keepers[account === 'greedy' ? 0 : 1];
@@ -248,7 +247,6 @@ describe('the slots of a credential', () => {
       slots: (await createSlotStore(database.db, now).heldBy(task)).map(({ queue }) => queue),
       tickets: await database.db.collection('slot_tickets').countDocuments({ task }),
     });
-    // A slot that was never freed, for a credential that is no longer used.
     await keeper.take(request('q10', 'guest'));
     expect(await keeper.take(there)).toEqual({ kind: 'taken' });
     expect(await placesOf('guest')).toEqual({ slots: ['q10b/a'], tickets: 0 });
@@ -256,7 +254,6 @@ describe('the slots of a credential', () => {
     const late = { ...request('q10', 'late'), others: [there.candidate] };
     expect((await keeper.take(late)).kind).toBe('wait');
     expect(await placesOf('late')).toEqual({ slots: [], tickets: 2 });
-    // The task is offered the slot while its worker is away. Another task takes the slot for a moment.
     await keeper.release('holder');
     shift = 121_000;
     await keeper.take(request('q10', 'brief'));
@@ -321,7 +318,6 @@ describe('the slots of a credential', () => {
     const store = createSlotStore(database.db, now);
     const own = openKeeper('q8', 1);
     let answer: SlotAnswer | undefined;
-    // Before its ticket is removed, the task asks again and is granted a slot.
     const granting = openKeeper('q8', 1, {
       removeTicket: async (task, queue) => {
         answer ??= await own.take(request('q8', task));
@@ -363,11 +359,9 @@ describe('the slots of a credential', () => {
       })
       .toBeLessThan(few.ms * 4 + 10);
     const looks = await openKeeper('q5', 1).take(request('q5', 'many9999', 'many'));
-    // With ten checks a second for all tasks together, each task checks about every 1,000 s.
     expect(looks.kind === 'wait' && looks.ms).toBeGreaterThan(300_000);
   });
 
-  /** Returns the time of the fastest grant: a busy machine can slow a grant down but never speed one up. */
   async function timeGrants(keeper: SlotKeeper, first: string, count: number) {
     let holder = first;
     let ms = Infinity;

@@ -4,7 +4,6 @@ import type { SubmitLimiter, SubmitTurn } from '../../src/capacity/submit-limite
 
 type Arrival = Pick<SubmitTurn, 'id' | 'account'> & Partial<Omit<SubmitTurn, 'isBack'>>;
 
-/** Simulates tasks that arrive, are asked to return later, and return, on a simulated clock. */
 function world(perSecond: number, processes = 1) {
   let clock = 0;
   let seed = 1;

@@ -28,7 +28,6 @@ async function script(shell: string): Promise<string> {
 const run = async (shell: string, line: readonly string[]) =>
   (await promisify(execFile)(shell, line)).stdout.split('\n').filter((word) => word !== '');
 
-/** Runs each shell's completion for these words, the last of which is incomplete. */
 const shells: Record<string, (words: readonly string[]) => Promise<string[]>> = {
   async bash(words) {
     const typed = ['gateway', ...words].map((word) => `'${word}'`).join(' ');

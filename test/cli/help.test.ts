@@ -67,7 +67,6 @@ describe.each(commands)('gateway $path', ({ path, command }) => {
   });
 });
 
-/** Returns the error message. Empty if the command line is valid and complete. */
 async function complaintAbout(line: readonly string[]): Promise<string> {
   if (line.includes('--help')) return '';
   const program = await wholeProgram();
@@ -114,7 +113,6 @@ describe('the program on the PATH', () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  // Runs the program from another directory through a link, such as `npm link` and the image create.
   const gateway = (...line: string[]) =>
     promisify(execFile)('gateway', line, {
       cwd: directory,

@@ -21,7 +21,6 @@ let gateway: TestGateway;
 let account: TestAccount;
 
 beforeAll(async () => {
-  // A worker would have other keys.
   gateway = await startGateway({ environment: { SECRETS_KEY: a }, worker: false });
   account = await gateway.account();
 });

@@ -60,7 +60,6 @@ let account: TestAccount;
 let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>;
 let directory: string;
 let temporal: string;
-/** Ids on the page, mapped to the ids of this run. */
 const here = new Map<string, string>();
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-samples-'));
@@ -110,10 +109,6 @@ async function makeAttended(): Promise<void> {
   here.set(shown.job, jobOf('a boat [sim:create'));
 }
 
-/**
- * Makes a bill of an upstream that reports its costs: two jobs, one of them with a different amount, and a third that
- * belongs to no task.
- */
 async function makeBill(): Promise<void> {
   const prompts = ['a billed boat', 'a dear boat'];
   for (const prompt of prompts) await account.finished(await create('fal-seedance-2.0', prompt));
@@ -165,7 +160,6 @@ async function run(program: string, line: readonly string[]): Promise<{ text: st
   return { text: stdout };
 }
 
-/** Replaces everything that differs between runs with a word for its kind. */
 function stable(text: string): string {
   return (
     text
@@ -179,7 +173,6 @@ function stable(text: string): string {
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
       // On a busy machine a step may start late, which adds a line to the timeline.
       .replaceAll(/^(?:.*No worker has taken the next step|TIME .*\b(?:worker|submission)\b).*$/gm, '')
-      // While a poll is in flight, the time of the next one is unknown.
       .replaceAll(/^( *next_at +)-$/gm, '$1TIME')
       .replaceAll(/\+\d+\.\d{3} s/g, 'LATER')
       // How long a task waits for each step depends on the machine.
@@ -217,7 +210,6 @@ it('shows some', () => {
   expect(samples.length).toBeGreaterThan(12);
 });
 
-/** Returns the first part of the sample that the output lacks, together with the output where it was expected. */
 function missingPart(printed: string, text: string) {
   let rest = linesOf(text);
   for (const chunk of printed.split(/^…$/m)) {
@@ -239,7 +231,6 @@ const linesOf = (text: string) =>
 
 it.each(samples.toSorted((a, b) => rank(a) - rank(b)))('$command', async (sample) => {
   const { command, printed } = sample;
-  // Created late, because this task would become overdue during the other samples.
   if (command.includes(shown.unwanted)) await makeUnwanted();
   const typed = [...here].reduce((line, [there, id]) => line.replaceAll(there, id), command);
   const missing = async () => {

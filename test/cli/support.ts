@@ -11,7 +11,6 @@ export interface LineChange {
   readonly terminal?: Terminal;
 }
 
-/** Runs a command as a dry run, and then with the resulting plan. Starts over if a task changes in between. */
 export async function runPlanned(
   world: { readonly url: string },
   line: readonly string[],

@@ -49,7 +49,6 @@ ${itemOf('wan').replace('id: wan', 'id: twice')}`,
 );
 
 let directory: string;
-/** An upstream that gives every job the id of its first one. */
 let confused: Forwarder;
 let gateway: TestGateway;
 let account: TestAccount;
@@ -194,7 +193,6 @@ it('channel_gone is seen everywhere once a reload took its channel away, and end
 });
 
 it('no_worker is seen everywhere once the only worker of a channel has ended, and ends by `fail`', async () => {
-  // The gateway's own worker cannot load this file.
   const file = join(directory, 'left.yaml');
   const channel = /^ {2}- id: main\n(?: {4}.*\n)+/m.exec(yaml)?.[0] ?? '';
   const left = channel
@@ -211,7 +209,6 @@ it('no_worker is seen everywhere once the only worker of a channel has ended, an
   const other = caller(api.url, account.key);
   const video = { ...videoBody, model: 'wan', prompt: 'a boat [sim:never-finishes]' };
   let id = '';
-  // Repeat the create until the API knows that a worker serves the channel.
   const create = async () => {
     const { status, body } = await other('POST', '/v1/videos/generations', { body: video });
     id = body.id;
@@ -293,7 +290,6 @@ describe('a task whose workflow has a step that no worker here knows', () => {
     const state = async () => (await gateway.core.stores.tasks.find(id))?.state.at;
     await expect.poll(state).not.toBe('creating');
     await stop();
-    // A submission attempt in progress would change the task.
     const { raw } = await client.workflow.getHandle(id).describe();
     for (const { activityId } of raw.pendingActivities ?? [])
       await client.workflowService.pauseActivity({
@@ -326,7 +322,6 @@ describe('a task whose workflow has a step that no worker here knows', () => {
   it('is workflow_failing everywhere, and continues by `temporal workflow reset`', async () => {
     await gateway.stopWorker();
     const id = await createAhead();
-    // Temporal marks the workflow after the second failure.
     await expect.poll(() => seen(id)).toBe('workflow_failing');
     await walk(id, { reason: 'workflow_failing', advised: reset, end: 'failed' });
   });

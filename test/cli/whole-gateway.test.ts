@@ -37,7 +37,6 @@ let gateway: TestGateway;
 let account: TestAccount;
 let temporal: string;
 let token: string;
-/** Created first, because a task becomes overdue after a minute at the earliest. */
 let late: string;
 
 beforeAll(async () => {
@@ -363,7 +362,6 @@ describe('Temporal’s command line', () => {
       });
     expect(await settled(task)).toEqual(before);
     expect(await recordOf(task)).toEqual([]);
-    // Anyone can choose an update id that looks like the API's.
     await update(task, 'fail', ...input({ reason: 'x', by: 'anna' }), '--update-id', 'api-1.1');
     expect(await recordOf(task)).toEqual(['temporal:anna: fail']);
     expect(await account.finished(task)).toMatchObject({ status: 'failed' });

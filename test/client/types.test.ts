@@ -5,7 +5,6 @@ import { servedDocument } from '../../src/http/served-document.ts';
 import { clientTypes } from '../../workshop/client-types.ts';
 import { declaredRoutes, documentText, optionalParts } from '../../workshop/document.ts';
 
-/** Removes line breaks and the brackets that the formatter puts around them. */
 const unformatted = (text: string) => text.replaceAll(/[\s|()'"]/g, '');
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');

@@ -30,7 +30,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 afterEach(async () => {
-  // Bad responses have opened the credential's circuit, which is recorded after the response.
+  // Bad responses open the credential's circuit, and the circuit is recorded only after the response.
   await expect.poll(openCircuits).toEqual([]);
 });
 
@@ -170,7 +170,6 @@ describe('the AI SDK with an Idempotency-Key', () => {
   });
 });
 
-/** Repeats a failed create once the gateway has recorded that its response was lost. */
 async function persistently<Made>(create: () => PromiseLike<Made>): Promise<Made> {
   const lostTries = () => gateway.core.mongo.db.collection('idempotency').countDocuments({ lost: true });
   const before = await lostTries();
@@ -275,9 +274,7 @@ it('a client that counts gets the video whose answer a proxy had read to its end
   await expect.poll(() => gateway.simulator.submissions(prompt)).toEqual(once);
 });
 
-/** A model whose images come with the response. */
 const picture = 'gpt-image';
-/** A model whose images are links, the only form that the task-based interfaces deliver here. */
 const job = 'wan-image';
 const asked = (prompt: string) => ({ model: picture, prompt });
 const chat = (prompt: string) => ({ model: picture, messages: [{ role: 'user', content: prompt }] });

@@ -132,7 +132,6 @@ it('a process that is paused for five minutes before its hold answers 503 if the
   const created = account.create();
   await claimed.reached;
   world.clock.aheadMs += 5 * minutes;
-  // The reconciler has marked the creation, and pauses before it voids the hold.
   const voiding = pauseFirstAt('ledger.append', account.id);
   const reconciling = reconcile(account);
   await voiding.reached;
@@ -213,7 +212,6 @@ describe('a repeat with the same Idempotency-Key', () => {
     const paused = pauseFirstAt('admission.held');
     const first = account.create({}, keyed('both'));
     await paused.reached;
-    // The repeat has taken over the creation, and pauses before it starts the workflow.
     const second = pauseFirstAt('admission.held');
     const repeat = account.create({}, keyed('both'));
     await second.reached;
@@ -268,7 +266,6 @@ describe('a repeat with the same Idempotency-Key', () => {
     const first = account.create({}, keyed('closed'));
     await paused.reached;
     await world.admin('POST', `/accounts/${account.id}/close`, { reason: 'a test' });
-    // Processes learn of the change within five seconds.
     world.clock.aheadMs += 5_000;
     expect((await account.create({}, keyed('closed'))).body.error.code).toBe('account_closed');
     expect(await heldBy(account)).toBe('0.500000');
@@ -326,7 +323,6 @@ describe('a caller who disconnects before its request is claimed or recorded', (
     return { reached: reached.promise, release: released.resolve };
   }
 
-  /** Sends a create. `hangUp` closes the connection and resolves once the server has noticed. */
   function sendCreate({ key }: TestAccount, headers: Readonly<Record<string, string>>) {
     const responses: ServerResponse[] = [];
     const began = (message: unknown) =>
@@ -387,7 +383,6 @@ describe('a caller who disconnects before its request is claimed or recorded', (
 });
 
 describe('a process with stale reads', () => {
-  /** Freezes what reads of tasks return for the rest of the test. Writes are not affected. */
   async function readAsOfNow(): Promise<void> {
     const { tasks } = world.stores;
     const stale = createTaskStore(await staleReads(mongo.db, ['tasks']), Date.now, testSealing);

@@ -6,7 +6,6 @@ import { createLogger } from '../../src/observability/log.ts';
 const log = createLogger({ level: 'silent', format: 'json' });
 const ids = Array.from({ length: 250 }, (_, n) => `account-${String(n).padStart(3, '0')}`);
 
-/** Deletions that all fail. If `isSlow`, each uses up a whole step. */
 function deletions(isSlow: boolean) {
   const seen: string[] = [];
   let isOver = false;

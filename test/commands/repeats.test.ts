@@ -45,8 +45,7 @@ afterAll(async () => {
 const secret = Buffer.from('secret');
 
 /**
- * Writes that requests do not wait for. The tests wait for them, because a late write would appear in the next test's
- * database.
+ * Requests do not wait for these writes. The tests do, because a late write would appear in the next test's database.
  */
 const underWay = new Set<Promise<void>>();
 
@@ -75,7 +74,7 @@ function open(records: RepeatStore = store()): Repeats {
 
 const scope = ['acct_1', 'createImage'];
 const keyed = (key: string, fingerprint = 'f'): Repeat => ({ kind: 'key', key, fingerprint });
-/** A create. If `retries` is undefined, the client does not count its retries. `lose` drops the response. */
+/** If `retries` is undefined, the client does not count its retries. `lose` drops the response. */
 function sent(retries?: number, bodyBytes = '10') {
   const losses: (() => void)[] = [];
   const client = {
@@ -105,7 +104,7 @@ function earlier(claimed: Claimed) {
   return claimed;
 }
 
-/** Waits until a client's first attempt is recorded, which that attempt itself does not wait for. */
+/** Waits until a client's first attempt is recorded. The attempt itself does not wait for that. */
 const named = (task: string) =>
   expect.poll(() => mongo.db.collection('idempotency').countDocuments({ made: task })).toBe(1);
 

@@ -257,7 +257,6 @@ describe('a gateway.yaml that makes sense', () => {
   });
 });
 
-/** So few facts that every possible request can be checked. */
 const condition: fc.Arbitrary<PriceCondition> = fc.record(
   {
     resolution: fc.uniqueArray(fc.constantFrom('480p', '720p'), { minLength: 1 }),

@@ -20,7 +20,6 @@ function pointersIn(file: unknown, pointer: string): string[] {
   return [...fields, ...entries, ...groups].map((one) => one.pointer);
 }
 
-/** Reduces a configuration to one path and everything below it. Lists on the path keep a single element. */
 function along(value: any, [name, ...rest]: readonly string[]): unknown {
   if (name === undefined || value === undefined) return value;
   return Array.isArray(value) ? [along(value[0], rest)] : { [name]: along(value[name], rest) };
@@ -28,7 +27,6 @@ function along(value: any, [name, ...rest]: readonly string[]): unknown {
 
 const whole: Schema = z.toJSONSchema(fileSchema, { io: 'input', unrepresentable: 'any' });
 
-/** Places that can only be edited as text, or only in the file. */
 const notInForms: readonly (readonly [reason: string, places: RegExp])[] = [
   ['only the file may set it', /^\/(?:results|ledger\/heads|notify\/targets)\//],
   ['tasks and records name an entry by its id', /^\/(?:channels|models|channels\/\*\/credentials)\/\*\/id$/],
@@ -38,7 +36,6 @@ const notInForms: readonly (readonly [reason: string, places: RegExp])[] = [
 
 const alternativesOf = (schema: Schema): Schema[] => schema.anyOf ?? [schema];
 
-/** Returns every place in the schema. Elements of a list or free mapping are `*`. */
 function placesIn(schema: Schema, place = ''): string[] {
   return alternativesOf(schema).flatMap((one) => {
     if (one.properties !== undefined)
@@ -95,7 +92,7 @@ function groupPlacesIn(schema: Schema, place = ''): string[] {
   });
 }
 
-/** Groups whose elements no form edits, because they may be any JSON or one of multiple scalar types. */
+/** No form edits the elements of these groups, because they may be any JSON or one of multiple scalar types. */
 const notInGroups = [/\/mapping\/(?:constants|fields\/\*\/values)$/, /\/when\/metadata$/];
 const patternOf = (place: string) => new RegExp(`^${place.replaceAll('*', '[^/]+')}$`);
 

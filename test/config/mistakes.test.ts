@@ -16,13 +16,8 @@ import { readEnvironment } from '../../src/config/environment.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { testYaml } from '../support/test-yaml.ts';
 
-/**
- * A mistake in the environment or the file yields one sentence that names it, and exit status 78. Nothing is published.
- */
-
 const project = fileURLToPath(new URL('../..', import.meta.url));
 let directory: string;
-/** Stands in for MongoDB. Nothing can have been published without a connection. */
 let mongo: Server;
 let connections = 0;
 
@@ -143,7 +138,6 @@ it.each<[string, () => NodeJS.ProcessEnv, string]>([
   expect(connections).toBe(0);
 });
 
-/** Runs the API's startup up to the first step that changes something. */
 async function opening(variables: NodeJS.ProcessEnv): Promise<unknown> {
   const parsed = readEnvironment(variables);
   await checkListening(parsed, ['PORT', 'METRICS_PORT']);

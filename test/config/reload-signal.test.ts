@@ -52,7 +52,6 @@ describe('SIGHUP', () => {
     const exited = once(child, 'exit');
     await Promise.race([once(server, 'connection'), exited]);
     child.kill('SIGHUP');
-    // Without a handler, the signal would have killed the process by now.
     await delay(500);
     child.kill('SIGKILL');
     expect(await exited).toEqual([null, 'SIGKILL']);

@@ -8,7 +8,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { answerAsDocumented, contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/** Sections 2.4, 2.5, 4.3 and 4.4 of the interface document: images from a prompt, and images from images. */
+/** Covers sections 2.4, 2.5, 4.3 and 4.4 of the interface document: images from a prompt, and images from images. */
 
 let upstream: SameInterface;
 let gateway: TestGateway;

@@ -14,7 +14,6 @@ interface Row {
 }
 
 interface NamedTest {
-  /** The path below test/, without `.test.ts`. */
   readonly file: string;
   readonly title: string;
 }
@@ -98,7 +97,6 @@ function isQuoteOf(quote: string, statement: string): boolean {
 
 function titlesOf(file: string): string[] {
   const text = sourceOf(file);
-  // Titles follow `it(`, or the table of an `each`.
   const starts = /\bit\(\s*(['"`])(.+?)(?<!\\)\1|\)\(\s*(['"`])(.+?)(?<!\\)\3/g;
   return [...text.matchAll(starts)].map(([, , plain, , each]) => (plain ?? each ?? '').replaceAll('\\', ''));
 }
@@ -110,7 +108,6 @@ function sourceOf(file: string): string {
 
 const placeholders = /%[sijdo]/g;
 
-/** Returns the title that a row refers to. A title with placeholders matches if the file contains their values. */
 function findTitle({ file, title }: NamedTest): string | undefined {
   const titles = titlesOf(file);
   if (titles.includes(title)) return title;

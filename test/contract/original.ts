@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 
-/** The original interface document, split into statements that can be true or false. */
 export interface Section {
   readonly heading: string;
   readonly statements: readonly string[];

@@ -6,7 +6,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/** Sections 1, 8 and 9 of the interface document: one address for many upstreams, with its limits and paths. */
+/** Covers sections 1, 8 and 9 of the interface document: one address for many upstreams, with its limits and paths. */
 
 let upstream: SameInterface;
 let gateway: TestGateway;
@@ -95,7 +95,6 @@ describe('versioning', () => {
     const keyed = paths.filter(([, item]) =>
       Object.values(item).some(({ security = [] }) => security.length > 0),
     );
-    // The paths below /api and /fal belong to the interfaces of other services.
     for (const [path] of keyed) expect(path).toMatch(/^\/(?:(?:admin\/)?v1|api\/v[13]|fal)\//);
     for (const path of ['/videos/generations', '/video/generations', '/images/generations', '/images/edits'])
       expect((await account.call('POST', path, { body: clip })).status).toBe(404);

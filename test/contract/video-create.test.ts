@@ -5,7 +5,7 @@ import { createOnce, persevere } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Sections 2.2 and 4.1 of the interface document: the response to a create. */
+/** Covers sections 2.2 and 4.1 of the interface document: the response to a create. */
 
 let gateway: TestGateway;
 let account: TestAccount;

@@ -6,7 +6,9 @@ import type { Answer, TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/** Sections 2.3, 3 and 4.2 of the interface document: the response to a query, before and after a task finishes. */
+/**
+ * Covers sections 2.3, 3 and 4.2 of the interface document: the response to a query, before and after a task finishes.
+ */
 
 let gateway: TestGateway;
 let account: TestAccount;
@@ -32,7 +34,6 @@ it('the recommended flow of a client: create, poll while unfinished, stop at suc
     answer = await persevere(() => payer.call('GET', `/v1/videos/generations/${id}`, asked));
     seen.add(answer.body.status);
     if (['succeeded', 'failed'].includes(answer.body.status)) break;
-    // The suggested wait is longer than this test can take.
     const seconds = Number(answer.headers['retry-after']);
     expect(seconds).toBeGreaterThanOrEqual(2);
     expect(seconds).toBeLessThanOrEqual(5);

@@ -13,8 +13,6 @@ import { startGatewayProcess, waitUntil } from '../support/processes.ts';
 import { runLine } from '../cli/support.ts';
 import { startWorker } from '../../src/worker.ts';
 
-/** Two APIs and two workers, one of them in a separate process, share a configuration. */
-
 let gateway: TestGateway;
 let directory: string;
 const undo: (() => Promise<unknown>)[] = [];
@@ -31,7 +29,6 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** The default file with a second channel, `more`, and a model that only `more` serves. */
 function withModel(model: string, key = 'simulated'): string {
   const channel = /^ {2}- id: ark\n(?: {4}.*\n)+/m.exec(testYaml)?.[0] ?? '';
   const entry = /^ {2}- id: seedance\n(?: {4}.*\n)+/m.exec(testYaml)?.[0] ?? '';
@@ -50,7 +47,7 @@ function withModel(model: string, key = 'simulated'): string {
 const write = (text: string, path = gateway.environment['GATEWAY_CONFIG'] ?? '') => writeFile(path, text);
 
 /**
- * Returns the latest report of each process. A reload returns within five seconds, before a busy process may have
+ * Returns the latest report of each process. A reload returns within five seconds, possibly before a busy process has
  * reported.
  */
 const nodes = async (): Promise<any[]> => (await gateway.admin('GET', '/nodes')).body.data;

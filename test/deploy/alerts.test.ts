@@ -64,7 +64,6 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Collects the metrics of this process and of the whole system, as if `laterMs` had passed. */
 async function scrape(laterMs = 0): Promise<readonly Series[]> {
   const { core } = gateway;
   const ledger = ledgerCollection(core.mongo.db);
@@ -108,7 +107,6 @@ const sumOf = (series: readonly Series[], name: string, labels: Readonly<Record<
     )
     .reduce((sum, { value }) => sum + value, 0);
 
-/** Simulator faults, with the alert that each must trigger and the series that proves that the fault occurred. */
 const faults: readonly {
   readonly alert: string;
   readonly model: (typeof names)[number];
@@ -155,7 +153,6 @@ const faults: readonly {
     alert: 'MediaryUpstreamFailing',
     model: 'silent',
     mark: 'poll:500',
-    // The failed polls must outnumber the successful submissions.
     shows: ['mediary_upstream_requests_total', { channel: 'silent', class: 'ambiguous' }],
   },
   {
@@ -200,7 +197,6 @@ describe('a gateway', () => {
         faults.map(({ model, mark }) => JSON.stringify({ model, prompt: `[sim:${mark}]` })),
       );
       for (const fault of struck) {
-        // Two tasks each: a single failure opens no circuit, and a single task does not wait for a slot.
         await Promise.all([1, 2].map(() => account.made(JSON.parse(fault))));
       }
       await account.made({ model: 'calm', metadata: { callback_url: receiver.url } });
@@ -247,7 +243,6 @@ describe('a gateway', () => {
     });
     await gateway.admin('POST', '/ledger/verify');
     const scraped = [...(await scrape()), ...(await seen())];
-    // Prometheus adds labels for the source of each series, and some series of its own.
     const own = ['job', 'instance'];
     const known = new Map([
       ['up', new Set(own)],

@@ -14,7 +14,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRepositoryFile } from './compose-file.ts';
 
 const text = readRepositoryFile('.ci/run');
-/** The part of .ci/run that counts tests. Its input are reports of vitest's JSON reporter. */
 const counting = /<<'COUNT'.*\n([^]*?)\nCOUNT\n/.exec(text)?.[1] ?? '';
 let directory = '';
 
@@ -24,7 +23,6 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 type Outcome = {
-  /** The report's text for each Node version. Undefined if none was written. */
   readonly newest?: string;
   readonly oldest?: string;
   readonly failedSteps?: readonly string[];
@@ -157,7 +155,6 @@ done
     for (const name of ['.ci', 'bin', 'tmp', '.mediary', '.mediary/bin']) mkdirSync(join(project, name));
     copyFileSync(join(import.meta.dirname, '../../.ci/run'), join(project, '.ci/run'));
     writeFileSync(join(project, 'bin/npm'), npm, { mode: 0o755 });
-    // The runs find this browser, so they do not install one.
     writeFileSync(join(project, 'bin/chromium-headless-shell'), '', { mode: 0o755 });
     writeFileSync(join(project, 'report.json'), report(file('passed', 'passed')));
     const { stdout, status } = spawnSync('bash', [join(project, '.ci/run')], {

@@ -45,7 +45,6 @@ export type ComposeFile = z.infer<typeof fileSchema>;
 
 export const composeText = readRepositoryFile('docker-compose.yml');
 
-/** Resolves anchors and merge keys, but not variables. */
 export function parseCompose(): unknown {
   return parse(composeText, { merge: true });
 }

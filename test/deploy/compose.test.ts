@@ -37,8 +37,6 @@ function faulty(isFaulty: (service: ComposeService) => boolean): string[] {
 
 describe('docker-compose.yml', () => {
   it('is a Compose file', () => {
-    // From compose-spec (Apache-2.0), as copied in the npm package dclint 3.1.0. Ajv knows the schema's dialect, draft
-    // 7, under a different address.
     const fixture = readFileSync(repositoryPath('test/fixtures/compose-spec.json'), 'utf8');
     const { $schema, ...schema } = JSON.parse(fixture) as Record<string, unknown>;
     expect($schema).toBe('https://json-schema.org/draft-07/schema');
@@ -179,7 +177,6 @@ describe('docker-compose.yml', () => {
 
   it('keeps the UI from fetching news, and lets the server accept calls without a password', () => {
     expect(service('temporal-ui').environment).toMatchObject({ TEMPORAL_DISABLE_NEWS_FETCH: 'true' });
-    // Later versions do not start without this variable.
     expect(service('temporal').environment).toMatchObject({ TEMPORAL_ALLOW_NO_AUTH: 'true' });
   });
 
@@ -291,7 +288,6 @@ describe('stopping', () => {
     expect(grace).toBeGreaterThan(seconds('SHUTDOWN_DRAIN_SECONDS') + seconds('SHUTDOWN_GRACE_SECONDS'));
   });
 
-  /** Reads a constant that the sources do not export. */
   function numberIn(path: string, pattern: RegExp): number {
     const found = pattern.exec(readRepositoryFile(path))?.[1];
     if (found === undefined) throw new Error(`${path} has no ${pattern.source}`);

@@ -4,8 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 
-/** docs/contributing.md must justify each large package that `npm install mediary` installs. */
-
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const largeMegabytes = 5;
 const blockBytes = 4096;

@@ -41,7 +41,6 @@ export interface Selector {
   readonly labels: readonly string[];
 }
 
-/** Returns the metrics that an expression reads. Each is expected to have every label that follows `by`. */
 export function selectorsOf(expr: string): readonly Selector[] {
   const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names = '']) => names.split(/,\s*/));
   const bare = expr.replaceAll(/\bby \([^)]*\)/g, '').replaceAll(/\[[^\]]*\]/g, '');

@@ -76,7 +76,6 @@ it('402 is exact under 60 simultaneous creates on two processes', async () => {
         return persevere(() => create('POST', '/v1/videos/generations', { body: videoBody, headers }));
       }),
     );
-    // 10.00 covers 13 tasks at 0.7623 each.
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
     expect([count(200), count(402)]).toEqual([13, 47]);
     for (const { status, body } of answers) if (status === 200) await poor.finished(body.id);

@@ -112,7 +112,6 @@ async function beginUpload(url: string) {
       `content-type: multipart/form-data; boundary=${boundary}\r\ncontent-length: ${body.length}\r\n` +
       `expect: 100-continue\r\n\r\n`,
   );
-  // The interim response 100 proves that the request is in flight.
   await waitUntil('the body is asked for', async () => received.startsWith('HTTP/1.1 100'));
   socket.write(body.subarray(0, half));
   return {

@@ -30,7 +30,7 @@ beforeAll(async () => {
     () => gateway.simulatorUrl,
   );
   const base = `http://127.0.0.1:${upstream.port}/slow`;
-  // So long that no request times out on a busy machine. A lost job could not be cancelled.
+  // Long enough for no request to time out on a busy machine. A lost job could not be cancelled.
   const patientYaml = testYaml.replace(
     'submit_ms: 10000, poll_ms: 10000',
     'submit_ms: 60000, poll_ms: 60000',
@@ -66,10 +66,6 @@ async function cancelUntilAnswered(task: string): Promise<Pick<Cancelled, 'statu
   return { status: tries > 1 && text.includes('already failed') ? 200 : status, text };
 }
 
-/**
- * Creates a task and cancels it. Every other job stays in the upstream's queue, where it can be cancelled. The rest
- * render immediately and cannot.
- */
 async function createAndCancel(n: number): Promise<Cancelled> {
   const prompt = `cancelled-at-once-${n}.`;
   const isQueued = n % 2 === 0;
@@ -77,7 +73,7 @@ async function createAndCancel(n: number): Promise<Cancelled> {
   const key = { 'idempotency-key': `create-${n}` };
   const created = await persevere(() => account.create({ prompt: prompt + mark }, key));
   expect(created.status).toBe(200);
-  // However slow the machine is, make sure that the upstream has some of the jobs.
+  // The upstream must have some of the jobs, however slow the machine is.
   if (n >= tasks - sentAtLeast)
     await expect.poll(() => gateway.simulator.submissions(prompt).creates).toBe(1);
   else await delay((cancelAfterMsMax * n) / tasks);

@@ -10,10 +10,6 @@ import { gate } from '../support/race.ts';
 import { expectSoundLedger, keptHolds } from '../support/sound-ledger.ts';
 import { startStoppingApi } from '../support/start-stopping-api.ts';
 
-/**
- * Daily caps allow ten tasks, and two processes receive 80 creates. Midnight passes for only one process, and then the
- * other is killed.
- */
 let gateway: TestGateway;
 
 let worker: RunningWorker | undefined;

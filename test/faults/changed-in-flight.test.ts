@@ -12,11 +12,6 @@ import { startGateway, twoChannelsYaml, videoBody, videoCharge } from '../suppor
 import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
-/**
- * Changes the configuration while tasks are in flight and restarts every worker. From then on, no worker serves what
- * the new configuration lacks.
- */
-
 const leaving = `  - id: leaving
     provider: dashscope
     base_url: \${SIMULATOR_URL}/dashscope/api/v1
@@ -88,7 +83,6 @@ const reaches = (id: string, name: string) =>
 const kindsOf = async (id: string) =>
   (await gateway.core.ledger.entriesOfTask(id)).map(({ kind, amount }) => [kind, amount]);
 
-/** Sends an operator action without waiting for the missing worker, which would take longer than any test. */
 async function act(id: string, action: string): Promise<void> {
   const { status, text } = await actOn(gateway.admin, id, { action, reason: 'a test' });
   expect([status, text]).toEqual([200, expect.any(String)]);

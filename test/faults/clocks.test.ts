@@ -45,7 +45,6 @@ models:
     price: { lines: [{ measure: image, price: "0.04" }] }`,
   );
 
-/** Two workers and two APIs share the servers. One API and one worker have clocks three minutes ahead or behind. */
 describe.each([
   { name: 'ahead', shiftMs: apartMs },
   { name: 'behind', shiftMs: -apartMs },
@@ -147,7 +146,6 @@ describe.each([
     await expectOnceAndPaid([...here, ...there], labels);
   });
 
-  /** Returns the durations of a task's timers in seconds, without its deadline timer. */
   async function timersOf(task: string): Promise<number[]> {
     const { events } = await gateway.core.client.workflow.getHandle(task).fetchHistory();
     const started = (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) => timer ?? []);

@@ -87,7 +87,6 @@ describe('crashes', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** Creates tasks whose prompts contain the test's name, so the upstream can count each test's submissions. */
   async function createTasks(
     label: string,
     count: number,

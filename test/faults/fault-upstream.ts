@@ -21,19 +21,16 @@ export type Fault = (exchange: Exchange) => Promise<void> | void;
 export interface FaultUpstream {
   readonly port: number;
   readonly creates: (row: string) => number;
-  /** Counts the requests to `/elsewhere`, the target of redirects. */
   readonly strays: () => number;
   close(): Promise<void>;
 }
 
 export interface RowFaults {
   readonly create?: Fault;
-  /** How many creates fail before the rest are forwarded. By default, all of them fail. */
   readonly times?: number;
   readonly poll?: Fault;
 }
 
-/** Starts a proxy in front of the simulator. Requests to `/<row>/…` get that row's faults, all others are forwarded. */
 export async function startFaultUpstream(
   rows: ReadonlyMap<string, RowFaults>,
   simulatorUrl: () => string,
@@ -52,7 +49,6 @@ export async function startFaultUpstream(
     const isCreate = received.method === 'POST';
     const n = isCreate ? (counts.get(row) ?? 0) + 1 : 0;
     if (isCreate) counts.set(row, n);
-    // A list request has a query. A poll for a single job has the job in its path.
     const isPoll = received.method === 'GET' && !(received.url ?? '').includes('?');
     const fault = isCreate ? faults?.create : isPoll ? faults?.poll : undefined;
     if (fault !== undefined && n <= (faults?.times ?? Number.MAX_SAFE_INTEGER)) return fault(exchange);

@@ -36,14 +36,13 @@ it('while MongoDB stands still a create fails in seconds, and leaves no hold', a
   process.kill(mongo.pid, 'SIGSTOP');
   const [known, unknown] = await Promise.all([
     account.call('POST', '/v1/videos/generations', { body: videoBody }),
-    // The key is not in this process's cache.
     gateway.call('POST', '/v1/videos/generations', { key: `${account.key}x`, body: {} }),
   ]);
   process.kill(mongo.pid, 'SIGCONT');
   expect([known.status, known.body.error.code]).toEqual([503, 'service_unavailable']);
   expect(Number(known.headers['retry-after'])).toBeGreaterThan(0);
   expect([401, 503]).toContain(unknown.status);
-  expect(gateway.logLines.join('\n')).toContain('MongoDB did not respond in time');
+  expect(gateway.logLines.join('\n')).toMatch(/MongoDB did not respond (?:in time|within \d+ ms)/iu);
   await waitUntil('the hold is given back', async () => {
     const { body } = await account.call('GET', '/v1/videos/generations');
     return body.data.length === 1 && (await account.balance()).held === videoCharge;

@@ -113,7 +113,6 @@ it('each task ends as it would have, with one submission, and what was terminate
   }
   for (const id of [...ids.values(), unbegun]) await loseWorkflow(id);
   await gateway.core.client.workflow.getHandle(terminated).terminate();
-  // The visibility store lags behind.
   const gone = new Set([...ids.values(), unbegun, terminated]);
   const running = async () => {
     const listed: string[] = [];
@@ -122,7 +121,6 @@ it('each task ends as it would have, with one submission, and what was terminate
   };
   await expect.poll(running).toEqual([]);
 
-  // By the first poll, the upstream has rendered every job, so none can be cancelled any more.
   gateway.simulator.advance(3600);
   await runWorker();
   await gateway.reconcile();

@@ -31,7 +31,6 @@ interface Row extends RowFaults {
   readonly state: AttemptState;
   readonly code?: string;
   readonly class?: string;
-  /** Defaults to a path on the fault upstream. */
   readonly baseUrl?: 'tls' | 'dns' | 'refused';
   readonly provider?: 'gateway';
 }
@@ -45,7 +44,6 @@ const refuse =
   ({ answer }) =>
     answer(status, text, headers);
 
-/** Lets the upstream accept the job, but spoils the response that the gateway receives. */
 const accepted =
   (spoil: (exchange: Parameters<Fault>[0], text: string) => void): Fault =>
   async (exchange) => {
@@ -77,7 +75,6 @@ const rows: readonly Row[] = [
   { name: '503', create: refuse(503), ...retried },
   { name: '504', create: refuse(504), ...parked, code: 'http_504' },
   { name: 'moderation', create: refuse(400, worded('InputTextSensitiveContentDetected')), ...failed, code: 'InputTextSensitiveContentDetected', class: 'moderation_input' },
-  // Error pages from proxies between the gateway and the upstream.
   { name: 'page-404', create: refuse(404, page), ...retried },
   { name: 'page-409', create: refuse(409, page), ...retried },
   { name: 'page-422', create: refuse(422, page), ...retried },
@@ -98,13 +95,13 @@ const rows: readonly Row[] = [
   { name: 'tls', baseUrl: 'tls', ...waits, code: 'tls_failed' },
   { name: 'dns', baseUrl: 'dns', ...waits, code: 'dns_failed' },
   { name: 'refused', baseUrl: 'refused', ...waits, code: 'connect_failed' },
-  // The request was sent, but the response is useless. The upstream had not accepted the job in these rows …
+  // In these rows, the request was sent but the response is useless, and the upstream had not accepted the job.
   { name: 'reset', create: ({ reset }) => reset(), ...parked, code: 'connection_lost' },
   { name: 'unreadable', create: refuse(200, '{"id": '), ...parked, code: 'unreadable_answer' },
   { name: 'no-id', create: refuse(200, '{}'), ...parked, code: 'unreadable_answer' },
   { name: 'empty', create: refuse(204, ''), ...parked, code: 'unreadable_answer' },
   { name: 'silence', create: () => undefined, ...parked, code: 'timeout' },
-  // … but had accepted it in these.
+  // In these rows, the upstream had accepted the job.
   { name: 'accepted-reset', create: accepted(({ reset }) => reset()), ...found },
   { name: 'accepted-500', create: accepted(({ answer }) => answer(500, worded('InternalServiceError'))), ...found },
   { name: 'accepted-page', create: accepted(({ answer }) => answer(502, page)), ...found },
@@ -188,7 +185,6 @@ const shown = async (row: Row) => (await gateway.admin('GET', `/admin/v1/tasks/$
 
 type Shown = Awaited<ReturnType<typeof shown>>;
 
-/** Resolves when a row has its outcome. For a waiting task, that is between two attempts. */
 async function arrived(row: Row): Promise<Shown> {
   if (row.course === 'parked' || row.course === 'waits') {
     let task: Shown;

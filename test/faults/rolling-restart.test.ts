@@ -40,7 +40,6 @@ async function startPair(): Promise<Pair> {
   const environment = {
     ...gateway.environment,
     PORT: port,
-    // Longer than the balancer below needs to notice a change, even on a busy machine.
     SHUTDOWN_DRAIN_SECONDS: '10',
     SHUTDOWN_GRACE_SECONDS: '60',
   };
@@ -56,10 +55,9 @@ async function startPair(): Promise<Pair> {
   };
 }
 
-/** Matches log lines of an API that responded with 503 because MongoDB or Temporal was slow on a busy machine. */
 const slowServer = /mongodb did not respond within|temporal: .*deadline/i;
 
-/** Whether an API logged that MongoDB or Temporal was slow. Callers then repeat the request. */
+/** Returns whether an API logged that MongoDB or Temporal was slow. Callers then repeat the request. */
 async function isSlowServer(url: string, { status, headers }: Answer): Promise<boolean> {
   if (status !== 503) return false;
   const id = String(headers['x-request-id']);

@@ -86,8 +86,8 @@ afterAll(async () => {
 const body = (prompt: string) => ({ model: 'wan', prompt });
 
 /**
- * Ways to request an image. Each returns the task id, as far as the caller can learn it once the proxy has cut the
- * connection.
+ * Each function requests an image in a different way. It returns the task id if the caller can still learn it once the
+ * proxy has cut the connection.
  */
 const asked = {
   async: async (prompt: string) =>

@@ -44,7 +44,7 @@ beforeAll(async () => {
     new Map([['late', { create: answerLate }]]),
     () => gateway.simulatorUrl,
   );
-  // So long that a test would time out if the worker used up its grace period.
+  // Long enough for a test to time out if the worker used up its grace period.
   const patientYaml = testYaml
     .replace('submit_ms: 10000', 'submit_ms: 60000')
     .replace('${SIMULATOR_URL}', `http://127.0.0.1:${upstream.port}/late`);
@@ -82,9 +82,6 @@ const kindsOf = async (task: string) =>
   (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
 const workflowEnds = (task: string) => gateway.core.client.workflow.getHandle(task).result();
 
-/**
- * Creates a task whose job is accepted immediately. The upstream's response is sent only when the test calls `answer`.
- */
 async function createLateAnswered(prompt: string): Promise<{ task: string; answer: () => void }> {
   let answer = (): void => undefined;
   answers = new Promise((resolve) => (answer = resolve));
@@ -219,7 +216,6 @@ describe('SIGTERM with a callback in flight', () => {
 it('SIGTERM while the upstream is silent for longer than the grace period: the job is found, not resubmitted', async () => {
   const hasty = await startGateway({
     worker: false,
-    // Longer than the test needs to send the signal on a busy machine.
     yaml: testYaml.replace('submit_ms: 10000', 'submit_ms: 15000'),
   });
   onTestFinished(() => hasty.stop());

@@ -21,7 +21,6 @@ const succeeded: OperationStatus = {
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Records a channel whose adapter sends one request per call. `answers` are the outcomes of the calls, in order. */
 function world(over: Partial<ExchangeRecorderDeps> = {}) {
   const writes: (readonly NewExchanges[])[] = [];
   const warnings: unknown[] = [];
@@ -87,7 +86,6 @@ function world(over: Partial<ExchangeRecorderDeps> = {}) {
   }; // prettier-ignore
 }
 
-/** Waits until finished exchanges are described, in the next turn of the event loop. */
 const settle = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 describe('a task that goes as usual', () => {

@@ -161,7 +161,6 @@ describe('other prices', () => {
       const basis = JSON.stringify({ ...JSON.parse(hold.basis ?? ''), hold: held });
       return { task, entries: [{ ...hold, basis }, close] };
     };
-    // The hold covered 4 seconds plus a quarter.
     const tried = await run(storeOf([replaced()]), { models: { m: bySecond('0.20') } });
     expect(tried.total).toMatchObject({ before: 600_000n, after: 1_000_000n });
     const byCall: Price = { minimum: '0', lines: [{ measure: 'call', price: '50' }] };

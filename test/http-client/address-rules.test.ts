@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAddressRules, ipLiteral, isLocalhost } from '../../src/http-client/address-rules.ts';
 
-/** Covers addresses as a socket reports its peer. Callers' deceptive spellings are tested in guarded-client.test.ts. */
-
 const open = createAddressRules([]);
 const permitting = createAddressRules(['10.0.0.0/8', 'fd00:1::/32', '127.0.0.0/8']);
 

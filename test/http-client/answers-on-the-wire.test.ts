@@ -7,17 +7,13 @@ import type { UpstreamClientOptions } from '../../src/http-client/upstream-clien
 import type { HttpRequestOptions } from '../../src/providers/provider.ts';
 import { failureOf, listen, listenRaw } from './support.ts';
 
-/** Covers which responses of hostile, old or dying servers count as complete, and how the others are reported. */
-
 function client(options: Partial<UpstreamClientOptions> = {}) {
   const created = createUpstreamClient({ networks: ['127.0.0.0/8'], ...options });
   onTestFinished(() => created.close());
   return created;
 }
 
-/** A time limit for the test. One that waits this long has failed. */
 const patience = () => AbortSignal.timeout(30_000);
-/** A signal for tests of limits other than the caller's own. */
 const endless = () => new AbortController().signal;
 const get = (url: string, change: Partial<HttpRequestOptions> = {}): HttpRequestOptions => ({
   method: 'GET',
@@ -245,7 +241,6 @@ describe('the time limits', () => {
         }
         response.end();
       });
-      // The limit is shorter than the whole transfer but much longer than one pause.
       const request = client({ bodyTimeoutMs: 4 * pauseMs });
       return (await request(get(server.origin))).json;
     };

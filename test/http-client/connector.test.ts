@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { createConnector } from '../../src/http-client/connector.ts';
 
-/** Connects, calling `permits` first for the address and then for the peer. */
 async function connectTo(protocol: 'http:' | 'https:', permits: (asked: number) => boolean) {
   let received = 0;
   const server = createServer((socket) => {

@@ -19,7 +19,6 @@ function client(options: Partial<GuardedClientOptions> = {}): GuardedClient {
 }
 
 const publicAddress = '93.184.216.34';
-/** Longer than any request here takes on a busy machine. */
 const patienceMs = 60_000;
 
 describe('the corpus', () => {

@@ -5,8 +5,6 @@ import type { GuardedClient } from '../../src/http-client/index.ts';
 import type { GuardedClientOptions } from '../../src/http-client/guarded-client.ts';
 import { failureOf, listen, listenRaw } from './support.ts';
 
-/** How much of a file is read from an address that a caller or an upstream names, and who sees such addresses. */
-
 function client(options: Partial<GuardedClientOptions> = {}): GuardedClient {
   const created = createGuardedClient({ networks: ['127.0.0.0/8'], ...options });
   onTestFinished(() => created.close());

@@ -5,7 +5,6 @@ import { listen } from './support.ts';
 
 /** Tries each kind of outbound request on the private networks that only the other kinds may reach. */
 
-/** Each address stands for the network of one purpose. */
 const networkOf = {
   media: '127.0.0.2',
   callbacks: '127.0.0.3',

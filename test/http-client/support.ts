@@ -22,7 +22,6 @@ function countConnection(counts: Pick<TestServer, 'connections' | 'open'>, socke
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 export async function listen(answer: Listener, host = '127.0.0.1'): Promise<TestServer> {
-  // Keeps idle connections open during a test, so only the client can have closed one.
   const answered = listener(answer);
   const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     counts.requests += 1;
@@ -43,7 +42,6 @@ export async function listen(answer: Listener, host = '127.0.0.1'): Promise<Test
   return counts;
 }
 
-/** Starts a TCP server without HTTP. `onData` receives each chunk and its number, from 1. */
 export async function listenRaw(onData: (socket: Socket, nth: number) => void) {
   const counts = { url: '', origin: '', connections: 0, open: 0, requests: 0 };
   const sockets = new Set<Socket>();

@@ -7,7 +7,6 @@ import { useHttpWorld, videoBody } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_address_limit');
 
-/** A node whose clock is stopped, so no bucket refills. */
 const limitedNode = () =>
   world.startNode({ limits: { addressRequestsPerSecond: 1 }, now: () => 1_800_000_000_000 });
 

@@ -7,7 +7,6 @@ import { readSources } from '../support/source-rules.ts';
 
 const world = useHttpWorld('http_audit_sentences');
 
-/** Actions that no operator’s route records: of the command line, of a deletion, and of the holder of an invitation. */
 function otherActions(): string[] {
   return Object.values(readSources('.', ['src', 'activities']))
     .filter((text) => /\b(?:auditLog\.keep|keepShellAct)\(/.test(text))

@@ -8,16 +8,11 @@ import type { OperatorAccess } from '../../src/base/operator.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import type { Server } from '../support/http-world.ts';
 
-/** Calls every operation with every kind of identity. The route's declaration determines the expected status. */
-
 const world = useHttpWorld('http_authorisation');
 
 interface Opened {
-  /** Only defined for keys. */
   readonly scopes?: readonly NeededScope[];
-  /** Only defined for operators' tokens. */
   readonly roles?: readonly OperatorAccess[];
-  /** The only routes a key may use if its own limits exclude all others. */
   readonly only?: readonly string[];
 }
 
@@ -124,7 +119,6 @@ beforeAll(async () => {
   world.clock.aheadMs = 61_000;
 });
 
-/** Returns the expected refusal. Undefined if the route itself decides. */
 function expected(route: Route, { scopes, roles, only }: Opened): 401 | 403 | undefined {
   if (route.authentication === 'none') return undefined;
   if (route.authentication === 'key') {

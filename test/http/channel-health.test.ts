@@ -222,7 +222,6 @@ async function screens() {
   };
 }
 
-/** Applies changes that the process would otherwise notice within two seconds. */
 async function refresh({ channelSwitches, overrideCircuit, nodes }: AppDeps): Promise<void> {
   const nothing = { state: 'closed', until: 0, by: 'x', reason: 'x' } as const;
   const read = overrideCircuit({ channel: 'one', credential: 'a' }, nothing);

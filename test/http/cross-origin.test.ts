@@ -3,8 +3,6 @@ import type { RouteDeps } from '../../src/http/deps.ts';
 import { createRoutes } from '../../src/http/routes/index.ts';
 import { adminToken, useHttpWorld, videoBody } from '../support/http-world.ts';
 
-/** Covers `allowed_origins` for every route, and which parts of a response browsers may read. */
-
 const world = useHttpWorld('http_cross_origin');
 const origin = 'https://app.example.com';
 

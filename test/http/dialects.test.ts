@@ -19,8 +19,6 @@ import type { TestAccount } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import type { Server } from '../support/http-world.ts';
 
-/** Covers the interfaces of other services with those services' own clients. */
-
 const world = useHttpWorld('http_dialects');
 const file = Buffer.from('0123456789abcdef');
 const storedAt = Math.floor(Date.now() / 1000);

@@ -24,7 +24,6 @@ it('a single error may forbid what its code allows', () => {
   expect(errorHeaders(error)['x-should-retry']).toBe('false');
 });
 
-/** The driver's error for operations in flight when a server stops responding. The driver does not export the class. */
 class PoolClearedOnNetworkError extends MongoNetworkError {
   override get name(): string {
     return 'PoolClearedOnNetworkError';

@@ -17,7 +17,6 @@ import type { Framing } from '../support/hostile-wire.ts';
 const stallMsMax = 100;
 const growthBytesMax = 100 * 1024 * 1024;
 const turns = 8;
-/** How long the last response may take after the last byte of the request, in milliseconds. */
 const answeredWithinMs = 20_000;
 
 let api: HostileApi;
@@ -46,7 +45,6 @@ const variants: readonly Variant[] = [
   { name: 'pipelined, without a key', framing: 'length', isPipelined: true, hasKey: false },
 ];
 
-/** Resolves with the statuses. There are none if the connection closed without a response. */
 function send(each: HostileRequest, variant: Shape): Promise<readonly number[]> {
   const { framing, isPipelined = false, hasKey } = variant;
   const headers = hasKey ? { authorization: `Bearer ${key}`, ...each.headers } : each.headers;

@@ -60,7 +60,6 @@ describe('bodies in memory', () => {
   const post = (node: { readonly call: Call }, key: string) =>
     node.call('POST', '/v1/videos/generations', { key, body: large });
 
-  /** Announces a body of 1,000,000 bytes, but sends only `bytes` of it. */
   async function stall(url: string, key: string, bytes: number): Promise<CarelessSocket> {
     const socket = await open(url);
     socket.write(create(key, `content-length: 1000000\r\n\r\n{"prompt":"${'x'.repeat(bytes - 11)}`));
@@ -71,8 +70,6 @@ describe('bodies in memory', () => {
   const chunk = `10000\r\n${piece}\r\n`;
 
   it('the bytes of one account are limited, and counted as they arrive', async () => {
-    // JSON gets 40 % of this, and one account three quarters of that. A byte of text costs four, which leaves 150,000
-    // bytes.
     const node = await world.startNode({ limits: { ...unlimited, bodiesBytesMax: 2_000_000 } });
     const { key } = await world.newAccount();
     const answer = await sendText(
@@ -97,7 +94,6 @@ describe('bodies in memory', () => {
   it('the largest holder makes room for a newcomer', async () => {
     const node = await world.startNode({ limits: { ...unlimited, bodiesBytesMax: 4_000_000 } });
     const greedy = await world.newAccount();
-    // The account may use 1,200,000 of 1,600,000 bytes, enough for two bodies of 600,000.
     const stalled = [await stall(node.url, greedy.key, 120_000), await stall(node.url, greedy.key, 100_000)];
     const other = await world.newAccount();
     const body = { ...videoBody, unknown: 'x'.repeat(60_000) };
@@ -410,7 +406,6 @@ describe('connections', () => {
     const slow = await open(server.url);
     slow.pause();
     const ended = new Promise((resolve) => slow.once('close', resolve));
-    // More data than the buffers of both sides can hold.
     slow.write('GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(40));
     // This client reads nothing, so it notices that the connection was closed only when a write fails.
     const nudge = setInterval(() => slow.write(' '), 100);

@@ -7,13 +7,9 @@ import type { HostileApi } from '../support/hostile-api.ts';
 import { openWire, pipelinedCopies, shoot, wireOf } from '../support/hostile-wire.ts';
 import type { WireConnection, WireRequest } from '../support/hostile-wire.ts';
 
-/** A stranger misuses request framing. Other callers must not notice. */
-
 const kibibyte = 1024;
 const growthBytesMax = 100 * 1024 * kibibyte;
-/** Leaves room for a machine that sometimes pauses. */
 const answeredWithinMs = 60_000;
-/** A third of the time a caller has to send the headers of a request. */
 const ownDelayNsMax = 5e9;
 const refusals = [400, 401, 404, 408, 413, 429];
 
@@ -86,7 +82,6 @@ describe('bodies in pieces of one byte', () => {
 
   async function sendMany(count: number, send: () => Promise<WireConnection>): Promise<void> {
     const wires = await Promise.all(Array.from({ length: count }, send));
-    // When the victim has its response, the server has also finished reading from the attackers.
     await askAsVictim();
     for (const { answers } of wires) for (const status of answers) expect(refusals).toContain(status);
     for (const wire of wires) wire.destroy();

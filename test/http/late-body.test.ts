@@ -15,7 +15,6 @@ beforeEach(async () => {
   gateway = await startGateway({
     yaml: imageYaml({ first: upstream.url }),
     worker: false,
-    // Lets the body arrive arbitrarily slowly.
     environment: { UPLOAD_BYTES_PER_SECOND_MIN: '0' },
   });
   account = await gateway.account();

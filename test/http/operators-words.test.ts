@@ -1,10 +1,6 @@
 import { expect, it } from 'vitest';
 import { useHttpWorld } from '../support/http-world.ts';
 
-/**
- * Text that operators write for others is shown in terminals and on pages. It must not act as commands or markup there.
- */
-
 const world = useHttpWorld('operators_words');
 
 const obeyed = ['\u001B[2J', '\u202Egnp', '\u009B31m', 'zero\u200Bwidth', 'two\nlines', 'half\uD800'];

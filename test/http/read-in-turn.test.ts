@@ -10,15 +10,12 @@ import type { Server } from '../support/http-world.ts';
 import { caller } from '../support/client.ts';
 import type { Answer, TestAccount } from '../support/client.ts';
 
-/** A caller that reads lists on many connections must leave MongoDB connections to others. */
-
 const world = useHttpWorld('http_read_in_turn');
 const { shareMax } = listsReadMax;
 let node: Server;
 let account: TestAccount;
 let other: TestAccount;
 let task: string;
-/** Functions that release the list reads that hang. */
 const hanging: (() => void)[] = [];
 let hangs = (_account: string | undefined): boolean => false;
 let reads = 0;
@@ -45,7 +42,6 @@ const lists = '/v1/videos/generations?limit=1';
 const ofKey = () => caller(node.url, account.key);
 const ofOperator = () => caller(node.url, adminToken);
 
-/** Makes matching list reads hang until the test ends or calls the returned function. */
 function hang(which: typeof hangs): () => void {
   hangs = which;
   const release = (): void => {
@@ -85,7 +81,6 @@ it('a waiting list of a caller who has disconnected is not read', async () => {
   const left = get(`${node.url}${lists}`, { headers, agent: false });
   const closed = new Promise((resolve) => left.on('error', resolve));
   await expect.poll(() => checked).toBe(before.checked + 1);
-  // This later response proves that the earlier request is waiting in the queue.
   await call('GET', `/v1/videos/generations/${task}`);
   left.destroy();
   await closed;
@@ -96,7 +91,7 @@ it('a waiting list of a caller who has disconnected is not read', async () => {
   expect(reads).toBe(before.reads + 1);
 });
 
-/** GETs with a credential that never wait. `getFileContent` is one too, but this world does not serve it. */
+/** GETs with a credential that never wait. `getFileContent` is another, but this world does not serve it. */
 const immediate = [
   'getArkTask', 'getFalResult', 'getFalStatus', 'getImageTask', 'getOpenaiVideo', 'getOpenaiVideoContent',
   'getOpenrouterVideo', 'getOpenrouterVideoContent', 'getPrediction', 'getVideo', 'streamFalStatus',
@@ -133,7 +128,6 @@ it.each([
     return answer;
   };
   const routes = createApp(world.deps).routes.filter(
-    // Sessions are left alone, so the token stays valid.
     (route) => route.authentication === kind && !/Session|^verifyLedger$/.test(route.operationId),
   );
   const waiting = routes.filter(readsMany).map(ask);

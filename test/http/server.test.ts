@@ -11,7 +11,6 @@ import { useHttpWorld, videoBody } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_server');
 
-/** Shorter than every timeout under test: 30 s for a request and 50 s for a shutdown. */
 const atOnceMs = 29_000;
 const somaxconnFile = '/proc/sys/net/core/somaxconn';
 

@@ -110,7 +110,6 @@ it('no other code writes the amount of an entry without asking for its movement'
       /import type \{[^}]*\b(?:LedgerEntry|StatementEntry)\b/.test(text) &&
       /formatM(?:icros|ovement)\((?:entry\.)?amount\)|\bentry\.amount[,)]/.test(text),
   );
-  // A task's flight record is evidence, so it shows ledger entries as stored.
   expect(showing.map(([file]) => file)).toEqual(['src/flight/read-record.ts']);
   const pages = readdirSync(join(root, 'src/pages'), { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.js'),

@@ -6,7 +6,7 @@ import type { AdminCall } from '../support/client.ts';
 
 const world = useHttpWorld('http_without_amounts');
 const amount = /\d\.\d{6}/;
-/** Routes that may show prices, because prices are part of the configuration. */
+/** These routes may show prices, because prices are part of the configuration. */
 const withPrices = ['getConfig', 'listConfigVersions', 'listCatalogue', 'listOfferedModels'];
 
 let operators: Record<'reader' | 'viewer', AdminCall>;

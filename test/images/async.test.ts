@@ -13,8 +13,6 @@ import { refuseFirstCopy } from '../support/refuse-first-copy.ts';
 import { imageYaml, pixel, sendImages, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
-/** Covers images of synchronous upstreams requested as tasks: a worker waits for the response instead of the caller. */
-
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
@@ -90,7 +88,6 @@ it('async: true answers with a task before the upstream has answered, and the ta
   ]);
 });
 
-/** The error of an overloaded S3, which no system call caused. */
 const slowDown = Object.assign(new Error('Please reduce your request rate.'), {
   name: 'SlowDown',
   $metadata: { httpStatusCode: 503 },

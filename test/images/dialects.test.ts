@@ -35,7 +35,6 @@ const models = ['gpt-image', 'seedream', 'wan-image'] as const;
 
 async function sizeAt(link: string): Promise<object | undefined> {
   const { pathname, search } = new URL(link);
-  // PUBLIC_URL is not the address of the test's server.
   const own = await fetch(gateway.url + pathname + search);
   const file = own.ok ? own : await fetch(link);
   return inspectImage(new Uint8Array(await file.arrayBuffer()));
@@ -224,7 +223,6 @@ describe('a stream of another interface', () => {
 });
 
 describe('a conversation', () => {
-  /** Asks for an edit of an image too large to be kept in memory. */
   const image = `data:image/png;base64,${png(64, 64, 40_000).toString('base64')}`;
   const ask = (messages: unknown, more: object = {}) =>
     account.call('POST', '/api/v1/chat/completions', { body: { model: 'gpt-image', messages, ...more } });

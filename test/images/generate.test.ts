@@ -44,7 +44,6 @@ async function leases(): Promise<number> {
   return gateway.core.mongo.db.collection('image_leases').countDocuments({});
 }
 
-/** Covers the last few days and the next, because a month may end in the meantime. */
 async function marginByChannel(): Promise<unknown> {
   const dayOf = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
   const { body: margin } = await gateway.admin('GET', `/margin?by=channel&from=${dayOf(-2)}&to=${dayOf(2)}`);
@@ -128,7 +127,6 @@ it('a price by tokens holds what the formula says at most, and charges what the 
   };
   const asked = { model: 'by-token', quality: 'medium', size: '1024x1024', n: 2 };
   expect((await generate(account, asked)).status).toBe(200);
-  // The hold covered two images of 1,056 tokens each at 40 per million. The upstream counted 1,056 tokens in total.
   expect(heldMeanwhile).toMatchObject({ held: '0.084480' });
   expect(await account.balance()).toMatchObject({ available: '99.957760', held: '0.000000' });
 });
@@ -384,6 +382,5 @@ it("Seedream's dialect: links, and the price of the size asked for", async () =>
     '/v1/images/generations',
   ]);
   expect(first.calls[0]?.json).toMatchObject({ size: '2K', watermark: false });
-  // The upstream reports 2048x2048, which matches no price line, so the charge is 2 × 0.03 as requested.
   expect(await account.balance()).toMatchObject({ available: '99.940000', held: '0.000000' });
 });

@@ -23,10 +23,6 @@ afterEach(async () => {
   await upstream.close();
 });
 
-/**
- * Makes ledger calls fail as if MongoDB did not respond: this many of them, or all until the returned function is
- * called.
- */
 function breakLedger(method: 'settle' | 'release', times = Infinity): () => void {
   const ledger = gateway.core.ledger as unknown as Record<string, (request: unknown) => Promise<unknown>>;
   const real = ledger[method]?.bind(ledger);
@@ -45,10 +41,6 @@ const generate = () =>
   });
 const owed = () => gateway.core.mongo.db.collection('image_charges_owed');
 
-/**
- * Runs the reconciler twice, two minutes apart, and returns what the account then holds. Nothing is closed if the
- * living process renews its lease in between, so tests repeat this.
- */
 async function heldAfterReconciling(): Promise<bigint> {
   const { ledger, log, stores } = gateway.core;
   let clock = 0;

@@ -69,7 +69,6 @@ it('a process that lives charges what it delivered, however long MongoDB was awa
     body: { model: 'gpt-image', prompt: 'a red cube', n: 2 },
   });
   expect([status, body.data?.[0]?.b64_json]).toEqual([200, pixel.toString('base64')]);
-  // On the reconciler's clock, far longer than a lease lasts.
   reconciler.pass(3_600_000);
   await mongo.restart();
   expect(await reconciler.run()).toEqual({ done: 0, failed: 0 });

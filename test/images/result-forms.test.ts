@@ -95,7 +95,6 @@ describe('if results are not stored', () => {
       answerLinksWith({ usage }, pixel, 404, 404, 404);
       const { body, headers } = await ask({ ...form, model: 'by-token', size: '1024x1024', n: 4 });
       expect(body.data).toHaveLength(1);
-      // 1,001 tokens at 40 per million.
       expect(headers['x-mediary-cost']).toBe('0.040040');
       expect(await account.balance()).toMatchObject({ available: '99.959960', held: '0.000000' });
     });

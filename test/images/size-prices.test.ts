@@ -6,8 +6,6 @@ import type { TestAccount } from '../support/client.ts';
 import { pixel, png, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream, UpstreamCall } from './support.ts';
 
-/** An image is priced by the requested size, or by its own pixels if the request leaves the size open. */
-
 const yaml = (url: string) => `
 currency: USD
 results: { storage: directory }

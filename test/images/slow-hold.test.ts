@@ -22,7 +22,6 @@ afterEach(async () => {
   await Promise.all([upstream.close(), other.close()]);
 });
 
-/** Pauses this process for so long that a reconciler declares it dead. */
 async function standStill(): Promise<void> {
   const later = Date.now() + 120_000;
   vi.spyOn(Date, 'now').mockReturnValue(later);

@@ -40,7 +40,6 @@ it('partial images come before the image, are held for, and charged as the upstr
   const id = response.headers.get('x-mediary-image') ?? '';
   expect(id).toMatch(/^task_/);
   expect(response.headers.get('content-type')).toContain('text/event-stream');
-  // 1,056 tokens for the image and 100 for each partial image, at 40 per million.
   expect(response.headers.get('x-mediary-hold')).toBe('0.050240');
   expect(response.headers.has('x-mediary-warning')).toBe(false);
   const events = await eventsOf(stream);

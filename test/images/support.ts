@@ -7,7 +7,6 @@ import { crc32, deflateSync } from 'node:zlib';
 import type { TestGateway } from '../support/gateway.ts';
 import { listen, listener } from '../support/listen.ts';
 
-/** An upstream that follows the image convention as its vendor documents it. The test chooses the responses. */
 export interface ImageUpstream {
   readonly url: string;
   readonly calls: UpstreamCall[];
@@ -83,7 +82,6 @@ export function refuse(status: number, code: string, message: string, headers = 
     );
 }
 
-/** Makes a PNG of a single colour. `pad` adds noise that cannot be compressed. */
 export function png(width: number, height: number, pad = 0): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -191,9 +189,6 @@ models:
 `;
 }
 
-/**
- * Moves the clock forward a minute at a time, until a waiter has seen a dead process's claim unchanged for long enough.
- */
 export async function whileMinutesPass<Result>(
   { clock }: Pick<TestGateway, 'clock'>,
   waiting: Promise<Result>,

@@ -15,10 +15,8 @@ let upstream: ImageUpstream;
 let receiver: CallbackReceiver;
 let gateway: TestGateway;
 let account: TestAccount;
-/** Numbers the tasks, so no upstream id is used twice. */
 let tasks = 0;
 let state: 'RUNNING' | 'SUCCEEDED' | 'FAILED';
-/** How many more images than requested the upstream delivers, and the size that it reports. */
 let report: { readonly more: number; readonly size?: string };
 let opens: number;
 
@@ -152,7 +150,6 @@ it('a field that is not used is named, in the task, its repetition and the image
   const { body: created } = await generate(body, key);
   expect(created).toMatchObject({ status: 'submitted', warnings: ['metadata.n', 'quality', 'sede'] });
   expect((await generate(body, key)).body).toEqual(created);
-  // Wait until the task has finished, so the next tests can count calls and money.
   await finished(created.id);
   const waited = await generate({ sede: 7, seed: 7 }, { prefer: 'wait=120' });
   expect(waited.body).toMatchObject({ data: [{}], warnings: ['sede'] });
@@ -215,7 +212,6 @@ it('the same Idempotency-Key gets the same task', async () => {
 describe('a client that repeats automatically', () => {
   const retries = (count: number) => ({ 'x-stainless-retry-count': String(count) });
   const claims = () => gateway.core.mongo.db.collection('idempotency');
-  /** Waits until a client's first attempt is recorded, which that attempt itself does not wait for. */
   const claimed = (task: string) => expect.poll(() => claims().countDocuments({ made: task })).toBe(1);
 
   it('is given the task of its first try, which is found by its id', async () => {

@@ -40,7 +40,6 @@ describe('the trace of images that a caller waits for', () => {
     upstream.answer = refuse(400, 'bad_prompt', 'The prompt was: a red cube');
     expect((await create(2)).status).toBe(400);
     expect((await create(3, `${account.key}x`)).status).toBe(401);
-    // Stopping the gateway flushes the remaining spans.
     await gateway.stop();
 
     const story = (n: number) => otlp.spans.filter(({ trace }) => trace === traceOf(n));

@@ -5,11 +5,6 @@ import { imageYaml, pixel, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream, UpstreamCall } from './support.ts';
 import type { ServerResponse } from 'node:http';
 
-/**
- * The upstream is another gateway with this interface. It responds to an image request with a task, which renders and
- * is charged for.
- */
-
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 

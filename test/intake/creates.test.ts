@@ -37,13 +37,10 @@ afterEach(() => {
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Create {
-  /** The path of the operation. `clip` stands for the model. */
   readonly path: string;
   readonly body: (fields: Fields, model?: string) => Fields;
-  /** Set for remixes, which work only on a stored video. */
   readonly takesNoMedia?: true;
   readonly isForImages?: true;
-  /** Whether the operation can return a task instead of images. */
   readonly hasTasks?: true;
 }
 
@@ -177,7 +174,6 @@ const mediaForms: readonly (readonly [name: string, value: unknown])[] = [
   ['image', { url: dataUrl }],
 ];
 
-/** Whether the output has the requested shape. A remix keeps the shape of its source. */
 function rendersAsAsked({ takesNoMedia, isForImages }: Create): boolean {
   return takesNoMedia !== true && isForImages !== true;
 }
@@ -185,7 +181,7 @@ function rendersAsAsked({ takesNoMedia, isForImages }: Create): boolean {
 interface Rule {
   readonly name: string;
   readonly isFor?: (create: Create) => boolean;
-  /** Only set if the rule can be tested just on operations that do not return a task. */
+  /** Set if the rule can be tested only on operations that do not return a task. */
   readonly answers?: true;
   readonly run: (create: Create) => Promise<void>;
 }

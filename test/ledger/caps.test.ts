@@ -23,7 +23,6 @@ const account = 'acct';
 const hourMs = 3_600_000;
 const noon = Date.UTC(2026, 10, 29, 12);
 
-/** A ledger in memory. Each step sets the clock of its writer. */
 function openBook() {
   const entries: EntryDocument[] = [];
   function run(operations: readonly Operation[], at: number): readonly Outcome[] {
@@ -73,7 +72,6 @@ function sumsIn(entries: readonly EntryDocument[], scope: string, window: string
 }
 
 const taskNumber = fc.nat({ max: 11 });
-/** A task has the same price, key, model and end user in every process. */
 const amountOf = (n: number) => BigInt(7 * n + 3);
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   {

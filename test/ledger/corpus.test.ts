@@ -9,16 +9,10 @@ import { testLedgerKey, testSealing } from '../support/sealing.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import { hashTestEntry, heldText, settledText, useLedgerWorld } from './support.ts';
 
-/**
- * Corrupts the books like an attacker who can write to MongoDB but has no key: removes each field of real documents,
- * changes it, or changes its type. Each corruption has its own account, and a single verification must find them all.
- */
-
 type Row = Document & { _id: string };
 const world = useLedgerWorld('test_ledger_corpus');
 const raw = (name: string): Collection<Row> => world.db.collection<Row>(name);
 
-/** Fields that do not affect money, so the ledger does not cover them. */
 const unpaid: Readonly<Record<string, string>> = {
   key: 'the hold names the key that is charged',
   kind: 'says which routes show the task',
@@ -52,7 +46,6 @@ const unpaid: Readonly<Record<string, string>> = {
   added: 'a field that nothing reads',
 };
 
-/** Fields that matter only in some states. */
 const unpaidOf: Readonly<Record<string, readonly string[]>> = {
   running: ['outcome'],
   gone: ['outcome', 'charge removed'],

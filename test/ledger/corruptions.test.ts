@@ -8,8 +8,6 @@ import { verifyLedger } from '../../src/ledger/verify.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { hashTestEntry, heldText, settledText, useLedgerWorld } from './support.ts';
 
-/** Each row is a way to corrupt the books with write access to MongoDB, and the invariant that detects it. */
-
 const world = useLedgerWorld('test_ledger_corruptions');
 const anchors = () => createHeadAnchors(world.db, testLedgerKey);
 

@@ -135,7 +135,6 @@ describe('a MongoDB that does not answer', () => {
   });
 });
 
-/** Builds the driver's error for a bulk write with a refused entry, or without a majority. */
 const bulkError = (code: number, writeErrors: readonly { readonly index: number }[], concern?: object) =>
   new MongoBulkWriteError({ message: `${code}`, code, writeErrors: writeErrors as unknown as WriteError[] }, {
     getWriteConcernError: () => concern,

@@ -13,7 +13,6 @@ const world = useLedgerWorld('test_ledger_properties');
 const processCount = 3;
 const overdraftLimit = 50n;
 
-/** The faults of the next inserts, in whichever process. Each run sets them. */
 let faults: WriteFault[] = [];
 let processes: Ledger[] = [];
 
@@ -135,7 +134,6 @@ function expectOneTruth(answers: readonly (Answer | undefined)[], entries: reado
   const stored = new Map(entries.map((entry) => [entry.key, entry]));
   for (const answer of answers) {
     if (answer === undefined || !('entry' in answer)) continue;
-    // The result is always the stored entry, whoever calls and however often.
     expect(answer.entry).toEqual(stored.get(answer.entry.key));
   }
   const fresh = answers.filter((answer) => answer !== undefined && 'replayed' in answer && !answer.replayed);

@@ -501,7 +501,6 @@ describe('round trips', () => {
     const account = await accountWith(100n);
     const { by, calls } = await counted();
     await hold(account, 'a', 1n, { by });
-    // Reads the head, the key's spending, and the key's spending on the model.
     expect(calls()).toEqual(['findOne', 'findOne', 'findOne', 'insertMany']);
     await hold(account, 'b', 1n, { by });
     expect(calls()).toEqual(['insertMany']);

@@ -11,8 +11,6 @@ import { verifyLedger } from '../../src/ledger/verify.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { useLedgerWorld } from './support.ts';
 
-/** Exported heads reveal changes to the ledger: whoever can write to MongoDB cannot change the exported copies. */
-
 const world = useLedgerWorld('test_outside_heads');
 const anchors = () => createHeadAnchors(world.db, testLedgerKey);
 const noon = Date.parse('2026-11-25T12:00:00Z');

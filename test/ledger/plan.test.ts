@@ -19,8 +19,6 @@ import type { Outcome } from '../../src/ledger/plan.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { nothingSpent } from '../../src/ledger/spent.ts';
 
-/** Covers which entries each operation appends, without a database and with thousands of histories per second. */
-
 const account = 'acct';
 const hash = createEntryHash(testLedgerKey);
 const overdraftLimit = 50n;
@@ -71,7 +69,6 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 
 const nothing = new Map(['key:key_1', 'model:key_1/video-1'].map((scope) => [scope, nothingSpent(scope)]));
 
-/** A ledger in memory. Writes the planned entries, or only the first `kept` of them if the server dies in between. */
 function openBook() {
   const entries: EntryDocument[] = [];
   return {

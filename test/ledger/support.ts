@@ -39,7 +39,6 @@ export function settledText(amount: bigint): string {
 export interface LedgerWorld {
   readonly db: Db;
   readonly entries: Collection<EntryDocument>;
-  /** Opens the ledger of another process, with its own caches. With a `uri`, it also has its own connection. */
   openLedger(options?: LedgerOptions): Promise<Ledger>;
   newAccount(): string;
   chainFaults(account: string): Promise<Violation[]>;
@@ -54,7 +53,6 @@ interface LedgerOptions {
   readonly now?: () => number;
 }
 
-/** Provides a database that is created before the file's tests and dropped after them. */
 export function useLedgerWorld(name: string): LedgerWorld {
   const connections: Mongo[] = [];
   let db: Db | undefined;
@@ -123,7 +121,6 @@ export function useLedgerWorld(name: string): LedgerWorld {
  */
 export type WriteFault = 'refused' | 'lost' | 'cut' | 'broken' | undefined;
 
-/** Wraps a real collection, so its inserts fail as `nextFault` or `nextError` says. */
 export function faulty(
   collection: Collection<EntryDocument>,
   nextFault: () => WriteFault,

@@ -65,7 +65,6 @@ it('processes that all want one account append one after the other, and leave no
   expect(answers.filter((answer) => answer === 'held')).toHaveLength(100);
   expect(answers.filter((answer) => answer === 'insufficient_balance')).toHaveLength(60);
   await expect(world.chainFaults(account)).resolves.toEqual([]);
-  // The writers collided, and none of them is waiting any more.
   expect(collisions).toBeGreaterThan(0);
   const lines = createTurnLines(world.db, Date.now);
   await expect.poll(async () => (await lines.look(account)).line).toEqual([]);
@@ -78,7 +77,6 @@ it('who sees somebody in line waits, and does without a process that is gone', a
   const ledger = await world.openLedger();
   await lines.join(account, 'gone');
   for (let n = 0; n < 40; n += 1) await ledger.credit({ account, amount: 1n, reference: `${n}` });
-  // The dead writer was removed from the queue, and the writer that removed it has left as well.
   await expect.poll(() => lines.look(account)).toMatchObject({ line: [], turn: 2 });
   expect(await ledger.balance(account)).toMatchObject({ available: 40n });
 });

@@ -7,7 +7,6 @@ import type { TurnClock } from '../../src/ledger/turns.ts';
 const secondsMax = 20;
 const overdueMs = 1_500;
 
-/** How long each operation of a simulated server takes, in milliseconds. */
 interface Server {
   readonly append: number;
   readonly read: number;
@@ -69,7 +68,6 @@ function createLine(pass: () => Promise<unknown>) {
 interface Writers {
   readonly count: number;
   readonly server: Server;
-  /** Whether every entry of the first writer is refused, so that writer appends nothing. */
   readonly refused?: boolean;
   readonly diesAt?: number;
 }

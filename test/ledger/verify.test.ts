@@ -18,7 +18,6 @@ const world = useLedgerWorld('test_ledger_verify');
 let ledger: Ledger;
 let live: Set<string>;
 const image = 'img_1';
-/** All entries are written at the same time, so no daily sum resets between two of them. */
 const writtenAt = Date.now();
 
 /** Untyped, to change documents as a user of the MongoDB shell can. */
@@ -271,7 +270,6 @@ describe('hash_chain_intact', () => {
 });
 
 describe('one_hold_and_one_close', () => {
-  /** The entries below are appended to account `a` with correct hashes and balances. */
   it('a second hold of an open task', async () => {
     await append({
       kind: 'hold',

@@ -20,8 +20,8 @@ const writing = [
 ] as const; // prettier-ignore
 
 /**
- * Collections that do not belong to a single task: evidence, statistics over many tasks, and processes' reports about
- * themselves.
+ * These collections do not belong to a single task. They hold evidence, statistics over many tasks, and processes'
+ * reports about themselves.
  */
 const aside = new Set([
   'clock',
@@ -34,7 +34,6 @@ const aside = new Set([
   'stored_bytes',
 ]);
 
-/** Whether an update only records progress, which decides nothing. Includes the step from submitted to running. */
 function isProgress(update: unknown): boolean {
   return /"status":"running"|"progress"/.test(
     JSON.stringify(update ?? {}, (_, value: unknown) => (typeof value === 'bigint' ? '' : value)),
@@ -72,7 +71,6 @@ describe('the budget of one task', () => {
 
   async function cheapTask(of: 'without' | 'withCallback', metadata: Readonly<Record<string, unknown>>) {
     account = await gateway.account();
-    // The first task of a process causes extra writes. Measure only later ones.
     await account.finished((await account.create()).body.id);
     let played = await playedTask(account, metadata);
     for (let tries = 1; tries < triesMax && !isWithin(of, played); tries += 1)

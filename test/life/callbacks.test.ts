@@ -15,10 +15,6 @@ async function activitiesOf(gateway: TestGateway, task: string): Promise<string[
   );
 }
 
-/**
- * Waits until the callback activity is scheduled or the workflow finishes without it. Returns whether the workflow
- * finished without the activity.
- */
 async function wasDeliveredWithoutActivity(gateway: TestGateway, task: string): Promise<boolean> {
   const handle = gateway.core.client.workflow.getHandle(task);
   let usesActivity = false;

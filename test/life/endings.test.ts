@@ -8,13 +8,8 @@ import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 import { testYamlWith } from '../support/test-yaml.ts';
 
-/** Adds a model that usually takes ten minutes, so its first poll is not due before then. */
 const yaml = testYamlWith('unasked', 600);
 
-/**
- * Covers tasks that do not succeed: deadlines, cancellations and operator actions. Each task releases its hold, or its
- * record says why not.
- */
 describe('endings', () => {
   let gateway: TestGateway;
   let account: TestAccount;

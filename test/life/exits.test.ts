@@ -12,11 +12,6 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 
-/**
- * Upstream failures here quote the caller's prompt and the gateway's own key. Wherever the gateway exposes them, only
- * the caller may read the upstream's messages, nobody else may read the prompt, and nobody at all may read the key.
- */
-
 const apiKey = 'Sesame-Open-4711';
 const user = 'alice.liddell';
 const words = {
@@ -36,7 +31,6 @@ const keysIn = (text: string) => (text.includes(apiKey) ? [apiKey] : []);
 
 const said = `No: "${words.prompt}" by ${user} with ${words.link} and ${apiKey}`;
 const refusal = { code: 'InvalidParameter', message: said, param: user, type: said };
-/** How the upstream misbehaves, by task name: the status of its responses to a create and to a poll. */
 const misdeeds = {
   refuses: { create: 400 },
   fails: { create: 200, poll: 200 },
@@ -159,7 +153,6 @@ describe('what an upstream repeats', () => {
       .filter(([path, operations]) => path.startsWith('/admin/') && 'get' in operations)
       .map(([path]) => path);
     expect(paths).toContain('/admin/v1/tasks/{task_id}/record');
-    // These two endpoints exist to show what the caller wrote. They must not show a key either.
     const showsCaller = /\/(?:request|export)$/;
     const asked: string[] = [];
     const answered = new Set<string>();

@@ -77,14 +77,11 @@ function fallbackYaml(): string {
   });
 }
 
-/** The charges for 108,900 tokens at 5.00, 7.00 and 9.00 per million. */
 export const charges = { second: '0.544500', first: '0.762300', dearer: '0.980100' };
 
 export interface FallbackWorld {
   readonly gateway: TestGateway;
-  /** Counts the jobs at each channel whose prompt contains this text. */
   readonly jobs: (prompt: string) => { readonly first: number; readonly second: number };
-  /** Returns `state channel` for each attempt, in order. */
   readonly attempts: (task: string) => Promise<readonly string[]>;
   readonly entries: (task: string) => Promise<readonly string[]>;
   readonly disturb: (where: 'first' | 'second', prompt: string, fault: string) => void;

@@ -202,7 +202,6 @@ describe('a job that failed at its upstream', () => {
         void paused.reached.then((subject) => (reached = subject));
         return { model: 'rescued', prompt };
       },
-      // A task from an earlier attempt may get here late.
       isReached: async (task) => reached === `${task}:1`,
     });
     expect(await world.attempts(id)).toEqual(['failed first']);
@@ -218,7 +217,6 @@ describe('a job that failed at its upstream', () => {
     world.disturb('first', prompt, 'failed');
     const id = await create('rescued', prompt);
     await paused.reached;
-    // The task has no running job by now, so there is nothing to cancel upstream.
     expect((await cancel(id)).status).toBe(200);
     paused.release();
     expect(await account.finished(id)).toMatchObject({ error: { code: 'task_cancelled' } });

@@ -11,7 +11,6 @@ import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGatewayProcess, untilReady, waitUntil } from '../support/processes.ts';
 import type { GatewayProcess } from '../support/processes.ts';
 
-/** More tasks than one worker advances at once. `npm run bench -- memory` creates 10,000. */
 const tasksCount = 120;
 const creatorsAtOnce = 50;
 const historyEventsMax = 18;
@@ -54,7 +53,6 @@ describe('more than a hundred tasks at once', () => {
       300_000,
     );
     expect(workerBytes).toBeLessThan(workerBytesMax);
-    // The charge is recorded before the task's final status.
     const statuses = async () => (await gateway.core.stores.tasks.findMany(ids)).map(({ status }) => status);
     await expect.poll(statuses).toEqual(ids.map(() => 'succeeded'));
     expect((await account.balance()).available).toBe((1000 - tasksCount * 0.7623).toFixed(6));

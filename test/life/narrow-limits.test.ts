@@ -84,7 +84,6 @@ it('one channel full upstream, the other here: a task waits for room without spi
     { full: 2, narrow: 1 },
   ];
   const started: TestGateway[] = [];
-  // Created one at a time, because each create sets its upstream's address. Both tasks then wait at the same time.
   for (const { full, narrow } of priorities)
     started.push(
       await start(

@@ -13,11 +13,6 @@ import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/**
- * Operators act on tasks in flight, on a gateway with two APIs, a worker and an upstream. Invalid inputs are tested in
- * test/http/routes.
- */
-
 let gateway: TestGateway;
 let secondUrl: string;
 
@@ -42,7 +37,6 @@ function twoChannels(): string {
   return testYaml.replace(channel, `${channel.replace('id: ark', 'id: ark\n    priority: 10')}${spare}`);
 }
 
-/** Temporal's SCHEDULED: the activity is between two attempts. */
 const scheduled = 1;
 const show = async (task: string) => (await gateway.admin('GET', `/tasks/${task}`)).body;
 const kindsOf = async (task: string) =>
@@ -223,7 +217,6 @@ describe('redelivery of a callback', () => {
   const recordOf = (task: string) => gateway.core.stores.tasks.find(task);
   const callbackOf = async (task: string) => (await recordOf(task))?.callback;
 
-  /** Creates a task and returns once its receiver has sent this many responses and they are recorded. */
   async function endedTask(statuses: readonly number[], answered = 1) {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver(statuses);
@@ -270,7 +263,6 @@ describe('redelivery of a callback', () => {
   });
 
   it('replaces a series that still waits for its next attempt', async () => {
-    // The third scheduled request is due in five minutes.
     const { receiver, task } = await endedTask([500, 500, 204], 2);
     expect(await callbackOf(task)).toMatchObject({ state: 'pending' });
     expect((await redeliver(task)).status).toBe(200);

@@ -18,7 +18,6 @@ function withoutFind(): string {
   return stringify(file);
 }
 
-/** Starts an upstream that accepts jobs but never confirms them. Its job list finds jobs by their marker. */
 async function startForgetful(): Promise<string> {
   const jobs: { id: string; note: string }[] = [];
   const server = createServer((request, response) => {

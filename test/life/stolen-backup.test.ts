@@ -14,11 +14,6 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/**
- * A thief has a copy of everything in MongoDB and Temporal. The test searches the copy, in every common encoding, for
- * caller input, for results, and for every kind of key.
- */
-
 const [channelYaml = '', modelYaml = ''] = testYaml.split('\nmodels:');
 const vendorKey = 'sk-vendorcormorant-canary-4711';
 const yaml = `${channelYaml.replace('currency: USD\n', 'currency: USD\nresults: { storage: directory }\n')}
@@ -57,7 +52,6 @@ models:${modelYaml}
     price: { lines: [{ measure: million_tokens, price: "40" }] }
 `;
 
-/** Part of every value that the caller writes. */
 const canary = 'cormorant-canary';
 const user = 'alice-usercormorant-canary';
 const words = {

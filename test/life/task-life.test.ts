@@ -17,7 +17,6 @@ describe('the life of a task', () => {
   it('goes from submitted to a video that is delivered, called back and paid for', async () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
-    // A render long enough for the test to check the running state.
     const created = await account.create({
       prompt: 'a paper boat [sim:render=600]',
       metadata: { callback_url: receiver.url, seed: 7, return_last_frame: true },

@@ -13,8 +13,6 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
-/** Covers input videos whose length is unknown when the hold is taken and is not reported by the upstream either. */
-
 const modelOf = (id: string) => `
   - id: ${id}
     kind: video
@@ -74,7 +72,6 @@ function answer({ url = '', headers }: IncomingMessage, response: ServerResponse
   const times = (opened.get(url) ?? 0) + 1;
   if (headers.range?.startsWith('bytes=0-') === true) opened.set(url, times);
   const [, name = '', seconds = '0'] = /^\/(\w+)-(\d+)/.exec(url) ?? [];
-  // `late` is unavailable at submission, but available when the result arrives.
   const isThere = name === 'there' || (name === 'late' && times > 1);
   response.writeHead(isThere ? 200 : 404).end(isThere ? film(Number(seconds)) : '');
 }
@@ -84,7 +81,6 @@ beforeAll(async () => {
   await once(server, 'listening');
   clips = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   directory = await mkdtemp(join(tmpdir(), 'mediary-unmeasured-'));
-  // Result links contain the port.
   const PORT = String(await choosePort('any', 'the test gateway'));
   // No create waits for a video's length, as if the time limit for that had already passed.
   gateway = await startGateway({ yaml, environment: { DATA_DIR: directory, PORT, MEDIA_PROBE_MS: '0' } });
@@ -183,7 +179,6 @@ it('cost nothing if nobody can read them, and the receipt says that their length
   });
 });
 
-/** The charge at 720p and 16:9, at 4.30 per million tokens. */
 const byTokens = (seconds: number): string =>
   (Math.round(Math.floor((921_600 * (24 * seconds + 1)) / 1024) * 4.3) / 1e6).toFixed(6);
 

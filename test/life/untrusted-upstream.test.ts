@@ -55,7 +55,6 @@ describe('a result whose link cannot be used', () => {
   let upstream: Forwarder;
   let gateway: TestGateway;
   let account: TestAccount;
-  /** The result link to serve. Undefined means the simulator's own link, which works. */
   let link: string | undefined;
   beforeAll(async () => {
     upstream = await startForwarder(() => gateway.simulatorUrl, {

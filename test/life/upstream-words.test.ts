@@ -10,7 +10,6 @@ import { waitUntil } from '../support/processes.ts';
 import { listen, listener } from '../support/listen.ts';
 
 const [prompt, user] = ['a heron over the silver fjord', 'customer-4711-of-ours'];
-/** Looks like a code, but could be a word from the caller's prompt. */
 const token = 'silverfjord';
 const hostile = '\u001B[2J\u202Egnp.exe\u009B31m';
 const unprintable = /[\p{Cc}\p{Cf}]/u;

@@ -8,7 +8,6 @@ import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 import { testYamlWith } from '../support/test-yaml.ts';
 
-/** Adds a model that usually takes 40 s, so a timer covers the first part of the wait. */
 const yaml = testYamlWith('slow', 40);
 
 let gateway: TestGateway;
@@ -27,7 +26,7 @@ afterAll(async () => {
 const describeTask = (id: string) => gateway.core.client.workflow.getHandle(id).describe();
 const transitionsOf = async (id: string) =>
   Number((await describeTask(id)).raw.workflowExecutionInfo?.stateTransitionCount ?? 0);
-/** Returns the pending activity that waits for the job. The submission does that as well as submitting. */
+/** Returns the pending activity that waits for the job. That may be the submission itself. */
 const waitOf = async (id: string) => {
   const pending = (await describeTask(id)).raw.pendingActivities ?? [];
   return pending.find(({ activityId }) => activityId === 'submit');
@@ -63,7 +62,6 @@ describe('a task that waits for its render', () => {
     gateway.simulator.addFault({ match: { prompt: 'an outage' }, fault: 'poll:500' });
     const ids: string[] = [];
     for (let n = 0; n < 5; n += 1) ids.push((await account.create({ prompt })).body.id);
-    // After eight failures, the job's own back-off would be a minute.
     const saysSo = /the last (?:[89]|\d{2,}) failed .*, next in [1-5] s$/;
     for (const id of ids)
       await expect.poll(async () => (await waitOf(id))?.lastFailure?.message).toMatch(saysSo);
@@ -76,7 +74,6 @@ describe('a task that waits for its render', () => {
     const { body } = await account.create({ prompt });
     await waitUntil('an attempt stays', async () => (await waitOf(body.id))?.state === started);
     const stayed = (await waitOf(body.id))?.attempt ?? 0;
-    // An attempt may last ten minutes, which is longer than any test.
     await worker.stop();
     expect((await waitOf(body.id))?.attempt).toBeGreaterThan(stayed);
     worker = await startWorker(gateway.core);

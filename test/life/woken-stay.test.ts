@@ -5,8 +5,6 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/** While an attempt waits in its worker, it learns of a decision about its task without a heartbeat or a poll. */
-
 const channel = `
   - id: alone
     provider: xai
@@ -52,7 +50,6 @@ const pendingOf = async (id: string) => {
 const act = (id: string, action: string) => actOn(gateway.admin, id, { action, reason: 'the test asks' });
 const started = 2;
 
-/** Creates a task whose attempt has polled once and now waits in the worker for the next poll. */
 async function stayingTask(prompt: string): Promise<string> {
   const { status, body } = await account.create({ model: 'alone', prompt: `${prompt} [sim:render=900]` });
   expect(status).toBe(200);

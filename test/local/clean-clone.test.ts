@@ -51,7 +51,6 @@ describe('a clean clone', () => {
     const created = await answerOf(create, clone);
     expect(created).toMatchObject({ object: 'video.generation.task', status: 'submitted' });
     expect((await answerOf(list, clone)).data[0].id).toBe(created.id);
-    // The previous command waits for the video, so this one works immediately.
     await bash(download, clone);
     expect((await readFile(join(clone, 'video.mp4'))).subarray(4, 8).toString()).toBe('ftyp');
     await bash(image, clone);
@@ -91,9 +90,6 @@ describe('a clean clone', () => {
   }, 900_000);
 });
 
-/**
- * Checks that the user interface linked in the banner responds, and that its buttons that bypass the ledger are off.
- */
 async function temporalUiIsSafe(mode: LocalMode): Promise<void> {
   const ui = /Temporal UI +(http\S+)/.exec(mode.output())?.[1] ?? '';
   await waitUntil('the UI listens', async () => (await fetch(ui)).ok);

@@ -20,7 +20,6 @@ it('the MongoDB in use does what our stores rely on', async () => {
 });
 
 it('the stand-in refuses what the oldest MongoDB that we run on refuses; a mongod may be newer', async () => {
-  // Only a real mongod reports its build modules.
   const isStandIn = (await client.db('admin').command({ buildInfo: 1 }))['modules'] === undefined;
   const differences = await checkMongoConformance(client.db('conformance-test'), refusalChecks);
   const isAllowed = (found: string): boolean => !isStandIn && found.includes("'none'");

@@ -23,6 +23,5 @@ it('ends if nobody is left to send an environment', async () => {
   const { child } = load('api');
   const exited = once(child, 'exit');
   child.disconnect();
-  // Node exits with code 13 if a program has not finished but nothing can wake it.
   expect([0, 13]).toContain((await exited)[0]);
 });

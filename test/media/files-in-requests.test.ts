@@ -38,9 +38,6 @@ afterAll(async () => {
 });
 
 const inputs = (ids: readonly string[]) => ({ videos: ids.map((id) => `asset://${id}`) });
-/**
- * Returns the hold for five seconds of 720p at 16:9 with this many seconds of input video, at 4.30 per million tokens.
- */
 const held = (seconds: number): string => {
   const tokens = Math.floor((921_600 * (24 * (5 + seconds) + 1)) / 1024);
   return (Math.round(tokens * 4.3) / 1e6).toFixed(6);

@@ -1,7 +1,5 @@
 import { readClip } from '../../workshop/simulator/media/clips.ts';
 
-/** Files that claim to be MP4s, each wrong in a different way. */
-
 /** Five seconds, 640 x 360. */
 export const clip = readClip('16x9');
 
@@ -36,7 +34,6 @@ const moov = inside('moov') - 8;
 const setUint32 = (type: string, offset: number, value: number): Buffer =>
   changed((film) => film.writeUInt32BE(value, inside(type, film) + offset));
 
-/** A 190 KB fragment whose boxes claim hundreds of millions of frames without a size. */
 const run = box('trun', Buffer.from('00000000000186a0', 'hex'));
 const track = Buffer.concat([
   box('tfhd', Buffer.from('0000000000000001', 'hex')),

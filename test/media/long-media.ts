@@ -8,8 +8,6 @@ import {
   WebMOutputFormat,
 } from 'mediabunny';
 
-/** Long media files with empty frames. Only the frames' positions are read. */
-
 function repeated(frame: Buffer, bytes: number): Buffer {
   return Buffer.concat(Array.from({ length: Math.ceil(bytes / frame.length) }, () => frame));
 }

@@ -16,7 +16,6 @@ const openMedia: typeof client.openMedia = (fetch) => client.openMedia(fetch);
 const caller = { account: 'a', key: 'k' };
 const longEnough = createMeasureVideos({ probe, openMedia, timeoutMs: 60_000 });
 
-/** A box with a megabyte of zeros, which players skip. */
 const tail = Buffer.concat([Buffer.alloc(1024 * 1024), Buffer.alloc(0)]);
 tail.writeUInt32BE(tail.length, 0);
 tail.write('free', 4, 'latin1');

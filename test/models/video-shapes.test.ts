@@ -7,7 +7,6 @@ import { seedanceFamilies } from '../../src/providers/shared/seedance-models.ts'
 import { estimateSeedanceTokens } from '../../src/providers/shared/seedance-pricing.ts';
 import { videoRequest } from '../providers/support.ts';
 
-/** Every model of every vendor's table, in every case of its facts. */
 const rows = Object.entries(providers).flatMap(([vendor, { video }]) => {
   if (video === undefined || typeof video.facts === 'function') return [];
   const { models, others } = video.facts;

@@ -52,7 +52,6 @@ let account: TestAccount;
 let media: Server;
 let mediaUrl = '';
 
-/** Kinds of cases covered so far, by channel and by what the bill counts. */
 const covered = new Set<string>();
 
 /**
@@ -94,7 +93,6 @@ afterAll(async () => {
   media.close();
 });
 
-/** Runway accepts no plain HTTP. */
 const isInline = (model: string) => model.startsWith('runway-');
 const inlined = new Map([
   [picture, `data:image/png;base64,${png(64, 64).toString('base64')}`],

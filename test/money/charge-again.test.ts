@@ -22,7 +22,6 @@ const basis: PriceBasis = {
   version: 'v',
 };
 
-/** Recomputes a charge from the basis and the settlement, as stored in ledger entries. */
 const again = (frozen: PriceBasis, settlement: Settlement, held: bigint, change: Partial<Reckoning> = {}) => {
   const { amount: _amount, ...kept } = settlement;
   const reckoning = readSettleReckoning(JSON.stringify({ ...kept, ...change }));

@@ -37,7 +37,6 @@ const image = fc.record({
 });
 
 it('two sizes have two prices, whichever comes first', () => {
-  // 0.04, plus 0.08 with three additional megapixels.
   expect(chargeOf([small, large]).amount).toBe(165_000n);
   expect(chargeOf([large, small]).amount).toBe(165_000n);
   expect(chargeOf([small, large]).lines).toMatchObject([
@@ -82,7 +81,6 @@ const measured = (facts: SettleFacts, held: bigint, more: Partial<PriceBasis> = 
 
 it('charges no more measured megapixels than the hold assumed', () => {
   const huge = { images: 1, size: '8192x8192' };
-  // 0.08 for the image, and 3 of the 4 assumed megapixels.
   expect(measured(huge, 125_000n)).toMatchObject({ amount: 125_000n, estimated: false });
   expect(measured(huge, 125_000n).lines).toMatchObject([
     { measure: 'image', source: 'upstream' },

@@ -7,14 +7,12 @@ import type { SettleFacts } from '../../src/money/settle-facts.ts';
 import { settle } from '../../src/money/settle.ts';
 
 interface Example {
-  /** For measures of what is rendered: a request, and its quantity as numerator / denominator. */
   readonly request?: {
     readonly extent: Omit<Extent, 'tokens'> & { readonly tokens?: bigint };
     readonly comesTo: string;
   };
   readonly facts: SettleFacts;
   readonly reported: string;
-  /** Applies if the upstream reports nothing. */
   readonly bound?: NonNullable<PriceBasis['bounds']>[Measure];
 }
 

@@ -4,8 +4,6 @@ import { z } from 'zod';
 import { parseSize } from '../../src/base/image-sizes.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
 
-/** Computes bills from the vendors' price lists, independently of the gateway's own price lines. */
-
 const price = z.string().regex(/^\d+(\.\d+)?$/);
 const listSchema = z.array(
   z.strictObject({
@@ -42,7 +40,6 @@ export const termsOf = new Map<string, Terms>(
 );
 export interface Rendered {
   readonly facts: SettleFacts;
-  /** The words that select a price in the list. */
   readonly words: readonly string[];
   readonly counts: Readonly<Record<'output' | 'input_second' | Extra, number>>;
 }
@@ -55,7 +52,6 @@ export function classOf(size: string): string {
   return side < 1.5 ? '1K' : side < 3 ? '2K' : '4K';
 }
 
-/** Multiplies decimal strings exactly. The product has 18 decimal places. */
 function times(...factors: readonly string[]): bigint {
   const places = 18;
   const parts = factors.map((factor) => factor.split('.'));

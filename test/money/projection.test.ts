@@ -8,7 +8,6 @@ const long = Date.UTC(2025, 0);
 it('each remaining day costs the average of the complete days; today at least what it has cost so far', () => {
   const project = (used: bigint, today: bigint, day: number) =>
     projectMonth({ used, today, now: at(day), since: long });
-  // 10 a day for ten days, with 20 days left including today.
   expect(project(100n, 0n, 11)).toEqual({ projected: 300n, days: 10 });
   expect(project(104n, 4n, 11)).toEqual({ projected: 300n, days: 10 });
   expect(project(150n, 50n, 11)).toEqual({ projected: 340n, days: 10 });

@@ -2,7 +2,6 @@ import { divideHalfUp, formatMicros, microsPerUnit, parseMicros } from '../../sr
 import { formatDecimal, parseDecimal, shifted } from '../../src/money/decimal.ts';
 import type { Reckoning, WrittenLine, WrittenStep } from '../../src/money/reckoning.ts';
 
-/** Recomputes recorded lines and steps from their own numbers alone. Throws if one states a different amount. */
 export function reckoned({ lines, steps }: Pick<Reckoning, 'lines' | 'steps'>): string {
   let amount = divideHalfUp(
     lines.reduce((sum, line) => sum + exactOf(line), 0n),

@@ -124,7 +124,6 @@ it('an event is reposted under its id until it is accepted, by one process at a 
   await Promise.all([one.alerts.run(), two.alerts.run()]);
   expect(receiver.received).toHaveLength(2);
   clock += 10 * 60_000;
-  // The process that began the delivery may have died, so another process takes over.
   await two.alerts.run();
   clock += 10 * 60_000;
   await one.alerts.run();

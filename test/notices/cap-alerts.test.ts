@@ -148,7 +148,6 @@ it('the event of a monthly cap says what the month is expected to cost', async (
   const said = receiver.received.map(
     ({ body: { data } }) => `${data.cap.scope} ${data.cap.window}: ${data.projected ?? 'none'}`,
   );
-  // 11 in eleven complete days, 45 today, and 19 days left.
   const whole = ['key month: 0.000075', 'model month: 0.000075'];
   expect(new Set(said)).toEqual(new Set(['key day: none', ...whole]));
 });

@@ -79,7 +79,6 @@ it('of a task that waits for a person each target is notified once, as soon as i
   gateway.clock.aheadMs += minute;
   await look(2);
   const [, { headers, text } = expect.fail('nobody was notified')] = pager.received;
-  // The library also verifies the time. A minute ahead is within its tolerance of five minutes.
   new Webhook(secret).verify(text, headers as Record<string, string>);
   expect([headers['webhook-id'], taken()]).toEqual([
     'attention/charge_review/ark/1',

@@ -50,7 +50,6 @@ it('a process that sends for minutes keeps the duty: each target gets each notic
     return undefined;
   }, 'kept');
   await slow.run();
-  // The other process has been checking for longer than the silence after which a process counts as gone.
   expect(looks * 9_000).toBeGreaterThan(silenceMs);
   expect(got).toHaveLength(20);
   expect(new Set(got).size).toBe(20);

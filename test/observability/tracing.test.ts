@@ -11,7 +11,6 @@ import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 const caller = `00-${trace}-00f067aa0ba902b7`;
 const request = { name: 'request', kind: 'server' } as const;
-/** A full batch, which is sent without waiting for more spans. */
 const spansOfABatch = 512;
 
 let otlp: Awaited<ReturnType<typeof startOtlpReceiver>>;
@@ -226,7 +225,6 @@ describe('a receiver of traces', () => {
     try {
       const closing = tracer.close().then(() => (isClosed = true));
       await vi.advanceTimersByTimeAsync(3_000);
-      // The receiver's clock has not moved, so its timers are still pending.
       expect(isClosed).toBe(true);
       await closing;
     } finally {

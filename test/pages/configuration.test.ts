@@ -175,7 +175,6 @@ describe.skipIf(browserPath === undefined)(`the configuration page${noBrowser}`,
     await dialog.getByRole('button', { name: 'Save in the draft' }).click();
     await dialog.getByText('Saved in the draft.').waitFor();
     await entry.selectOption('/channels/one');
-    // Only the form of the channel has this choice, so it has replaced the former one.
     await dialog.getByLabel('To', { exact: true }).selectOption('/channels/one/credentials');
     await dialog.getByLabel('Its id').fill('second');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();

@@ -4,8 +4,6 @@ import { browserPath, expectReadable, noBrowser, offered, startBrowser } from '.
 import type { TestBrowser, WatchedPage } from '../support/browser.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 
-/** The page of an account, and how others find it. */
-
 const world = useHttpWorld('console_account');
 
 let browser: TestBrowser;

@@ -12,8 +12,6 @@ import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { succeededWith } from '../support/task-records.ts';
 
-/** Accidental input must not trigger an action. Tries each action of the console, for one task and for several. */
-
 const world = useHttpWorld('console_acts');
 
 let browser: TestBrowser;
@@ -232,7 +230,6 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
       await preview(page).waitFor();
     };
     const before = await changed(ids);
-    // Before an action is chosen, the dialog is the same for all of them.
     if (action === ofMany[0])
       await misuse(page, { open, isOpen: async () => (await page.locator('dialog').count()) > 0 });
     const isOpen = () => preview(page).isVisible();

@@ -11,7 +11,6 @@ import type { Server } from '../support/http-world.ts';
 const world = useHttpWorld('console_bill');
 
 let browser: TestBrowser;
-/** `adopt` gives the task its job here, as the workflow does. */
 let node: Server;
 
 /** The submissions of these tasks got no response. Each test uses a day of its own. */

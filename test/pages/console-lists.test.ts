@@ -70,7 +70,6 @@ describe.skipIf(browserPath === undefined)(`lists of the console${noBrowser}`, (
     const { id } = (await account.create()).body;
     world.clock.aheadMs += 2 * day;
     await world.drive.fail(id, { code: 'provider_error', message: 'm', class: 'quota' });
-    // The counts are cached for some seconds.
     world.clock.aheadMs += 30_000;
     const { page, faults } = await signedIn('#/now');
     const count = page

@@ -15,11 +15,8 @@ import type { TestBrowser, WatchedPage } from '../support/browser.ts';
 import { send } from '../support/client.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 
-/** The views that need only the operators' API. No worker runs here. */
-
 const world = useHttpWorld('console_views');
 
-/** Every page must show this as plain text. */
 const hostile = `<img src=x onerror=fault()>"'\`</script><script>fault()</script>{{7*7}}javascript:fault()`;
 
 let browser: TestBrowser;
@@ -220,7 +217,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.getByRole('button', { name: 'Act on 1 selected' }).waitFor();
     await page.keyboard.press('x');
     await page.getByRole('button', { name: 'Act on selected' }).waitFor();
-    // The focus moves from a row to a button, so that Enter presses the button.
+    // The focus moves from a row to a button, so Enter presses the button.
     await page.keyboard.press('/');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
@@ -276,7 +273,6 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
       ['channels', 'Channels', '/admin/v1/channels'],
       ['models', 'Models and prices', '/admin/v1/models'],
       ['accounts', 'Accounts', '/admin/v1/accounts?limit=50'],
-      // Its keys and its ledger are lists with pages of their own.
       [
         `accounts/${account.id}`,
         'Ledger, newest first',
@@ -379,7 +375,6 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
       { code: 'provider_error', message: 'm', class: 'capacity' },
       { kind: 'failed', code: 'busy', message: 'm', failure: { class: 'capacity' } },
     );
-    // The counts are cached for half a minute.
     world.clock.aheadMs += 30_000;
     const watched = await signedIn('#/channels');
     const { page, faults } = watched;
@@ -537,7 +532,6 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     const really = () =>
       world.port.acts.filter(({ input }) => input.reason === 'outage' && input.dry_run !== true);
     expect(really()).toEqual([]);
-    // Created after the preview, so the action must not touch it.
     await tasks.insertOne(copyOf(500, 'bulk'));
     await page.getByRole('button', { name: 'Fail: 104 tasks' }).click();
     await page.getByText('Done for 104 tasks.').waitFor(patiently);

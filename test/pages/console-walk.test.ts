@@ -12,8 +12,6 @@ import type { TestBrowser } from '../support/browser.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { succeededWith } from '../support/task-records.ts';
 
-/** Every problem on the page Now can be resolved from the keyboard, with a limited number of key presses. */
-
 const world = useHttpWorld('console_walk');
 let browser: TestBrowser;
 
@@ -159,12 +157,10 @@ describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${n
     await press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(isDone(id, action)).toBe(true);
-    // Enter, a Tab for each field but the first, Enter, the tick, and the final button.
     const most = 1 + Object.keys(fields).length + 1 + (confirmation === undefined ? 0 : 2) + 2;
     expect(presses() - before).toBeLessThanOrEqual(most);
   }
 
-  /** A preview does not count. */
   const isDone = (id: string, action: OperatorActionName): boolean =>
     world.port.redelivered.includes(id) ||
     world.port.acts.some(
@@ -200,7 +196,6 @@ describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${n
     await pressTo('j', / Close$/);
     await press('Enter');
     await page.getByRole('dialog', { name: `Close the circuit ${id.slice(channel.length + 1)}` }).waitFor();
-    // The keys after the row: Enter, past the actions on the channel, down to the circuit, and Enter.
     expect(presses()).toBe(row + 4);
     expect(row).toBeLessThanOrEqual(attentionReasons.length + Object.keys(circuits).length);
     const state = () => world.stores.circuits.list();

@@ -18,7 +18,6 @@ import type { TestGateway } from '../support/gateway.ts';
 import { snap } from '../support/shots.ts';
 import { attendedYaml } from '../support/test-yaml.ts';
 
-/** This provider cannot find a lost job, so an operator is asked immediately. */
 const yaml = attendedYaml.replace(
   '\nmodels:',
   `
@@ -33,7 +32,6 @@ models:`,
 );
 const lost = { model: 'wan', prompt: 'a boat [sim:create:accepted-500]' };
 
-/** Every page must show this as plain text. */
 const hostile = `<img src=x onerror=fault()>"'\`</script><script>fault()</script>{{7*7}}\${7*7}javascript:fault()`;
 
 let gateway: TestGateway;
@@ -63,7 +61,6 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
   }
 
   async function signedIn(hash: string, width = 1280): Promise<WatchedPage> {
-    // The browser itself logs each refusal, which the pages also show.
     const isExpected = (text: string) => text.includes('status of 409');
     const watched = await browser.open({ viewport: { width, height: 900 }, isExpected });
     await watched.page.addInitScript(

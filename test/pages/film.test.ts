@@ -5,7 +5,7 @@ import type { TestBrowser, WatchedPage } from '../support/browser.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Only the file may permit a private network, and the simulator is in one. Nothing can be sold yet. */
+/** The simulator is in a private network, which only the file may permit. Nothing is for sale yet. */
 const yaml = `
 currency: USD
 results: { storage: directory }
@@ -22,7 +22,6 @@ models: []
 
 let gateway: TestGateway;
 let browser: TestBrowser;
-/** Presses of buttons, links and choices in each chapter. Typing is not counted. */
 const presses: Record<string, number> = {};
 let chapter = '';
 

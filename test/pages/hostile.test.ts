@@ -5,8 +5,6 @@ import type { TestAccount } from '../support/client.ts';
 import { hostileControls, hostileStrings } from '../support/hostile-strings.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 
-/** Every view of both apps shows text from outside as plain text, no matter who wrote it. */
-
 const world = useHttpWorld('hostile_strings');
 const all = [...hostileStrings, ...hostileControls];
 
@@ -34,10 +32,6 @@ describe.skipIf(browserPath === undefined)(`hostile strings${noBrowser}`, () => 
     await put('/channels/three', { enabled: false, reason: text });
   }
 
-  /**
-   * Depending on `n`, creates a failed task whose error has this text, a task whose outcome is unknown, or a task whose
-   * result has this text.
-   */
   async function taskOf(n: number, text: string): Promise<string> {
     const { body } = await owner.create({ prompt: text, metadata: { end_user: `user-${n}` } });
     const id = String(body.id);

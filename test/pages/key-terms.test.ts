@@ -59,7 +59,6 @@ it('the API, the command line and the console accept the same', async () => {
   const api = apiTerms();
   expect(api).toContain('concurrent_tasks');
   expect(await lineTerms()).toEqual(api);
-  // The console creates keys on the page of their account.
   const dialog = keyFields({ models: [], channels: [] }, 'USD', () => true).map(
     ({ name, param = name }) => param,
   );

@@ -5,8 +5,6 @@ import { browserPath, noBrowser, overhang, seriousFindings, startBrowser } from 
 import type { TestBrowser } from '../support/browser.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 
-/** In a narrow window, menus stay low, and touch targets are large enough. */
-
 const world = useHttpWorld('pages_narrow');
 const viewport = { width: 360, height: 740 };
 const targetMin = 40;
@@ -33,7 +31,6 @@ const placesIn = (page: Page) =>
     "[...document.querySelectorAll('header nav a')].map((link) => { const { top, left, right } = link.getBoundingClientRect(); return [top, left, right]; })",
   );
 
-/** One row that shows the current page and can be reached by keyboard to its end. */
 async function expectLowMenu(page: Page, name: string): Promise<void> {
   const places = await placesIn(page);
   expect([name, new Set(places.map(([top]) => top)).size]).toEqual([name, 1]);

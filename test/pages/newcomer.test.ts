@@ -4,8 +4,6 @@ import type { TestBrowser } from '../support/browser.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** A new operator goes from an empty gateway to a key that can use a model, all in a browser. */
-
 const vendorKey = 'no-real-key-of-anybody-4321';
 
 let gateway: TestGateway;

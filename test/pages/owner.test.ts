@@ -112,9 +112,8 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
       const { schema } = post?.requestBody?.content['application/json'] ?? {};
       const named = components.schemas[String(schema?.$ref).split('/').at(-1) ?? ''];
       const { examples = [] } = named ?? schema ?? {};
-      // The document describes paths with a parameter without an example.
+      // The document describes paths that have a parameter but no example.
       if (path.includes('{')) continue;
-      // The example names a file on another host.
       if (path === '/v1/files') continue;
       for (const body of examples) tried.push([path, (await call('POST', path, { body })).status]);
     }
@@ -411,7 +410,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
       ['', 'Tasks', '/v1/videos/generations?limit=24&include=prompts'],
       ['playground', 'Playground', '/v1/models'],
       ['key', 'Key', '/v1/key'],
-      // Whether a callback is owed is known once the task has ended.
+      // Whether a callback is owed is known only once the task has finished.
       [
         `tasks/video/${id}`,
         'Task',

@@ -5,8 +5,6 @@ import { readPageFiles } from '../../src/http/pages/page-files.ts';
 import { browserPath, expectReadable, noBrowser, startBrowser } from '../support/browser.ts';
 import type { TestBrowser } from '../support/browser.ts';
 
-/** Shows every part that the pages share, on a page that only this test serves: test/pages/parts-page.js. */
-
 const repository = new URL('../../', import.meta.url);
 const shared = 'src/pages/shared/';
 const scripts = readdirSync(new URL(shared, repository)).filter((name) => name.endsWith('.js'));
@@ -52,7 +50,7 @@ describe.skipIf(browserPath === undefined)(`the parts of the pages${noBrowser}`,
       const { pathname } = new URL(route.request().url());
       return route.fulfill({ body: contentOf(pathname), contentType: contentType(pathname) });
     });
-    // Here, a part that is loading is a sample, and stays.
+    // On this page, the loading part is a sample that never finishes.
     await page.removeLocatorHandler(page.getByText('Loading…', { exact: true }).first());
     await page.goto('http://parts.test/');
     await page.locator('main').waitFor();

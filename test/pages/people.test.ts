@@ -34,10 +34,6 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
     return watched;
   }
 
-  /**
-   * Makes the page repeat its requests, which are refused, and waits until the page says so. The page may have noticed
-   * before.
-   */
   async function findsItselfShutOut(page: Page): Promise<void> {
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
     await page.getByText('The token is no longer valid. Sign in again.').waitFor();
@@ -77,7 +73,7 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
     await again.page.getByRole('button', { name: 'Sign in instead' }).click();
     await again.page.getByLabel('Operator’s token').waitFor();
 
-    // People who may not grant rights over money are not offered them.
+    // People who may not grant rights over money are not offered those rights.
     await anna.page.getByRole('link', { name: 'People' }).click();
     await anna.page.getByRole('button', { name: 'Invite', exact: true }).click();
     await anna.page.getByLabel(/^tasks – /).waitFor();
@@ -269,7 +265,6 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
       for (let at = 0; at < count; at += 1) {
         await inputs.nth(at).focus();
         for (let times = 0; times < 3; times += 1) await page.keyboard.press('Enter');
-        // A select may be showing its list.
         if (await inputs.nth(at).evaluate((element) => element.tagName === 'SELECT')) {
           await page.keyboard.press('Tab');
         }

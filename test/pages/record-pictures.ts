@@ -22,7 +22,6 @@ import { snap } from '../support/shots.ts';
  */
 
 const local = readFileSync(new URL('../../src/local/gateway.local.yaml', import.meta.url), 'utf8');
-/** This vendor cannot be asked about a lost job. */
 const yaml = local.replaceAll('${SIMULATOR_API_KEY}', 'simulated');
 
 let directory: string;

@@ -16,9 +16,8 @@ function learned(...milliseconds: number[]): RenderTimes {
   return times;
 }
 
-/** The times learned from 40 renders of 100 to 139 s. */
 const usual = learned(...Array.from({ length: 40 }, (_, n) => 100_000 + n * 1_000));
-/** The facts of a poll. A random value of 0.5 means no jitter. */
+/** A random value of 0.5 means no jitter. */
 const facts = (change: Partial<PollFacts>): PollFacts => ({
   times: usual,
   elapsedMs: 0,
@@ -259,7 +258,6 @@ describe('a guess', () => {
   it('is corrected by what the upstream reports, once that is worth extrapolating from', () => {
     const unknown = { times: guessedTimes(2 * minute), elapsedMs: 30_000 };
     expect(next({ ...unknown, progress: 9 })).toEqual(next(unknown));
-    // 12 % in 30 s means 250 s in total.
     expect(next({ ...unknown, progress: 12 }).delayMs).toBeGreaterThan(next(unknown).delayMs);
     expect(next({ ...unknown, progress: 90 })).toEqual({ delayMs: 1_000, isFar: false });
   });

@@ -61,7 +61,6 @@ const job = (id: string, model = 'm', account = 'a') => ({
   model,
 });
 const signal = () => new AbortController().signal;
-/** Waits for everything that can happen without another token. */
 const settle = () => new Promise((resolve) => void setTimeout(resolve, 200));
 
 it('a job that a list omits is polled alone, at the pace of the limiter', async () => {

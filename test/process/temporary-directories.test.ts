@@ -20,7 +20,6 @@ it.each(['images', 'upload', 'bill'] as const)(
   async (purpose) => {
     const parent = await scratch();
     const own = await makeTemporaryDirectory(purpose, parent);
-    // Earlier versions did not include the owner in the name.
     for (const [name, ageMs] of [
       ['old', dayMs + 60_000],
       ['new', 60_000],

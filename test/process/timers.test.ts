@@ -7,12 +7,7 @@ import { periods } from '../../src/base/periods.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const timer =
   /setInterval\(|createRounds\(|following\(|createSnapshot<|\bsetTimeout\(|\bsleep\(|timers\/promises'/;
-/**
- * Files that are not parts of a server (local mode, the command line, pages), and those that set timers for other
- * parts.
- */
 const notParts = /^src\/(?:process\/|store\/snapshot\.ts|local\/|cli\/|pages\/|client\/)/;
-/** Files that wait for something, but do not ask for anything repeatedly. */
 const waits: Readonly<Record<string, readonly string[]>> = {
   'a limit on the time of one operation': [
     'activities/prepare-submission.ts',

@@ -22,10 +22,7 @@ export type VideoRow = readonly [model: string, asked: Partial<VideoRequest>, ex
 export type ImageRow = readonly [model: string, asked: Partial<ImageRequest>, count: number];
 
 export interface VendorInputs {
-  /**
-   * The path below the simulator's address. `bucketPath` replaces `path` for models whose results are written to a
-   * bucket.
-   */
+  /** The path below the simulator's address. Models whose results are written to a bucket use `bucketPath` instead. */
   readonly path: string;
   readonly bucketPath?: string;
   readonly videos: readonly VideoRow[];
@@ -112,7 +109,7 @@ export const vendorInputs: Readonly<Record<string, VendorInputs>> = {
       ['flux-3-image', { size: '768sq', extra: { grounding: false } }, 1],
     ],
   },
-  /** Vendors with mappings have only the models in gateway.example.yaml. */
+  /** For vendors with mappings, the only models are those in gateway.example.yaml. */
   fal: {
     path: '/fal',
     videos: [

@@ -23,7 +23,6 @@ const mapping = fieldMappingSchema.parse({
   result: 'output',
 });
 const clip = 'https://ex.com/a.mp4';
-/** Requests without media that some models' facts depend on. */
 const special: readonly Partial<VideoRequest>[] = [
   { draft: true },
   { resolution: '480p' },

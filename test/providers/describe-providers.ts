@@ -20,35 +20,32 @@ export function describeProviders(providers: Readonly<Record<string, Provider>>)
 
 const intro = `# Providers
 
-This page is for operators who choose a vendor. It shows what each adapter can do. The page is generated from the adapters: \`UPDATE_DOCS=1 npx vitest run
-test/providers/every-provider.test.ts\` writes it, and the same test keeps it in sync. [adding-a-provider.md](adding-a-provider.md)
-explains how to add one.
+This page is for operators who choose a vendor. After reading it, you know what each adapter can do and what is still unverified.
+\`UPDATE_DOCS=1 npx vitest run test/providers/every-provider.test.ts\` generates the page from the adapters.
+[adding-a-provider.md](adding-a-provider.md) explains how to add one.
 
-"Lost jobs" states what happens when the response to a submission is lost: the job is found by a marker that the vendor
-returns, or an operator decides. The model and the time alone are not enough, because they can also match jobs of other users
-of the same account. A lost submission is never resubmitted automatically.
-
-"Unbilled failures" are the classes of failed jobs for which the vendor promises to charge nothing. For all other failures, billing is unknown
-unless the response reports a cost. A reported cost, even zero, takes precedence over any promise. Only a job that is known to be
-unbilled is replaced by a new job (\`fallback\` in [configuration.md](configuration.md)).`;
+- **Lost jobs** are jobs whose submission got no response. A job is found by a marker that the vendor returns; otherwise an operator
+  decides. The model and the time are not enough, because they also match other users' jobs. A lost submission is never resubmitted
+  automatically.
+- **Unbilled failures** are the failure classes for which the vendor promises to charge nothing. A cost in the response, even zero,
+  takes precedence. For all other failures, billing is unknown. Only a job that is known to be unbilled is replaced by a new one
+  ([fallback](configuration.md#fallback)).`;
 
 const matrixIntro = `## What requests for videos may contain
 
-The table covers all models that the adapters know. "(some)" means that only some models support it. \`sound\` is a choice, or is always or never generated. Anything for which a vendor has
-no field is refused, or listed in the \`warnings\`; \`test/providers/vendor-matrix.test.ts\` tests each cell. "mapping" means that support
-depends on the fields of the model's mapping.`;
+The table covers all models that the adapters know. "(some)" means only some of them, and "mapping" means as far as the model's mapping
+has a field. \`sound\` is a choice, or is always or never generated. Anything for which a vendor has no field is refused or listed in the
+\`warnings\`. Tests try every cell.`;
 
-const tablesIntro = `The table of each vendor is below. Each name is a pattern for the vendor's own model names; the first match applies. "others" are models that
-no row matches. An empty cell means that the vendor decides. A star means that the value differs for some requests: \`gateway vendors
+const tablesIntro = `Each vendor has a table of its own below. Names are patterns for the vendor's model names, and the first match applies. "others"
+are all remaining models. In an empty cell, the vendor decides. A star means that the value differs for some requests: \`gateway vendors
 show <vendor> --model <name>\` prints all values, and \`facts\` in [configuration.md](configuration.md#facts) overrides them.`;
 
-const imageMatrixIntro = `## What requests for images may contain
+const imageMatrixIntro = `## What requests for images may contain`;
 
-This table shows the same for images. \`test/providers/image-matrix.test.ts\` tests each cell, and every other field that some vendor supports.`;
-
-const originsIntro = `"Facts" lists the source of each table and the date on which it was read. "Shut down" lists models, each with the first day on which the vendor may no
-longer serve it. \`gateway vendors check\` compares these lists with your configuration.
-"Not offered" lists models, fields and values that the vendor’s SDKs have but the adapter does not support. \`npm run vendor-sdks -- --newest\` compares the tables with the newest SDKs.`;
+const originsIntro = `The tables below also show where each set of facts comes from and when it was read. "Shut down" is the first day on which the
+vendor may no longer serve a model; \`gateway vendors check\` compares these days with your configuration. "Not offered" lists what the
+vendor’s SDKs have but the adapter does not support.`;
 
 function section(name: string, provider: Provider): string {
   const { about, video, image, imageTask } = provider;
@@ -59,7 +56,7 @@ function section(name: string, provider: Provider): string {
   ];
   return [
     `## ${name}`,
-    `${about.vendor}. Inputs: ${about.inputs}. Cost in responses: ${about.costUnit ?? 'no'}.`,
+    `${about.vendor}. Inputs: ${about.inputs}. Cost in responses: ${about.costUnit ?? 'none'}.`,
     table([
       ['what', 'cancel', 'callback', 'many in one request', 'lost jobs', 'unbilled failures', 'links'],
       ...rows,
@@ -167,7 +164,7 @@ function secondsWords({ seconds = {} }: PlainFacts): string {
 function jobRow<Request>(kind: string, part: TaskProvider<Request>, { unbilled }: ProviderFacts): string[] {
   const { cancelUntil, find, linkLifeSeconds, linkHeaders } = part;
   const life =
-    linkLifeSeconds === undefined ? 'a day, or unknown' : `${Math.round(linkLifeSeconds / 60)} minutes`;
+    linkLifeSeconds === undefined ? 'a day, or unknown' : lifeWords(Math.round(linkLifeSeconds / 60));
   return [
     kind,
     cancelUntil === 'never' ? 'no' : `while ${cancelUntil}`,
@@ -179,8 +176,12 @@ function jobRow<Request>(kind: string, part: TaskProvider<Request>, { unbilled }
     part.list === undefined ? 'no' : `up to ${part.listMax ?? 100}`,
     find === undefined ? 'an operator decides' : 'found by our marker',
     unbilled === undefined ? 'not known' : unbilledWords(unbilled),
-    linkHeaders === undefined ? life : `${life}; need the key, always copied`,
+    linkHeaders === undefined ? life : `${life}; they need the key, so results are always copied`,
   ];
+}
+
+function lifeWords(minutes: number): string {
+  return minutes > 60 && minutes % 60 === 0 ? `${minutes / 60} hours` : `${minutes} minutes`;
 }
 
 function unbilledWords({ classes, models }: UnbilledFailures): string {

@@ -73,7 +73,6 @@ describe.each(jobVendors)('$name', (vendor) => {
     simulator.control.advance(80);
     const status = await vendor.status(operation, context());
     if (status.state !== 'succeeded') throw new Error(`it is ${status.state}`);
-    // Some vendors report only the cost, and others not even the cost.
     const reported = Object.keys({ ...status.facts, ...status.cost });
     expect(reported.length > 0).toBe(vendor.reportsNothing !== true);
     const headersOf = (url: string) => vendor.linkHeaders(url, context());
@@ -205,7 +204,6 @@ describe.each(jobVendors)('$name', (vendor) => {
       });
       onTestFinished(() => receiver.close());
       await vendor.submit('a boat', submitContext({ ...context(), credential, callbackUrl: receiver.url }));
-      // Some vendors call an address once before they accept it.
       await expect
         .poll(() => {
           // Stop the clock once the job has finished, so the signature of its callback does not become too old.
@@ -274,8 +272,7 @@ describe.each(jobVendors)('$name', (vendor) => {
   });
 
   /**
-   * Cancels a job. If the adapter refuses, it must not have sent a DELETE, which would delete the result of a finished
-   * job.
+   * If the adapter refuses to cancel, it must not have sent a DELETE, which would delete the result of a finished job.
    */
   async function cancelled(operation: Operation): Promise<'cancelled' | 'refused' | undefined> {
     const methods: string[] = [];
@@ -334,7 +331,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       const found = await ask();
       expect(found === undefined).toBe(!part.lists);
       expect(found?.has('unknown') ?? false).toBe(false);
-      // A job would be missing if the list did not report how it ended.
+      // If the list did not report how a job ended, that job would be missing.
       for (const [index, operation] of operations.entries()) {
         const listed = found?.get(operation.id);
         const alone = await vendor.status(operation, context());
@@ -353,7 +350,6 @@ describe.each(jobVendors)('$name', (vendor) => {
       return;
     }
     expect(item.expiresAt).toBeGreaterThan(now);
-    // Links expire at whole seconds.
     simulator.control.advance(item.expiresAt - now - 30);
     expect(await readAll([item])).toBeGreaterThan(100);
   });
@@ -386,10 +382,6 @@ describe.each(jobVendors)('$name', (vendor) => {
   });
 });
 
-/**
- * Whether docs promise that a failure of this class is free. A row's name is its provider's, in some cases followed by
- * a model family.
- */
 function isPromised({ name, model }: JobVendor, failure: FailureClass): boolean {
   const unbilled = providers[name.split(/[ ,]/)[0] ?? '']?.about.unbilled;
   if (unbilled === undefined || !model.startsWith(unbilled.models ?? '')) return false;

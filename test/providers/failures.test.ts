@@ -207,7 +207,6 @@ const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: st
     ended moderation_input: x: Content violates usage guidelines.`],
 }; // prettier-ignore
 
-/** The gateway's own codes, which its decisions depend on. */
 const wordsOfOurs = [
   'at_concurrency_limit', 'upstream_id_taken', 'circuit_open', 'channel_gone', 'unreadable_answer', 'adapter_failed',
   'dns_failed', 'connect_failed', 'connect_timeout', 'tls_failed', 'timeout', 'connection_lost', 'unusable_link',

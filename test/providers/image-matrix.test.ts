@@ -10,7 +10,6 @@ const rows = Object.entries(providers).flatMap(([name, provider]) =>
   imageRowsOf(provider).map((row) => [name, row.model, row] as const),
 );
 
-/** Sizes that some model renders even if the request names none. */
 const anyway: ReadonlySet<string> = new Set(['auto', '2K', '1024x1024', '2048x2048', '1600x1600']);
 
 describe.each(rows)('%s, %s', (_, model, row) => {
@@ -60,7 +59,7 @@ describe.each(rows)('%s, %s', (_, model, row) => {
       }),
     );
     const isAsSaid = tried.map(({ said, isThere }) => isThere === (said === 'sent'));
-    // The default need not be sent if the model accepts no other value, or if leaving it out lets the model choose.
+    // The default need not be sent if the model accepts no other value, or if omitting it lets the model choose.
     const isAll = new Set(tried.map(({ value }) => JSON.stringify(value))).size === 1;
     if (tried.length > 0 && !isAll && !isAsSaid.includes(true)) return [`${column} is never as promised`];
     return tried.filter(

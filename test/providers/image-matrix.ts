@@ -12,7 +12,6 @@ import { exampleOf, summedUp } from './vendor-matrix.ts';
 const addresses = ['https://ex.com/one.png', 'https://ex.com/two.png', 'https://ex.com/mask.png'] as const;
 const data = ['T25lT25l', 'VHdvVHdv', 'TWFza01h'] as const;
 
-/** Requests without the field under test. Their inputs come in every form that an adapter may need. */
 const plainRequests: readonly ImageRequest[] = [0, 1].flatMap((form) => {
   const input = (index: 0 | 1 | 2): ImageInput =>
     form === 0
@@ -32,7 +31,6 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   size: 'auto 1K 2K 16:9 adaptive 512x512 1024x1024 1536x1024 2048x2048 1600x1600'.split(' '),
   quality: ['low', 'high', 'medium', 'standard', 'hd'],
 };
-/** Values to try for any other field. A model may accept some of them. */
 const values: readonly JsonValue[] = [
   'some text',
   0.5,
@@ -81,7 +79,6 @@ export interface ForeignProbe extends ImageProbe {
 /** Warnings name at most `someNamesMax` fields, and one of those may come from the plain request. */
 const namesAtOnce = someNamesMax - 1;
 
-/** Tests every column with every plain request. Values rotate, so each column meets many of them. */
 export function foreignProbesOf(columns: readonly string[]): ForeignProbe[] {
   const starts = columns.flatMap((_, index) => (index % namesAtOnce === 0 ? [index] : []));
   return plainRequests.flatMap((plain, form) =>
@@ -146,7 +143,7 @@ export function saidOfImage(row: ImageRow, { request }: ImageProbe, column: stri
   return unconsumedOfImage(request, capability.facts).includes(column) ? 'warned' : 'sent';
 }
 
-/** Whether the core passes the request on in this form. It may instead split the request, or fetch addresses first. */
+/** Whether the core sends the request in this form. It may instead split the request or fetch addresses first. */
 export function isHandedOn(row: ImageRow, request: ImageRequest): boolean {
   const { image } = row.provider;
   const capability = capabilityOf(row, request);
@@ -155,7 +152,6 @@ export function isHandedOn(row: ImageRow, request: ImageRequest): boolean {
   return !isConverted && request.n <= (capability.facts.per_call ?? 1);
 }
 
-/** Returns the address and body of the only request that the adapter sends. The vendor refuses that request. */
 export async function imageSubmissionOf(row: ImageRow, request: ImageRequest): Promise<string> {
   const { provider, model, mapping: map } = row;
   const upstream = canned({ status: 400, json: {} });

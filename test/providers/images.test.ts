@@ -143,7 +143,8 @@ describe('OpenAI', () => {
       { json: fixture('openai/images') },
     );
     expect(sent.url).toBe('https://up.example/v1/images/generations');
-    // Without response_format, which the model would refuse, and without the seed, which it does not support.
+    // `response_format` is absent because the model would refuse it, and the seed because the model does not support
+    // it.
     expect(sent.json).toEqual({
       model: 'gpt-image-1.5',
       prompt: 'a red cube',

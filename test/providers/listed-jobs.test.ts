@@ -32,7 +32,6 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
     return (await vendor.submit(prompt, marked)).operation;
   }
 
-  /** Submits jobs one by one, because a vendor may limit concurrent creates. */
   async function submitAll(prompts: readonly string[]) {
     const operations = [];
     for (const prompt of prompts) operations.push(await submit(prompt));

@@ -12,7 +12,6 @@ import { testBuyer } from '../support/buyer.ts';
 
 const first = 'data:image/png;base64,Rmlyc3Q=';
 const last = 'data:image/png;base64,TGFzdA==';
-/** Removes the data URL's prefix. Some vendors accept only the base64 text. */
 const bare = (url: string) => url.slice(url.indexOf(',') + 1);
 
 const mapping = fieldMappingSchema.parse({
@@ -134,7 +133,6 @@ function search(value: unknown, url: string, above: readonly string[]): readonly
   return undefined;
 }
 
-/** Returns the words of the whole body, because some vendors name the role there, as in `task` or `input_type`. */
 function plainWords(value: unknown): string[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([name, item]) =>

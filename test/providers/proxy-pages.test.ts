@@ -5,7 +5,7 @@ import type { CannedAnswer } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { imageVendors, jobVendors } from './vendors.ts';
 
-/** Covers what an error of an intermediate proxy proves about a submission. */
+/** Covers what an intermediate proxy's error proves about a submission. */
 
 /** A proxy that refused the request created no job, but one that stopped waiting may have. */
 const outcomes: Readonly<Record<number, UpstreamOutcome>> = {

@@ -56,7 +56,6 @@ export function providerContext(over: Partial<ProviderContext> = {}): ProviderCo
   };
 }
 
-/** Returns a unique marker, as in production: a vendor may refuse a second job with the same marker. */
 export function realMarker(): string {
   return markerOf({ task: newTaskId(randomBytes), n: 1 });
 }
@@ -78,7 +77,6 @@ export function videoRequest(over: Partial<VideoRequest> = {}): VideoRequest {
   };
 }
 
-/** Rewrites a request as if the caller had named each image's role. */
 export function asAsked({ firstFrame, lastFrame, references, ...rest }: VideoRequest): AskedVideo {
   const urls = { first_frame: firstFrame, last_frame: lastFrame };
   const frames = (['first_frame', 'last_frame'] as const).flatMap((role) => {
@@ -117,7 +115,6 @@ export function consumedBy({ facts }: VideoProvider, request: VideoRequest, serv
   return consumptionOf(factsFor(request, servedFacts(facts, served)));
 }
 
-/** Returns what the core or the adapter refuses, in terms of a caller who sent `images`. */
 export function videoIssue(...asking: Asking): RequestIssue | undefined {
   const issue = capabilityOf(...asking)?.issue;
   return issue === undefined ? undefined : { ...issue, param: nameIn({}, issue.param) };
@@ -144,7 +141,6 @@ export async function submissionOf(
   over: Partial<SubmitContext> & { readonly model: string },
 ): Promise<string> {
   const upstream = canned({ status: 400, json: {} });
-  // Google's other service has a different base address. Its model names contain a bucket for the results.
   const isElsewhere = over.model.includes('@');
   const baseUrl = `https://upstream.example/v1${isElsewhere ? '/projects/p/locations/l/publishers/google' : ''}`;
   await video

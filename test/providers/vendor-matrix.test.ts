@@ -15,7 +15,6 @@ const rows = makers.flatMap(([name, provider]) =>
   rowsOf(provider).map((row) => [name, row.model, row] as const),
 );
 
-/** Whether the request differs from the model's default, which is not sent. */
 function isChosen({ video, model }: Served, request: ReturnType<typeof videoRequest>): boolean {
   if (video.facts === undefined || typeof video.facts === 'function') return true;
   const { sound = 'choice' } = factsFor(request, servedFacts(video.facts, { upstream: model }));

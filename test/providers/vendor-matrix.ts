@@ -6,8 +6,6 @@ import type { JsonValue, VideoRequest } from '../../src/models/request.ts';
 import type { Provider, VideoProvider } from '../../src/providers/provider.ts';
 import { consumedBy, videoIssue, videoRequest } from './support.ts';
 
-/** Builds the matrix of docs/providers.md from the fact tables. Every cell is tested in vendor-matrix.test.ts. */
-
 const media = {
   firstFrame: ['https://ex.com/first.png', 'data:image/png;base64,Rmlyc3Q='],
   lastFrame: ['https://ex.com/last.png', 'data:image/png;base64,TGFzdDEy'],
@@ -45,7 +43,7 @@ export const inputs: readonly Partial<VideoRequest>[] = [0, 1].flatMap((form) =>
 });
 
 /**
- * Without `video_task`, the purpose of a video, which test/providers/common-parameters.test.ts covers for each model.
+ * Excludes `video_task`, the purpose of a video, which test/providers/common-parameters.test.ts covers for each model.
  */
 type Parameter = Exclude<(typeof commonParameters)[number], 'video_task'>;
 export const parameters: Readonly<Record<Parameter, readonly JsonValue[]>> = {
@@ -66,7 +64,6 @@ type Field = (typeof fields)[keyof typeof fields][0];
 const roles = ['first_frame', 'last_frame', 'references', 'videos', 'audios'] as const;
 type Role = (typeof roles)[number];
 
-/** A request with the part under test, and `plain`, the same request without that part. */
 export interface Probe {
   readonly request: VideoRequest;
   readonly plain: VideoRequest;
@@ -128,7 +125,6 @@ export function saidOf({ video, model, mapping: map }: Served, { request, field,
   return isUsed ? 'sent' : 'warned';
 }
 
-/** A mapping with a field for everything that a mapped vendor can be sent. */
 const mapping = fieldMappingSchema.parse({
   fields: Object.fromEntries(
     `prompt first_frame last_frame images videos audios seed generate_audio return_last_frame watermark draft`
@@ -139,7 +135,6 @@ const mapping = fieldMappingSchema.parse({
   result: 'output',
 });
 
-/** Returns a name that matches the pattern. Supports only the simplest lookaheads and classes. */
 export function exampleOf({ source }: RegExp): string {
   const name = `${source}${/\$$|@gs:$/.test(source) ? '' : '-x'}`
     .replaceAll(/\(\?!.*?\)/g, '')
@@ -148,7 +143,6 @@ export function exampleOf({ source }: RegExp): string {
     .replaceAll('.*', '-')
     .replaceAll(/\w\?/g, '')
     .replaceAll(/[\^$\\]/g, '');
-  // Google's other service needs a bucket for the results.
   return name.endsWith('@gs:') ? `${name === '@gs:' ? 'model' : ''}${name}//bucket` : name;
 }
 

@@ -20,11 +20,9 @@ interface Usual {
   readonly context?: Partial<SubmitContext>;
 }
 
-/** The expected value comes last. The model may precede it. */
 type Row<Asked, Expected> =
   | readonly [what: string, asked: Partial<Asked>, expected: Expected]
   | readonly [what: string, asked: Partial<Asked>, model: string, expected: Expected];
-/** The expected body comes last. The model, or the model and the end of the path, may precede it. */
 type BodyRow<Asked> =
   | Row<Asked, object>
   | readonly [what: string, asked: Partial<Asked>, model: string, path: string, body: object];
@@ -135,7 +133,6 @@ function requestTables<Asked>(usual: Usual, { request, issue }: Part<Asked>, { s
         expect(sent.json).toEqual({ ...common(model), ...expected });
       });
     },
-    /** Tests the adapter's check. The last element names the parameter that must be refused, if any. */
     checks(rows: readonly Row<Asked, string | undefined>[]) {
       it.each(rows.map((row) => caseOf(row, usualModel)))('checks $what', ({ asked, model, expected }) => {
         expect(issue(request(asked), model)?.param).toBe(expected);
@@ -158,7 +155,6 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         expect(await statusOf(answers)).toMatchObject(status);
       });
     },
-    /** Tests poll responses without a status, after which the job may be gone. */
     readsNoState(rows: readonly NoStateRow[]) {
       const cases = rows.map((row) => {
         const [what, answers] = row;
@@ -171,7 +167,6 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         expect([error.gone, error.code]).toEqual(expected);
       });
     },
-    /** Tests refused creates: the outcome, and the class or code. */
     isRefused(
       rows: readonly (readonly [what: string, answer: CannedAnswer, outcome: string, reason: string])[],
     ) {
@@ -180,7 +175,6 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         expect([found, failure.class === reason ? failure.class : code]).toEqual([outcome, reason]);
       });
     },
-    /** Tests cancels: their result, `gone`, or the error's outcome. `sends` checks the requests. */
     cancels(
       rows: readonly CancelRow[],
       sends: (sent: readonly HttpRequestOptions[]) => void = () => undefined,
@@ -201,10 +195,6 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         sends(sent);
       });
     },
-    /**
-     * Tests callback signatures: the headers, the secret of the channel's credential, and whether they prove the
-     * origin.
-     */
     verifies(
       { body, now }: { readonly body: unknown; readonly now: number },
       rows: readonly (readonly [
@@ -220,7 +210,6 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         expect(await jobs?.verifyCallback?.(callback(body, headers), context)).toBe(isGenuine);
       });
     },
-    /** Tests whether callbacks report that the job has finished. */
     hears(rows: readonly (readonly [body: unknown, isEnded: boolean])[]) {
       it.each(rows)('hears %j: ended is %s', (body, ended) => {
         expect(jobs?.parseCallback?.(callback(body))).toEqual({ ended });

@@ -17,33 +17,21 @@ interface Row {
   readonly name: string;
   readonly path: string;
   readonly model: string;
-  /** The failure class of content refused after submission. Usually `moderation_output`. */
   readonly moderatedLater: FailureClass;
-  /** No response says what was rendered. */
   readonly reportsNothing?: true;
-  /** Only defined if the dialect stops allowing cancels earlier than the adapter does. */
+  /** Defined only if the dialect stops allowing cancellation earlier than the adapter does. */
   readonly cancelUntil?: TaskProvider<never>['cancelUntil'];
-  /** Content is refused only while the job runs, never at submission. */
   readonly inspectsInJob?: true;
-  /** The failure class of a refused input, if the vendor does not say what was moderated. */
   readonly moderatedBefore?: FailureClass;
-  /** No response says what is billed, so the requested or delivered amount counts. */
   readonly billsUntold?: true;
-  /** A cancelled job can no longer be polled. */
   readonly forgetsCancelled?: true;
-  /** The vendor's list lacks this model's jobs, so each job is polled separately. */
   readonly unlisted?: true;
   /** Simulator faults after which a job is certain to cost nothing. Only such jobs may be replaced. */
   readonly unbilled?: readonly ('failed' | 'moderation-in-task')[];
-  /** The mapping, for providers that know models only through one. */
   readonly mapping?: FieldMapping;
-  /** The mapping has no field for the gateway's marker, so a lost job cannot be found. */
   readonly unmarked?: true;
-  /** The secret that signs the dialect's callbacks, if neither the key nor a secret from the create does. */
   readonly callbackSecret?: string;
-  /** This model sends no callbacks, although another model of the vendor does. */
   readonly uncalled?: true;
-  /** The callback address by which lost jobs of this vendor are found. */
   readonly callbackUrl?: string;
 }
 
@@ -163,7 +151,6 @@ const pictureMapping = fieldMappingSchema.parse({
   result: 'output',
 });
 
-/** Base paths that are more than the vendor's name. */
 const paths: Readonly<Record<string, string>> = {
   ark: '/ark/api/v3',
   dashscope: '/dashscope/api/v1',
@@ -177,7 +164,6 @@ const paths: Readonly<Record<string, string>> = {
 };
 const pathOf = (provider: string): string => paths[provider] ?? `/${provider}`;
 
-/** How a vendor differs from the default row and the default request. */
 type Differences = Partial<Row> & { readonly asks?: Partial<VideoRequest> };
 
 function videoJobs(provider: string, name: string, model: string, more: Differences = {}): JobVendor {

@@ -2,7 +2,6 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openHeadsPlace } from '../../src/compose/heads-place.ts';
 import { serve } from './support.ts';
 
-/** Opens a bucket in which the file does not exist at first, but another process writes it before this one does. */
 async function bucketAfterAnother(refusal: { readonly status: number; readonly code: string }) {
   const conditions: unknown[] = [];
   const server = await serve((request, response) => {

@@ -22,11 +22,6 @@ import { testSealing } from '../support/sealing.ts';
 import { png, serve } from './support.ts';
 import type { TestServer } from './support.ts';
 
-/**
- * A bucket has received every byte of a file but does not respond. The write is aborted, and completes later. The
- * writer must still know the file's name in order to delete it.
- */
-
 const retentionSeconds = 86_400;
 const image = png(5_000);
 const objects = new Set<string>();

@@ -8,10 +8,6 @@ import { isOutage } from '../../src/store/mongo.ts';
 import { createResultCopyStore } from '../../src/store/result-copies.ts';
 import { openDatabase } from '../capacity/support.ts';
 
-/**
- * An object that the storage refuses to delete, such as one under legal hold, must not keep others from being deleted.
- */
-
 const names = ['held', 'one', 'two'];
 const hourMs = 3_600_000;
 const log = createLogger({ level: 'silent', format: 'json' });
@@ -21,7 +17,10 @@ let database: Awaited<ReturnType<typeof openDatabase>>;
 let removed: string[];
 beforeAll(async () => void (database = await openDatabase()));
 afterAll(() => database.drop());
-beforeEach(() => void (removed = []));
+beforeEach(async () => {
+  removed = [];
+  await database.db.collection('result_copies').deleteMany({});
+});
 
 async function remove(path: string): Promise<void> {
   if (path.startsWith('held')) throw new Error('AccessDenied: the object is under legal hold');

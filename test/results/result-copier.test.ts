@@ -216,7 +216,6 @@ describe('the copy of a result', () => {
   ])('reports for %s that its link is %s', async (path, evidence) => {
     const { evidence: seen, record } = await copyOf(`task_evidence_${path.slice(1)}`, path);
     expect(seen).toBe(evidence);
-    // Attempts are counted from the task's success.
     expect(record?.tries).toBe(evidence === undefined ? 1 : 0);
   });
 

@@ -10,8 +10,6 @@ import { openDatabase } from '../capacity/support.ts';
 import { testSealing } from '../support/sealing.ts';
 import { firstRecord } from '../support/task-records.ts';
 
-/** One holder has a backlog longer than an upkeep step reads, and every item of it fails. */
-
 const backlog = Array.from({ length: 450 }, (_, n) => String(n).padStart(3, '0'));
 const log = createLogger({ level: 'silent', format: 'json' });
 const now = () => 1_000_000_000_000;
@@ -20,7 +18,6 @@ let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => void (database = await openDatabase()));
 afterAll(() => database.drop());
 
-/** Ends a step once this many items have begun. */
 function limit(countMax: number) {
   const begun: string[] = [];
   return { begun, isOver: () => begun.length >= countMax };

@@ -20,8 +20,6 @@ import { useSimulator } from '../providers/use-simulator.ts';
 import { jobVendors } from '../providers/vendors.ts';
 import type { JobVendor } from '../providers/vendors.ts';
 
-/** No task may succeed with a link that was refused, whatever the vendor, and whether or not results are stored. */
-
 const simulator = useSimulator({ renderSeconds: 80 });
 const log = createLogger({ level: 'silent', format: 'json' });
 const maxBytes = 10_000_000;
@@ -79,7 +77,6 @@ async function end(vendor: JobVendor, { fault, isStored }: { fault: string; isSt
     return status;
   };
   const deliver = delivery(isStored);
-  // Some vendors' links can only be opened with the key.
   const headersFor = (url: string) => vendor.linkHeaders(url, context());
   const delivering: Delivering = {
     deps: {

@@ -34,7 +34,6 @@ const links = createMediaLinks({
   retentionSeconds: 86_400,
   now: Date.now,
 });
-/** `node` has the product's limits. The others have shorter ones. */
 let node: Server;
 let hasty: Server;
 let steady: Server;

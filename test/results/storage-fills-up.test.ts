@@ -16,14 +16,11 @@ import type { TestGateway } from '../support/gateway.ts';
 import { serve, startS3 } from './support.ts';
 import type { TestServer } from './support.ts';
 
-/** The storage fills up or fails while results are being written, and accepts them again later. */
-
 let s3: Awaited<ReturnType<typeof startS3>>;
 let valve: TestServer;
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
-/** How many more files the bucket refuses. */
 let refusals = 0;
 let refused = 0;
 const states = ['full', 'failing', 'unreachable'] as const;
@@ -69,7 +66,6 @@ beforeAll(async () => {
 beforeEach(() => {
   upstream.calls.length = 0;
   [refusals, refused, state] = [0, 0, 'full'];
-  // After ten seconds, the gateway no longer considers the storage full.
   gateway.clock.aheadMs += 10_000;
 });
 afterAll(async () => {
@@ -222,7 +218,6 @@ it('while rendered images wait for a storage that is away, no others are rendere
   fillsWhileRendering(Infinity);
   const { pass, start } = stopClock();
   const first = await generate({ async: true });
-  // The S3 client makes three attempts itself. The image then waits.
   await expect.poll(() => refused).toBeGreaterThan(3);
   let second = await generate({ async: true });
   expect(second.status).toBe(503);

@@ -57,7 +57,6 @@ function storageTests(open: () => Promise<{ storage: ResultStorage; close(): Pro
   });
 
   it('does not show an incomplete file', async () => {
-    // The test's S3 server does not support AbortMultipartUpload, so the error may be about that.
     await expect(
       storage.write('task_c/0.png', breaking(png(12 * mebibyte)), { mediaType: 'image/png' }),
     ).rejects.toThrow();
@@ -117,7 +116,6 @@ describe('a directory', () => {
     const directory = await mkdtemp(join(tmpdir(), 'mediary-results-'));
     const parts = join(directory, '.parts');
     await mkdir(parts);
-    // A dangling link is listed but cannot be opened.
     await symlink(join(directory, 'renamed'), join(parts, 'part'));
     const failed: string[] = [];
     const swept = await createDirectoryStorage(directory).sweep?.((path) => failed.push(path));
@@ -243,7 +241,6 @@ describe('what is sent to an S3 server', () => {
   });
 });
 
-/** Computes Signature Version 4 from its documentation, independently of `sign`. */
 function signatureOf(request: IncomingMessage | undefined, secret: string, region: string): string {
   const headers = request?.headers ?? {};
   const names = (/SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1] ?? '').split(';');

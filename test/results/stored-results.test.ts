@@ -11,7 +11,6 @@ import type { ResultCopy } from '../../src/store/result-copies.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Adds a channel whose links expire after an hour and cannot be used by callers. */
 const yaml = testYaml.replace('currency: USD\n', 'currency: USD\nresults: { storage: directory }\n').replace(
   'channels:\n',
   `channels:

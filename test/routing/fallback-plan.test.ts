@@ -16,7 +16,6 @@ const known = { template, model };
 const caller = testBuyer;
 type Change = Partial<Omit<ChannelConfig, 'id'>>;
 
-/** A configuration in which `low` is the cheapest channel and comes first, with `dear` and then `other` as fallback. */
 function configOf(changes: Readonly<Record<string, Change>> = {}, isOn = true): GatewayConfig {
   const channels = ['low', 'dear', 'other'].map((id) => ({
     ...known.template,
@@ -68,8 +67,8 @@ describe('the fallback of a plan', () => {
   });
 
   it('is held for: the dearest channel counts, although the plan itself does not need it', () => {
-    // This channel's circuit is open, so the plan has only the others. By the time of a failure, the circuit may have
-    // closed.
+    // This channel's circuit is open, so the plan has only the others. The circuit may have closed by the time a job
+    // fails.
     const plan = planOf({ broken: 'dear' });
     expect(plan.candidates.map(({ channel }) => channel)).toEqual(['low', 'other']);
     expect(plan.fallback?.candidates.map(({ channel }) => channel)).toEqual(['dear', 'other']);

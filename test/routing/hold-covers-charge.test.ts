@@ -19,10 +19,6 @@ import type { RoutePlan } from '../../src/routing/catalogue.ts';
 import { asAsked, providerContext, submitContext, videoRequest } from '../providers/support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
-/**
- * Whatever a valid request leaves open, the hold is never less than the cost of the usage that the simulator reports.
- */
-
 let simulator: Simulator;
 let request: UpstreamClient;
 
@@ -106,7 +102,6 @@ function videoOf({ provider }: Sold): VideoProvider {
   return video;
 }
 
-/** Undefined if the gateway or the upstream refused the request, so nothing was charged. */
 async function heldAndCharged(sold: Sold, asked: VideoRequest) {
   const plan = planOf(sold, asked);
   if (plan?.request.kind !== 'video') return undefined;
@@ -241,7 +236,6 @@ const sold: fc.Arbitrary<Sold> = fc
     },
   }));
 
-/** Requests from empty to complete, with fields in `metadata`. Each choice is an index into what the model offers. */
 const choice = fc.nat({ max: 59 });
 const wish = fc.record(
   {
@@ -266,7 +260,6 @@ function pick<Value>(values: readonly Value[], index: number | undefined): Value
 
 function askFor({ model, upstream: name }: Sold, chosen: Wish): VideoRequest {
   const { rendered } = chosen;
-  // Leave out fields that another model family refuses. A refused request proves nothing.
   const first = name.includes('1-0');
   const draft = name.includes('1-5') ? chosen.draft : undefined;
   const frames = first ? chosen.frames : undefined;
@@ -341,7 +334,6 @@ describe('a hold', () => {
       price: { lines: [{ measure: 'second', price: '0.10' }] },
     });
     const result = await heldAndCharged(perSecond, videoRequest({ model: 'm', extra: { frames: 289 } }));
-    // 289 frames at 24 a second are 12.042 seconds.
     expect(result).toEqual({ held: 1_204_200n, charged: 1_204_200n, isBeyond: false });
   });
 

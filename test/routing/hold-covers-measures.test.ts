@@ -139,7 +139,6 @@ const asked = fc.record({
 });
 type Asked = typeof asked extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Which share of each bound the upstream reports, and which measures it leaves out. */
 const reported = fc.record({
   share: fc.double({ min: 0.01, max: 1, noNaN: true }),
   silent: fc.subarray([...measures]),

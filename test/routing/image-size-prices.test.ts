@@ -14,7 +14,6 @@ import { readRepositoryFile, variablesOf } from '../deploy/compose-file.ts';
 import { imageSubmissionOf } from '../providers/image-matrix.ts';
 import { testBuyer } from '../support/buyer.ts';
 
-/** However its size is spelled, an image costs what the upstream renders, and no less than a smaller image. */
 const caller = testBuyer;
 
 function parse(text: string): GatewayConfig {

@@ -16,7 +16,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 type Wish = Partial<VideoRequest> & { readonly resolutions?: readonly string[] };
 
-/** Plans for two channels. `main` uses the model's price, and `dear` may have its own. */
 function planOf(
   modelPrice: Fields,
   own: Fields | undefined,

@@ -48,7 +48,6 @@ const videos = {
   ratios: ['16:9', '9:16'],
   durations: { min: 4, max: 12, default: 5 },
 };
-/** The lengths a model may render if no duration is sent, in seconds. */
 const lengths = { min: 4, max: 12 };
 const images = { kind: 'image', sizes: ['1K', '4K'], qualities: ['low', 'high'] };
 

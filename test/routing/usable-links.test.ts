@@ -5,8 +5,6 @@ import type { OperationStatus } from '../../src/providers/provider.ts';
 import { withUsableLinks } from '../../src/routing/usable-links.ts';
 import { canned, imageRequest, providerContext, upstreamError } from '../providers/support.ts';
 
-/** An upstream's links are as untrusted as a caller's. Adapters check them before they return them. */
-
 const hostile = [
   'javascript:alert(1)',
   'data:text/html,<script>alert(1)</script>',

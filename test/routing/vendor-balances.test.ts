@@ -15,9 +15,6 @@ const vendors = Object.entries(providers).flatMap(([name, { balance }]) =>
 
 const simulated = () => Promise.resolve({ amount: '100', unit: 'credits' });
 
-/**
- * Reads the simulator's balance with each vendor's own client, or takes the simulator's amount if there is no client.
- */
 const clients: Readonly<Record<string, (apiKey: string) => Promise<VendorBalance>>> = {
   async runway(apiKey) {
     const client = new RunwayML({ apiKey, baseURL: `${simulator.url}/runway`, maxRetries: 0 });

@@ -34,7 +34,6 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const start = Date.parse('2026-11-28T12:00:00Z');
 
-/** Opens a monotonic clock and a wall clock for each process. `pass` lets time pass on all of them. */
 function openClocks() {
   const world = { passed: 0, databaseApart: 0, ownApart: 0, slept: 0 };
   const marks = memoryMarks();
@@ -201,7 +200,6 @@ it('a process whose clock is a year ahead reports that, and writes money by the 
   await gateway.core.ledger.hold({ ...hold, task: 'after', amount: 1n });
   const entries = await gateway.core.ledger.entries(account.id, { limit: 10 });
   const today = utcDay(Date.now());
-  // The test may run around midnight, so either day is right.
   expect([today, utcDay(Date.now() - 60_000)]).toContain(entries.at(-1)?.day);
   expect(entries.at(-1)?.at).toBeLessThan(Date.now() + 60_000);
 });
@@ -257,7 +255,7 @@ it('an answer that a busy process reads late does not set the time back', async 
     lateMs = 7_000;
     await vi.advanceTimersByTimeAsync(60_000);
     expect([server, clock.now()]).toEqual([1_007_000, 1_007_000]);
-    // In the other direction, the earlier value contradicts the new one.
+    // The other way round, the earlier value contradicts the new one.
     server += 20_000;
     await vi.advanceTimersByTimeAsync(60_000);
     expect(clock.now()).toBe(1_027_000);

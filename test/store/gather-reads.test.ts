@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { gatherReads } from '../../src/store/gather-reads.ts';
 
-/** Returns reads that the test resolves. The store has every id except those in `missing`. */
 function openReads(missing: readonly string[] = []) {
   const asked: {
     readonly ids: readonly string[];
@@ -32,7 +31,6 @@ function openReads(missing: readonly string[] = []) {
   return { find, asked, answerAll };
 }
 
-/** Waits until everything that needs no timer has run. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const idsOf = (asked: readonly { readonly ids: readonly string[] }[]) => asked.map(({ ids }) => ids);
 

@@ -9,7 +9,6 @@ import { databaseUri } from '../support/run-servers.ts';
 import { testSealing } from '../support/sealing.ts';
 
 let mongo: Mongo;
-/** How to create the indexes of each collection, which also creates those of the other collections in its store. */
 const makers = new Map<string, () => Promise<void>>();
 
 async function ensureAll(): Promise<void> {
@@ -117,7 +116,6 @@ describe('the declared indexes', () => {
   });
 });
 
-/** Runs `act` while the index covers a field that no document has, and returns what `act` throws. */
 async function withIndex(collection: Collection, name: string, act: () => Promise<void>): Promise<unknown> {
   await collection.dropIndex(name);
   await collection.createIndex({ nothing: 1 }, { name });

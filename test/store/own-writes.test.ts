@@ -10,8 +10,6 @@ import { openDatabase } from '../capacity/support.ts';
 import { testLedgerKey, testSealing } from '../support/sealing.ts';
 import { linesWith, readSources } from '../support/source-rules.ts';
 
-/** A process can read what it has just written, because each collection's read and write concerns fit together. */
-
 const sources = readSources('.', ['src']);
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let opened: ReadonlyMap<string, Collection<Thing>>;

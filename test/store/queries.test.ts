@@ -1,5 +1,8 @@
+import { z } from 'zod';
+import document from '../../docs/openapi.json' with { type: 'json' };
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureLedgerIndexes } from '../../src/ledger/collection.ts';
+import { listQuery } from '../../src/store/task-query.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
 import { createStores, ensureStoreIndexes } from '../../src/store/stores.ts';
@@ -16,6 +19,15 @@ import { describeShape, parseShape, servingIndex, shapeOfFilter } from '../suppo
 import type { IndexKeys, QueryShape } from '../support/query-shape.ts';
 import { databaseUri } from '../support/run-servers.ts';
 import { testSealing } from '../support/sealing.ts';
+
+const documentSchema = z.object({
+  paths: z.record(
+    z.string(),
+    z.object({
+      get: z.object({ parameters: z.array(z.object({ name: z.string() })).default([]) }).optional(),
+    }),
+  ),
+});
 
 let mongo: Mongo;
 const indexes = new Map<string, readonly IndexKeys[]>();
@@ -60,6 +72,42 @@ describe('docs/queries.md', () => {
     expect([...readQueryList()].filter((row) => servedBy(parseShape(row), indexes) === undefined)).toEqual(
       [],
     );
+  });
+});
+
+/** The query parameters by which callers filter their tasks, as fields of a filter. `key` comes from the API key. */
+const callersFilters = {
+  status: { status: 'running' },
+  model: { model: 'm' },
+  created_after: { createdAfter: 1 },
+  created_before: { createdBefore: 2 },
+  key: { key: 'key_1' },
+} as const;
+const paging = ['limit', 'after', 'include'];
+
+it.each(['/v1/videos/generations', '/v1/images/generations'])('GET %s filters by nothing else', (path) => {
+  const { get } = documentSchema.parse(document).paths[path] ?? {};
+  const names = get?.parameters.map(({ name }) => name) ?? [];
+  expect(new Set([...names, 'key'])).toEqual(new Set([...paging, ...Object.keys(callersFilters)]));
+});
+
+describe('an index answers every filter of a caller without reading other tasks', () => {
+  const names = Object.entries(callersFilters);
+  const combinations = Array.from({ length: 2 ** names.length }, (_, bits) =>
+    names.filter((_name, at) => (bits >> at) % 2 === 1),
+  );
+
+  it.each(
+    combinations.map((chosen) => [chosen.map(([name]) => name).join(', ') || 'nothing', chosen] as const),
+  )('%s', (_title, chosen) => {
+    const asked = Object.assign({}, ...chosen.map(([, filter]) => filter));
+    const filter = shapeOfFilter(listQuery({ account: 'a', kind: 'video', ...asked }, 'after'));
+    const own = indexes.get('tasks') ?? [];
+    const fields = Object.keys(filter).filter(
+      (field) => field !== (filter['key'] === undefined ? '' : 'account'),
+    );
+    const serving = own.filter(({ key }) => fields.every((field) => field in key));
+    expect(servingIndex({ filter, sort: { sort: -1 } }, serving)).toBeDefined();
   });
 });
 

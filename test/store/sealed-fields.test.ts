@@ -12,8 +12,6 @@ import type { Stores } from '../../src/store/stores.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { firstRecord } from '../support/task-records.ts';
 
-/** An attacker with write access to the database copies sealed values from one record to another. */
-
 const key = randomBytes(32);
 const secrets = createSealer([key]);
 let database: Awaited<ReturnType<typeof openDatabase>>;
@@ -25,14 +23,12 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 interface Field {
-  /** Writes a record. Its id is also its secret. */
   readonly write: (id: string) => Promise<unknown>;
   readonly read: (id: string) => Promise<string | undefined>;
 }
 
 const publication = (text: string) => ({ text, hash: text, currency: 'USD', by: 'ada', node: 'n', at: 1 });
 
-/** The ids of these records are fixed, so each purpose has its own test. */
 const named = ['root-key', 'configuration', 'replaced-configuration', 'draft'] as const;
 
 const fields: Readonly<Record<Exclude<SealPurpose, (typeof named)[number]>, Field>> = {

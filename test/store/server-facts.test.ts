@@ -55,7 +55,6 @@ it('a server that the driver refuses: the error names what is missing', async ()
   );
 });
 
-/** Responds to the driver's first message, an OP_QUERY, as MongoDB 4.2 does. */
 function oldHello(message: Buffer): Buffer {
   const document = BSON.serialize({ ismaster: true, minWireVersion: 0, maxWireVersion: 8, ok: 1 });
   const head = Buffer.alloc(36);

@@ -119,7 +119,6 @@ describe('a callback that is owed', () => {
   it('stays delivered through what an operator does later', async () => {
     const task = await endedTask();
     const other = open();
-    // This store has cached the task without a callback.
     expect((await other.look(task))?.callback).toBeUndefined();
     await begin(task, ownRound);
     await record(task, ownRound, answered(1, 200), 'delivered');

@@ -7,8 +7,6 @@ import { openDatabase } from '../capacity/support.ts';
 import { firstCandidate, firstRecord, succeededWith, taskDriver } from '../support/task-records.ts';
 import { testSealing } from '../support/sealing.ts';
 
-/** Observations are shown but decide nothing, so a late one changes nothing. */
-
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let tasks: TaskStore;
 let count = 0;

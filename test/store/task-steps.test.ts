@@ -18,8 +18,6 @@ import {
 } from '../support/task-records.ts';
 import { testSealing } from '../support/sealing.ts';
 
-/** A step is one guarded write: decided from a record, and written only if that record has not changed since. */
-
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let tasks: TaskStore;
 let count = 0;
@@ -91,7 +89,7 @@ describe('of simultaneous writers', () => {
     const runs = Array.from({ length: 20 }, (_, n) => openStore().step(id, sendingBy(`run${n}`)));
     expect((await Promise.all(runs)).filter(({ ok }) => ok)).toHaveLength(1);
     expect((await read(id)).attempts).toMatchObject([{ n: 1, state: 'sending' }]);
-    // A late repeat by the first run does not take the right to send away from the current run.
+    // A late repeat by the first run must not deprive the current run of the right to send.
     expect(await tasks.step(id, { ...refused, owner: 'first', stays: true })).toMatchObject({
       code: 'decided',
     });
@@ -134,7 +132,6 @@ describe('an outdated copy', () => {
     await taskDriver(tasks).ask(id);
     await old.look(id);
     await tasks.step(id, { kind: 'resubmitted' });
-    // The old process sees a lost submission, for which `sending` is impossible.
     expect(await old.step(id, sendingBy('run'))).toMatchObject({
       ok: true,
       task: { attempts: [{ n: 1 }, { n: 2 }] },
@@ -166,7 +163,6 @@ describe('an outdated copy', () => {
 });
 
 describe('a write whose outcome is unknown', () => {
-  /** Returns a store whose next write succeeds, but loses its response. */
   function losingAnswers(): { readonly store: TaskStore; loseNext: boolean } {
     const losing = { store: tasks, loseNext: false };
     const db = new Proxy(database.db, {
@@ -424,7 +420,6 @@ describe('the fields derived from the record', () => {
     const [running, ended] = [await newTask(), await newTask()];
     for (const id of [running, ended]) {
       await drive().accept(id);
-      // The process that writes the next step has cached the task without the concern.
       await openStore().setConcern(id, 'poll_failing');
       expect(await follows(id)).toMatchObject({ attention: 'poll_failing' });
     }
@@ -496,7 +491,6 @@ describe('a creation', () => {
 
   it('is neither abandoned nor taken over once the task waits', async () => {
     for (const event of [abandonedBy(first), takenOverBy(second)]) {
-      // This store has cached the record from before the wait.
       const id = await newTask({ state: creatingAs(first) });
       await openStore().step(id, { kind: 'begun' });
       expect(await tasks.step(id, event)).toMatchObject({ ok: false, code: 'decided' });

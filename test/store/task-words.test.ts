@@ -9,11 +9,6 @@ import type { Sealing } from '../../src/store/sealed-document.ts';
 import { testSealing } from '../support/sealing.ts';
 import { firstCandidate, firstRecord, secondCandidate, taskDriver } from '../support/task-records.ts';
 
-/**
- * What upstreams say about a task's failure may contain its prompt. It is sealed in MongoDB, and only visible to those
- * who may read the task.
- */
-
 let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => {
   database = await openDatabase();
@@ -72,8 +67,6 @@ describe('the words of a task', () => {
     });
     expect(await foundBy('walrus room')).toEqual([['error', 'task_found']]);
     expect(await foundBy('walrus otter')).toEqual([]);
-    // The search also finds the message of a process with another key, but not that process's remark about unreadable
-    // texts.
     expect(await foundBy('FJORD')).toEqual([['error', 'task_found']]);
     expect(await foundBy('walrus fjord')).toEqual([['error', 'task_found']]);
     expect(await foundBy('secrets_key')).toEqual([]);

@@ -9,8 +9,6 @@ import { readSources } from '../support/source-rules.ts';
 import { transitionSamples } from '../support/state-table.ts';
 import { start } from '../support/task-model.ts';
 
-/** MongoDB before 5.0 refuses an update with an empty operator. */
-
 const form = createTaskForm(testSealing);
 const { tasks, events } = transitionSamples();
 const noted = {

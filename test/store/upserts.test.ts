@@ -8,15 +8,15 @@ import { createResultCopyStore } from '../../src/store/result-copies.ts';
 import { createSlotStore } from '../../src/store/slots.ts';
 import { openDatabase } from '../capacity/support.ts';
 
-/** Two upserts of one `_id` may both try to insert. One of them then gets a duplicate key error. */
-
 let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => {
   database = await openDatabase();
 });
 afterAll(() => database.drop());
 
-/** Makes the first call of each named method lose that race to `other`. */
+/**
+ * Two upserts of one `_id` may both try to insert. Makes the first call of each named method lose that race to `other`.
+ */
 function losingRace(methods: readonly (keyof Collection)[], other: () => Promise<unknown>): Db {
   const { db } = database;
   let lost = false;

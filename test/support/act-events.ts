@@ -4,10 +4,6 @@ import { events } from './task-model.ts';
 
 type ActEvents = { readonly [Name in OperatorActionName]: readonly EventOf<ActionEvent<Name>>[] };
 
-/**
- * The events each operator action can trigger, by the task's state. An empty list means the action leaves the state
- * unchanged.
- */
 export const actEvents: ActEvents = {
   retry_now: [{ kind: 'resumed' }, { kind: 'acted' }],
   adopt: [{ kind: 'adopted', operation: { id: 'job-named' } }],

@@ -5,7 +5,6 @@ const secondsMost = 240;
 
 export interface BeforeDeadline {
   readonly seconds: number;
-  /** The request without its deadline. `seconds` is the deadline that will be added, and doubles with each attempt. */
   readonly body: (seconds: number) => Record<string, unknown>;
   readonly isReached: (task: string) => Promise<boolean>;
 }

@@ -8,9 +8,7 @@ import { snap } from './shots.ts';
 
 export interface WatchedPage {
   readonly page: Page;
-  /** Violations of the content security policy, console errors and uncaught errors, in order. */
   readonly faults: readonly string[];
-  /** Requests to the gateway's API so far, such as `GET /admin/v1/tasks?…`. */
   readonly calls: readonly string[];
 }
 
@@ -20,7 +18,6 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
-/** The first Chromium binary found on this machine. Undefined if there is none. */
 export const browserPath = [
   process.env['CHROMIUM_PATH'] ?? '',
   // Headless shell needs half as much CPU as full Chromium.
@@ -112,10 +109,6 @@ export async function overhang(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 }
 
-/**
- * Checks contrast in both colour schemes, and that the page fits both its usual window and a narrow one. Saves
- * screenshots.
- */
 export async function expectReadable(page: Page, name: string): Promise<void> {
   const wide = page.viewportSize() ?? { width: 1280, height: 900 };
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -132,7 +125,6 @@ export async function expectReadable(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-/** Presses the search shortcut, and presses it again if the page was still loading or navigated away. */
 export async function pressSearchKey(page: Page): Promise<void> {
   const isFocused = "document.activeElement?.id === 'find'";
   const timeout = 10_000;
@@ -147,7 +139,6 @@ export async function pressSearchKey(page: Page): Promise<void> {
   await page.locator('#find').fill('');
 }
 
-/** Returns the suggestions of an input. */
 export async function offered(input: Locator): Promise<readonly string[]> {
   return input.evaluate((node: any) => Array.from(node.list?.options ?? [], ({ value }: any) => value));
 }

@@ -7,7 +7,6 @@ import { listen, listener } from './listen.ts';
 export interface ReceivedCallback {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Undefined if the connection closed before the whole body arrived. */
   readonly body: any;
 }
 

@@ -11,7 +11,6 @@ export interface Answer {
 }
 
 export interface CallOptions {
-  /** Strings and bytes are sent as they are, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly key?: string;
@@ -19,7 +18,6 @@ export interface CallOptions {
 
 export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
 
-/** `path` is absolute, or relative to `/admin/v1`. */
 export type AdminCall = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
 export interface AccountOptions {
@@ -35,9 +33,8 @@ export interface TestAccount {
   readonly webhookSecret: string;
   readonly call: Call;
   balance(): Promise<{ available: string; held: string }>;
-  /** Creates the default video with these fields overridden. */
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  /** Like `create`, but under one idempotency key and repeated while the gateway is busy. Resolves with the task id. */
+  /** Sends the same idempotency key again while the gateway is busy. Resolves with the task id. */
   made(body?: Record<string, unknown>): Promise<string>;
   finished(id: string, deadlineMs?: number): Promise<Record<string, any>>;
 }
@@ -88,7 +85,6 @@ export async function actOn(
   }
 }
 
-/** Creates an account with credit and a key. `video` is the default body of its `create`. */
 export async function makeAccount(
   { url, admin, video }: { readonly url: string; readonly admin: AdminCall; readonly video: object },
   { id = `acc-${randomBytes(5).toString('hex')}`, credit = '100', key = {} }: AccountOptions = {},
@@ -140,7 +136,6 @@ export interface FormOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends files as `multipart/form-data`, as browsers and SDKs do. */
 export async function postForm(
   url: string,
   path: string,
@@ -169,7 +164,6 @@ export function send(
       `${url}${path}`,
       {
         method,
-        // A pooled connection might be closed by the server at any moment.
         agent: false,
         headers: {
           ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),

@@ -6,11 +6,9 @@ import type { Route } from '../../src/http/route.ts';
 
 export interface WatchedApp {
   readonly app: GatewayApp;
-  /** `<operation>: <code>` for every error code that a route returned without declaring it. */
   readonly undeclared: ReadonlySet<string>;
 }
 
-/** Watches an app for undeclared error codes. The log's JSON lines reveal which operation each response belongs to. */
 export function watchErrorCodes(app: GatewayApp, logLines: readonly string[]): WatchedApp {
   const declared = new Map(
     app.routes.map((route) => [

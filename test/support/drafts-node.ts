@@ -34,7 +34,6 @@ export interface DraftsNode extends Server {
   set(edits: Record<string, unknown>, revision?: number): ReturnType<Server['admin']>;
 }
 
-/** Starts a node with its own configuration file, on a database that has no published configuration yet. */
 export async function startDraftsNode(
   world: HttpWorld,
   { isExportOnly = false, ...change }: NodeChange & { readonly isExportOnly?: boolean } = {},

@@ -1,22 +1,19 @@
 import { openSync, readSync, renameSync, writeFileSync } from 'node:fs';
 
-/** One measurement, as written to PROBE_FILE. Byte counts are resident memory unless noted. */
 export interface Probe {
-  /** How many measurements have begun so far, and how often the file has been written during the current one. */
+  /** The number of measurements begun so far, and how often the file has been written during the current one. */
   readonly begun: number;
   readonly written: number;
   readonly longestStallMs: number;
-  /** Resident memory when the measurement began, after a garbage collection. */
   readonly idleBytes: number;
   readonly peakBytes: number;
-  /** JavaScript memory, on and off the heap, including garbage. */
   readonly peakHeapBytes: number;
 }
 
 /**
  * This module is loaded before a program (`--import`, with `--expose-gc`). It writes event-loop stalls and memory use
- * to PROBE_FILE many times a second. A stall is the time between two timer ticks, or the CPU time the event-loop thread
- * used meanwhile if that is less: on a busy machine, a thread may just be waiting for a core.
+ * to PROBE_FILE many times a second. A stall is the time between two timer ticks or, if less, the CPU time that the
+ * event-loop thread used meanwhile: on a busy machine, a thread may just be waiting for a core.
  */
 const everyMs = 5;
 const writtenEveryMs = 50;
@@ -28,7 +25,6 @@ let last = performance.now();
 let cpu = cpuMs();
 let probe: Probe = begin(0);
 
-/** Opens the event-loop thread's CPU clock. Only Linux has one: /proc/self is the thread that started the process. */
 function openThreadClock(): number | undefined {
   try {
     return openSync('/proc/self/schedstat', 'r');
@@ -37,7 +33,6 @@ function openThreadClock(): number | undefined {
   }
 }
 
-/** Returns the CPU time of the event-loop thread, or of the whole process where no per-thread clock exists. */
 function cpuMs(): number {
   if (threadClock === undefined) {
     const { user, system } = process.cpuUsage();

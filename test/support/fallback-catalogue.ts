@@ -3,7 +3,6 @@ import { createCatalogue, type Catalogue } from '../../src/routing/catalogue.ts'
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { testYaml } from './test-yaml.ts';
 
-/** The default model on the channels `ark` and `spare`, with `fallback` as its fallback line in gateway.yaml. */
 export function fallbackCatalogue(fallback: string): Catalogue {
   const [, channel = ''] = /^channels:\n((?: +.*\n)+)/m.exec(testYaml) ?? [];
   const first = channel.replace('id: ark', 'id: ark\n    priority: 1');

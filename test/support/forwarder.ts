@@ -5,7 +5,6 @@ import { listen } from './listen.ts';
 export type Forwarder = Awaited<ReturnType<typeof startForwarder>>;
 
 interface Forwarding {
-  /** Forwards only requests below this path, as if other services ran next to the target. */
   readonly below?: string;
   readonly rewrite?: (text: string) => string;
 }

@@ -25,7 +25,6 @@ export interface TestGateway {
   readonly simulator: Control;
   readonly simulatorUrl: string;
   readonly core: Core;
-  /** The gateway's clock. While `stoppedAt` is set, the clock stands at that time. */
   readonly clock: { aheadMs: number; stoppedAt?: number | undefined };
   readonly logLines: readonly string[];
   readonly adminToken: string;
@@ -36,9 +35,6 @@ export interface TestGateway {
   account(options?: AccountOptions): Promise<TestAccount>;
   /** Runs the reconciler once, with the clock far enough ahead for unchanged tasks to count as abandoned. */
   reconcile(): Promise<ReconcileReport>;
-  /**
-   * Stops the worker as if its process had exited. If the test starts another worker, the test must stop that one too.
-   */
   stopWorker(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -50,7 +46,6 @@ export interface TestGatewayOptions {
   readonly renderSeconds?: number;
   readonly moreDialects?: readonly CreateDialect[];
   readonly worker?: boolean;
-  /** If true, `logLines` receives every log line, down to the most detailed level. By default nothing is logged. */
   readonly watchesLog?: boolean;
 }
 

@@ -8,9 +8,7 @@ import { startMongo, startTemporal } from './servers.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** `host:port`. The namespace is `default`. Each test file uses its own task queues. */
     temporalAddress: string;
-    /** Names no database. Each test file uses its own. */
     mongodbUri: string;
   }
 }

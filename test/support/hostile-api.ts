@@ -13,11 +13,9 @@ import { listen } from './listen.ts';
 import { beginProbe } from './read-probe.ts';
 import { loadsTypeScript } from './typescript.ts';
 
-/** An image API in its own process, limited to the container's heap size. */
 export interface HostileApi {
   readonly url: string;
   account(): Promise<TestAccount>;
-  /** Measures from the start of the action until the process is idle enough to report its figures. */
   measure(action: () => Promise<unknown>): Promise<Probe>;
   isAlive(): boolean;
   close(): Promise<void>;

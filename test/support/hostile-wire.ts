@@ -59,7 +59,6 @@ function bytesOf(pieces: NonNullable<WireRequest['pieces']>): number {
 const pipelinedBytes = 4 * 1024 * 1024;
 const pipelinedCopiesMost = 20_000;
 
-/** Returns how many copies of a request make up 4 MiB, but at least two. */
 export function pipelinedCopies(request: WireRequest): number {
   const [head] = wireOf(request, 'length');
   const bytes = (head?.length ?? 1) + (request.pieces === undefined ? 0 : bytesOf(request.pieces));
@@ -88,18 +87,14 @@ function* inBytes(bytes: Buffer): Generator<Buffer> {
 export interface WireConnection {
   readonly answers: readonly number[];
   isOpen(): boolean;
-  /** Resolves when the socket can take more data or has closed. */
   write(bytes: Buffer): Promise<void>;
-  /** Resolves with false if the connection closes or time runs out first. */
   answered(count: number, withinMs: number): Promise<boolean>;
   destroy(): void;
 }
 
 export interface WireTarget {
   readonly url: string;
-  /** The source address, on a machine with more than one. */
   readonly localAddress?: string | undefined;
-  /** If false, the client never reads the server's responses. */
   readonly reads?: boolean;
 }
 
@@ -115,7 +110,6 @@ export async function openWire({ url, localAddress, reads = true }: WireTarget):
     ...(localAddress === undefined ? {} : { localAddress }),
   });
   const answers: number[] = [];
-  // Trailing bytes that may be the beginning of a status line.
   let rest = Buffer.alloc(0);
   const take = (chunk: Buffer): void => {
     const bytes = Buffer.concat([rest, chunk]);
@@ -156,13 +150,10 @@ function drained(socket: Socket): Promise<void> {
 export interface Shot {
   readonly request: WireRequest;
   readonly framing: Framing;
-  /** How many times to send the request without waiting for a response. Defaults to 1. */
   readonly copies?: number;
-  /** How long to wait for responses after the last byte is sent, in milliseconds. */
   readonly withinMs: number;
 }
 
-/** Sends a request on a new connection. Resolves with the response statuses. */
 export async function shoot(target: WireTarget, shot: Shot): Promise<readonly number[]> {
   const wire = await openWire(target);
   try {
@@ -173,7 +164,6 @@ export async function shoot(target: WireTarget, shot: Shot): Promise<readonly nu
   }
 }
 
-/** Like `shoot`, but on a connection that has not been used yet. Stops sending as soon as a response arrives. */
 export async function shootOn(wire: WireConnection, shot: Shot): Promise<void> {
   const { request, framing, copies = 1, withinMs } = shot;
   for (let copy = 0; copy < copies && wire.isOpen(); copy += 1) {

@@ -58,7 +58,6 @@ import { taskDriver, type TaskDriver } from './task-records.ts';
 import { createTestPort, type TestPort } from './test-port.ts';
 import { testOrigin } from './test-origin.ts';
 
-/** The HTTP layer alone: a listening server on a real MongoDB, with a fake task port that the test controls. */
 export interface HttpWorld extends Server {
   readonly deps: AppDeps;
   readonly stores: Stores;
@@ -66,11 +65,8 @@ export interface HttpWorld extends Server {
   readonly port: TestPort;
   readonly drive: TaskDriver;
   readonly logLines: string[];
-  /** Writes the last-used times of keys and tokens, which normally happens once a minute. */
   noteUses(): Promise<void>;
-  /** The server's clock. While `stoppedAt` is set, the clock stands at that time. */
   readonly clock: { aheadMs: number; stoppedAt?: number | undefined };
-  /** Changes the configuration for later requests. Without an argument, restores the original. */
   configure(change?: (yaml: string) => string): void;
   startNode(change?: NodeChange): Promise<Server>;
   newAccount(options?: AccountOptions): Promise<TestAccount>;

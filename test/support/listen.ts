@@ -9,7 +9,6 @@ export async function listen(server: Server) {
   return {
     port,
     url: `http://127.0.0.1:${port}`,
-    /** Also aborts requests in flight. */
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());

@@ -6,29 +6,23 @@ import { fileURLToPath } from 'node:url';
 import { waitUntil } from './processes.ts';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
-/** The first start downloads its servers, possibly over a slow network. */
 const readyWithinMs = 400_000;
 
 /** `npm start` or `npm run demo`, started the way package.json starts it. */
 export interface LocalMode {
   output(): string;
   commands(): string[];
-  /** Resolves once the banner has been printed. Rejects if the process exits first. */
   ready(): Promise<void>;
   isRunning(): boolean;
   interrupt(): Promise<void>;
-  /** Sends SIGTERM to this process only. Resolves once the process has exited. */
   terminate(): Promise<void>;
-  /** Resolves with the exit status once all output has been read. */
   readonly ended: Promise<number | null>;
 }
 
 export interface LocalModeOptions {
   readonly script?: 'start' | 'demo';
-  /** Added to the few variables of the test environment that a newcomer's shell would also have. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** If true, starts through npm as a user would. If false, runs the script's command directly. */
   readonly npm?: boolean;
 }
 
@@ -47,7 +41,7 @@ export function startLocalMode({
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  // `close` rather than `exit`, because output may still be unread when the process exits.
+  // Wait for `close` rather than `exit`, because output may still be unread when the process exits.
   const ended = once(child, 'close').then(([code]: unknown[]) => (typeof code === 'number' ? code : null));
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
   const endWith = async (signal: NodeJS.Signals): Promise<void> => {
@@ -73,7 +67,6 @@ export function startLocalMode({
   };
 }
 
-/** Returns the process ids of local mode in this data directory and of its child processes. */
 export async function pidsOf(dataDir: string): Promise<number[]> {
   const inRun = (await readdir(join(dataDir, 'run'))).map((name) => join('run', name));
   const locks = (await readdir(dataDir)).filter((name) => name.startsWith('lock.'));

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const testDir = fileURLToPath(new URL('..', import.meta.url));
-/** Test folders that spend most of their time waiting for gateways, renders and browsers. */
 const waiting: ReadonlySet<string> = new Set([
   'capacity',
   'clients',
@@ -33,7 +32,6 @@ export class MixedOrder extends BaseSequencer {
   }
 }
 
-/** Interleaves items of both kinds, largest first, so both kinds run out at the same time. */
 export function mixed<Item>(
   items: readonly Item[],
   isOfFirstKind: (item: Item) => boolean,

@@ -3,7 +3,6 @@ import { afterAll } from 'vitest';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** CPU seconds used by the file's process and by child processes that have exited. */
     cpuSeconds?: number;
   }
 }

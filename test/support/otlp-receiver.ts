@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import { listen } from './listen.ts';
 
-/** A span. Ids are hexadecimal, times are Unix milliseconds. */
 export interface ReceivedSpan {
   readonly trace: string;
   readonly id: string;
@@ -14,7 +13,6 @@ export interface ReceivedSpan {
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** Starts an OTLP collector. If `answer.status` is 0, the collector never responds. */
 export async function startOtlpReceiver() {
   const spans: ReceivedSpan[] = [];
   const answer = { status: 200, body: '', requests: 0 };
@@ -77,7 +75,7 @@ function number(fields: Fields, field: number): bigint {
   return typeof value === 'bigint' ? value : 0n;
 }
 
-/** Decodes protobuf's wire format: https://protobuf.dev/programming-guides/encoding/ */
+/** See https://protobuf.dev/programming-guides/encoding/. */
 function read(buffer: Buffer): Fields {
   const fields = new Map<number, Value[]>();
   let at = 0;

@@ -8,12 +8,10 @@ import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { listen, listener } from './listen.ts';
 
-/** Binds a program's port before the program can, but only on its first start. */
 export interface PortTaker {
   readonly taken: readonly number[];
-  /** Returns a wrapper script for the program. The wrapper loses its port on the first start. */
   before(program: string): Promise<string>;
-  /** NODE_OPTIONS with the same effect on an API, and on any Node process with a port among its arguments. */
+  /** The NODE_OPTIONS that take the port of an API, or of any Node process with a port among its arguments. */
   readonly nodeOptions: string;
 }
 

@@ -4,16 +4,12 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** A gateway process, started the way operators start it. Tests may kill it. */
 export interface GatewayProcess {
   readonly pid: number;
   kill(): Promise<void>;
-  /** Sends SIGTERM. Resolves with the exit status. */
   stop(): Promise<number | null>;
   signal(signal: NodeJS.Signals): void;
-  /** The exit status, or the signal that killed the process. */
   readonly ended: Promise<number | NodeJS.Signals>;
-  /** Resolves once the log contains the text. Rejects if the process exits first. */
   logged(text: string): Promise<void>;
 }
 
@@ -74,7 +70,6 @@ export async function waitUntil(
   }
 }
 
-/** Waits until the gateway reports that everything it needs is ready, including workers. */
 export function untilReady(url: string, deadlineMs?: number): Promise<void> {
   const isReady = async () => (await (await fetch(`${url}/readyz`)).text()).includes('"warnings":[]');
   return waitUntil(`${url} is ready`, isReady, deadlineMs);

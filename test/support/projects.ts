@@ -59,7 +59,6 @@ export function onlyNodeParts(directory: string, { pure, servers }: TestProjects
   return { pure: select(pure), servers: select(servers) };
 }
 
-/** Assigns test files to projects by what they import. Product code never imports test helpers. */
 export function assignTestFiles(directory: string, marker: string): TestProjects {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))

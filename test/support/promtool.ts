@@ -57,7 +57,6 @@ export interface Verdict {
   readonly output: string;
 }
 
-/** Runs promtool in a temporary folder that contains these files. */
 export async function runPromtool(
   promtool: string,
   args: readonly string[],

@@ -3,18 +3,16 @@ import { describeShape, parseShape, servingIndex, type IndexKeys, type QueryShap
 
 const page = new URL('../../docs/queries.md', import.meta.url);
 
-/** If set, unlisted queries are added to the list instead of failing the test file. */
 export const isRecording = process.env['RECORD_QUERIES'] !== undefined;
 
 const intro = `# Queries
 
-This page lists every query that the product sends to MongoDB, without values, and the index that serves it. Test runs
-record the queries of \`src/store\` and \`src/ledger\`. One that no index serves fails its test file; one that is not listed
-is reported. test/store/queries.test.ts compares the indexes with those that a start makes. After a
-change: \`RECORD_QUERIES=1 npm test\`, then read the difference.
+This page is for developers. It lists every query that the gateway sends to MongoDB, without values, and the index that serves it.
+A query that no index serves fails its test file, and a new query is reported. To update the page, run \`RECORD_QUERIES=1 npm test\`
+and review the difference.
 
-\`=\` is one value or a list of values, \`range\` a range, \`test\` a condition that no index narrows. An upsert or a guarded
-update finds its document by the same filter.
+In a filter, \`=\` is one value or a list of values, \`range\` a range, and \`test\` a condition that no index narrows. The filter of an
+upsert or a guarded update is the one that finds its document.
 
 | collection | operation | filter | sort | file | index |
 |---|---|---|---|---|---|
@@ -62,7 +60,6 @@ export function readIndexes(): Indexes {
   return indexes;
 }
 
-/** Returns the index that serves a query, or why a full scan is acceptable. Undefined if there is neither. */
 export function servedBy(shape: QueryShape, indexes: Indexes): string | undefined {
   const { collection, operation, file } = shape;
   return (
@@ -70,7 +67,6 @@ export function servedBy(shape: QueryShape, indexes: Indexes): string | undefine
   );
 }
 
-/** Intentional full scans, by collection, operation and file. */
 const wholeReads: Readonly<Record<string, string>> = {
   'ledger aggregate ledger/verify-context.ts': 'whole: verify reads every account',
   'tasks find ledger/verify-records.ts': 'whole: verify reads every record',

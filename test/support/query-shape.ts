@@ -2,8 +2,8 @@ export interface QueryShape {
   readonly collection: string;
   readonly operation: string;
   /**
-   * By field: `=` (including $in), `range`, or `test` for conditions an index cannot narrow ($ne, $exists: false,
-   * $size).
+   * The condition on each field: `=` (including $in), `range`, or `test` for conditions that an index cannot narrow
+   * ($ne, $exists: false, $size).
    */
   readonly filter: Readonly<Record<string, Condition>>;
   readonly sort: Readonly<Record<string, 1 | -1>>;
@@ -55,6 +55,8 @@ export function servingIndex(
   { filter, sort }: Pick<QueryShape, 'filter' | 'sort'>,
   indexes: readonly IndexKeys[],
 ): string | undefined {
+  // A lookup by `_id` finds at most one document for each value, so its order is irrelevant.
+  if (filter['_id'] === '=') return '_id_';
   let best: { readonly name: string; readonly used: number } | undefined;
   for (const { name, key } of [{ name: '_id_', key: { _id: 1 } }, ...indexes]) {
     const used = usedKeys({ filter, sort }, Object.entries(key));
@@ -63,7 +65,6 @@ export function servingIndex(
   return best?.name;
 }
 
-/** Returns how many of the index's keys the query uses, or 0 if the index does not serve the query. */
 function usedKeys(
   { filter, sort }: Pick<QueryShape, 'filter' | 'sort'>,
   keys: readonly (readonly [string, number])[],
@@ -76,14 +77,12 @@ function usedKeys(
     const [name, own] = rest[at] ?? [];
     return name === field && own !== undefined ? Math.sign(direction * own) : 0;
   });
-  // A lookup by `_id` finds at most one document, so its order is irrelevant.
-  const inOrder = filter['_id'] === '=' || turned.every((sign) => sign !== 0 && sign === turned[0]);
+  const inOrder = turned.every((sign) => sign !== 0 && sign === turned[0]);
   if (!inOrder) return 0;
   const ranged = filter[rest[0]?.[0] ?? ''] === 'range' ? 1 : 0;
   return fixed + Math.max(ranged, wanted.length);
 }
 
-/** Formats a row of docs/queries.md, without the index column. */
 export function describeShape({ collection, operation, filter, sort, file }: QueryShape): string {
   const conditions = Object.entries(filter)
     .toSorted(([a], [b]) => a.localeCompare(b))
@@ -93,7 +92,6 @@ export function describeShape({ collection, operation, filter, sort, file }: Que
   return `| ${cells.join(' | ')} |`;
 }
 
-/** The inverse of `describeShape`. An extra index column is ignored. */
 export function parseShape(row: string): QueryShape {
   const [collection = '', operation = '', conditions = '', order = '', file = ''] = row
     .split('|')

@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Probe } from './event-loop-probe.ts';
 
-/** A process that runs with test/support/event-loop-probe.ts loaded. */
 export interface ProbedProcess {
   readonly pid: number;
   readonly file: string;
@@ -21,10 +20,6 @@ const probeSchema = z.object({
 
 const lookEveryMs = 20;
 
-/**
- * Begins a measurement. Resolves with a function that ends the measurement and reads it. Both reject if the process has
- * exited.
- */
 export async function beginProbe(probed: ProbedProcess): Promise<() => Promise<Probe>> {
   const before = await probeOnce(probed, () => true);
   if (!probed.hasExited()) process.kill(probed.pid, 'SIGUSR2');
@@ -45,7 +40,6 @@ async function probeOnce(probed: ProbedProcess, isIt: (probe: Probe) => boolean)
   }
 }
 
-/** Undefined if the process has not written its first figures yet. */
 export async function readProbe({ file }: Pick<ProbedProcess, 'file'>): Promise<Probe | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   return text === undefined ? undefined : probeSchema.parse(JSON.parse(text));

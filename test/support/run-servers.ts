@@ -1,7 +1,6 @@
 import { inject } from 'vitest';
 import { markServerUse } from './server-use.ts';
 
-/** The run's Temporal server as `host:port`. The namespace is `default`. Use your own task queues. */
 export function temporalAddress(): string {
   return provided('temporalAddress');
 }

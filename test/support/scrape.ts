@@ -17,7 +17,6 @@ export function parseScrape(text: string): readonly Series[] {
   });
 }
 
-/** Returns the metric that a series belongs to. A histogram consists of multiple series. */
 export function familyOf({ name }: Pick<Series, 'name'>): string {
   return name.replace(/_(?:bucket|sum|count)$/, '');
 }

@@ -39,7 +39,6 @@ export function readSdkTypes(file: string, namespace: string): SdkTypes {
   return types;
 }
 
-/** Returns the members of a union. `Array<…>` counts as one member. */
 export function membersOf(type: string): readonly string[] {
   return type.match(/(?:Array<[^>]*>|\([^)]*\)|'[^']*'|[^|\s])+/g) ?? [];
 }
@@ -48,7 +47,6 @@ export function literalsOf(type: string): readonly string[] {
   return membersOf(type).flatMap((member) => /^'(.*)'$/.exec(member)?.[1] ?? []);
 }
 
-/** Returns how a value contradicts the declaration of `name`, as sentences. */
 export function findContradictions(value: object, name: string, types: SdkTypes): readonly string[] {
   const fields = types.get(name);
   if (fields === undefined) return [`${name} is not declared`];

@@ -11,7 +11,6 @@ function localOptions(dataDir: string): LocalOptions {
 }
 
 type Start = {
-  /** The data directory. Survives `kill` and is reused by `restart`. */
   dir: string;
   port?: number;
 };
@@ -26,13 +25,11 @@ type Controls = {
 
 export type TestTemporal = Controls & {
   readonly address: string;
-  /** Only defined if the server was started with `hasPages`. */
   readonly uiUrl: string | undefined;
 };
 
 export type TestMongo = Controls & { readonly uri: string; readonly kind: MongoServer['kind'] };
 
-/** Starts a separate Temporal dev server with time skipping, and with the web UI if `hasPages` is set. */
 export async function startTemporal({
   dir,
   port,
@@ -56,7 +53,6 @@ export async function startTemporal({
   );
 }
 
-/** Starts a separate MongoDB, of whichever kind is available on this machine. */
 export async function startMongo({ dir, port }: Start): Promise<TestMongo> {
   markServerUse();
   const mongodBinary = process.env['MONGOD_BINARY'];

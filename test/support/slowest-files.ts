@@ -3,7 +3,6 @@ import type { Reporter, TestModule } from 'vitest/node';
 
 const shown = 10;
 
-/** A reporter that lists the slowest files and those that used the most CPU, each with its slowest tests. */
 // oxlint-disable-next-line import/no-default-export -- vitest loads reporters by their default export
 export default class SlowestFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
-/** Source texts by their path relative to the repository root, such as `src/compose/core.ts`. */
 export type Sources = Readonly<Record<string, string>>;
 
 export function readSources(root: string, folders: readonly string[]): Sources {
@@ -13,7 +12,6 @@ export function readSources(root: string, folders: readonly string[]): Sources {
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 }
 
-/** Returns `path:line text` for every line that matches `pattern` outside the allowed files and folders. */
 export function linesWith(sources: Sources, pattern: RegExp, allowed: readonly string[]): readonly string[] {
   return Object.entries(sources)
     .filter(([path]) => !allowed.some((prefix) => path.startsWith(prefix)))
@@ -50,10 +48,6 @@ function folderOf(path: string): string {
   return first === 'src' ? second : first;
 }
 
-/**
- * Returns import cycles between folders, including type imports, as `a → b → a`. Each starts at its alphabetically
- * first folder.
- */
 export function folderCircles(imports: readonly Import[]): readonly string[] {
   const targets = new Map<string, Set<string>>();
   for (const { from, to } of imports) {
@@ -72,13 +66,11 @@ export function folderCircles(imports: readonly Import[]): readonly string[] {
   return [...circles].toSorted();
 }
 
-/** What a folder may import at run time, and which further folders it may import types from. */
 export interface Allowance {
   readonly runs: readonly string[];
   readonly types?: readonly string[];
 }
 
-/** Returns imports between folders that the table does not allow. A folder without a row may import nothing. */
 export function importsOutside(
   table: Readonly<Record<string, Allowance>>,
   imports: readonly Import[],
@@ -102,7 +94,6 @@ export function vendorCrossings(imports: readonly Import[], vendors: readonly st
     .map(({ from, to }) => `${from} → ${to}`);
 }
 
-/** Matches an upstream path with three or more segments, or an error code such as `InvalidParameter.Size`. */
 const wireFact = /'((?:\/[\w-]+){3,}|[A-Z][a-z]+(?:\.?[A-Z][a-z]+)+)'/g;
 
 export function repeatedWireFacts(sources: Sources): readonly string[] {

@@ -1,4 +1,3 @@
-/** Blocks this process, as if the whole machine had paused. */
 export function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

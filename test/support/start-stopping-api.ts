@@ -8,14 +8,12 @@ import { loadsTypeScript } from './typescript.ts';
 
 export interface StoppingApi {
   readonly child: ChildProcess;
-  /** Resolves once the process has died and all its output has been read. */
   readonly closed: Promise<unknown>;
   readonly url: string;
   readonly lines: string[];
 }
 
 export interface StoppingApiOptions {
-  /** The race point at which the process kills itself. By default it never does. */
   readonly at?: RacePoint;
   readonly aheadMs?: number;
   readonly works?: true;

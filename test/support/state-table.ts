@@ -14,32 +14,33 @@ export function describeStates(): string {
 
 const intro = `# States
 
-This page is for developers and operators. It explains every state of a task, and how each event changes the state. Only \`next\`
-(src/task/next.ts) changes a state. The workflow does what the state asks for, and passes the outcome to \`next\`. This page is
-generated from the code:
-\`UPDATE_DOCS=1 npx vitest run test/task/states-page.test.ts\` writes it, and the same test keeps it in sync. For
-what an operator does in each state, see [operating.md](operating.md).`;
+This page is for developers and operators. After reading it, you know every state of a task, and how each event changes it.
+[operating.md](operating.md) explains what operators do. Only \`next\` (src/task/next.ts) changes a state. The workflow carries out
+the work of each state, and passes the outcome to \`next\`.
+
+\`UPDATE_DOCS=1 npx vitest run test/task/states-page.test.ts\` generates this page. The sample tasks hold
+${formatMicros(newTask().hold)}. An action without a note moves no money.`;
 
 const tableIntro = `## What every event does
 
-The table shows the effect of each event on a task with two channels and no fallback. The event belongs to the task's own attempt
-and comes from the run that began it. A name in a cell is the next state. "noted" means that the event changes the record but not the state, and "–"
-that it changes nothing. The words in italics are refusals: *not_now* (the event does not belong to the state), *over* (the end is decided), *decided* (another process has written
-first), *abandoned* (the creation never became a task).`;
+Each cell is the effect of an event on a task with two channels and no fallback. An event belongs to the task's own attempt, and comes from
+the run that began the attempt. A cell contains the next state, "noted" (only the record changes), "–" (nothing changes), or a refusal: *not_now* (the event does
+not belong to the state), *over* (the end is decided), *decided* (another process has written first), *abandoned* (the creation never
+became a task).`;
 
 const notes: Readonly<Record<StateName, string>> = {
   creating:
-    'The API is creating the task: it takes the hold and starts the workflow. The first event that does not belong to the creation ends this state. If the API process dies, the reconciler abandons the creation.',
+    'The API takes the hold and starts the workflow. The first event that does not belong to the creation ends this state. If the API process dies, the reconciler abandons the creation.',
   queued:
-    'The task waits for a slot at the first channel of its round. Then it is submitted, or the next channel is tried. After the last channel the task pauses.',
+    'The task waits for a slot at the first channel of its round. Then it is submitted, or the next channel is tried. After the last channel, the task pauses.',
   sending:
-    'The request may already have been sent, so nothing else is decided until its outcome is known: the job is accepted, the request is rejected, the response is lost, or the task is queued again. A stop that is requested in the meantime is recorded in the state.',
+    'The request may already have been sent, so nothing else is decided until its outcome is known: the job is accepted, the request is rejected, the response is lost, or the task is queued again. A stop that is requested in the meantime is recorded.',
   pausing:
-    'No channel of the plan accepts the task at the moment. A channel that named a time is not tried before that time. The workflow’s timer begins the next round. Each pause is longer than the last, up to five minutes.',
+    'No channel in the plan accepts the task at the moment. The workflow’s timer begins the next round. Each pause is longer than the last, up to five minutes. A channel that named a time is not tried before that time.',
   searching:
-    'The request may have reached the upstream, and a job may be billed, so it is never resubmitted automatically. The gateway searches the upstream for the marker. If it finds nothing, a task with a pending stop ends. Without a pending stop, an operator is asked.',
+    'The upstream may have received the request and may bill a job, so the task is never resubmitted automatically. The gateway searches the upstream for the marker. If it finds nothing, it ends a task with a pending stop, and asks an operator about any other task.',
   asking:
-    'The search found nothing, or the upstream cannot be searched, so a person is asked. A late response, an operator or the deadline ends this state.',
+    'The search found nothing, or the upstream cannot be searched. A late response, an operator or the deadline ends this state.',
   waiting:
     'The upstream has the job, and polling detects its end. A cancellation, the deadline and an operator’s `fail` lead to `stopping`.',
   stopping:
@@ -47,11 +48,11 @@ const notes: Readonly<Record<StateName, string>> = {
   broken:
     'The upstream repeatedly reported that it does not know the job, so polling has stopped. An operator can resume polling or end the task. If nobody acts, the deadline ends it.',
   ending:
-    'The end of the task is decided. The gateway writes the ledger and then the end of the record, and repeats this until both are written. If the charge is implausible, or cannot be computed or written, an operator is asked to decide. Until both are written, a success at the upstream replaces a failure at the upstream, and an operator’s `fail` replaces a success.',
+    'The outcome is decided. The gateway writes it to the ledger and then to the record. If the charge is implausible, or cannot be computed or written, an operator is asked. Until both are written, a success at the upstream replaces a failure at the upstream, and an operator’s `fail` replaces a success.',
   review:
-    'The end of the task is decided, and a person is asked before it is written, because the charge is implausible or the ledger refuses it. An operator ends the review by accepting the charge, stating other facts, having the task settled again, or failing it. At the deadline the task fails, unless the ledger contradicts even that.',
+    'An operator must decide before the outcome is written, because the charge is implausible or the ledger refuses it. The operator can accept the charge, state other facts, have the task settled again, or fail it. At the deadline the task fails, unless the ledger contradicts even that.',
   ended:
-    'The status, the result and the charge are final. A job that appears later is recorded as a stray, so that operators can cancel it at its upstream. An abandoned creation has also ended: it never became a task, and its record will be removed.',
+    'The status, the result and the charge are final. If a job appears later, it is recorded as a stray, so that operators can cancel it at its upstream. An abandoned creation has also ended: it never became a task, and its record will be removed.',
 };
 
 function section(state: StateName): string {
@@ -59,10 +60,10 @@ function section(state: StateName): string {
   if (sample === undefined) throw new TypeError(`no task is ${state}`);
   const { what, waitsFor, actions } = situation(standingOf(sample));
   const wait = waitsFor === undefined ? '' : ` Waits for: \`${waitsFor}\`.`;
-  const acts = actions.map(
-    ({ name, money }) => `\`${name}\` (${moneyInWords(mapMoney(money, formatMicros))})`,
+  const acts = actions.map(({ name, money }) =>
+    `\`${name}\` (${moneyInWords(mapMoney(money, formatMicros))})`.replace(' (moves no money)', ''),
   );
-  const shown = `A task in this state that holds ${formatMicros(sample.hold)} shows: “${what}”${wait}`;
+  const shown = `Shown as: “${what}”${wait}`;
   const operators = `Operators: ${acts.length === 0 ? 'nothing' : acts.join(', ')}.`;
   return [`## ${state}`, notes[state], shown, operators].join('\n\n');
 }
@@ -77,7 +78,6 @@ function stateTable(): string {
   return table([['', ...tasks.map(([name]) => name)], ...rows]);
 }
 
-/** Flattens samples. Keys are `name`, or `name, variant`. */
 function variants<Item>(
   named: Readonly<Record<string, Readonly<Record<string, Item>>>>,
 ): readonly [string, Item][] {
@@ -138,7 +138,7 @@ const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
 }; // prettier-ignore
 
 /**
- * Sample events by name, in the order in which they can occur. A name has several samples if its variants behave
+ * Sample events by name, in the order in which they can occur. A name has multiple samples if its variants behave
  * differently.
  */
 const sampleEvents: Readonly<Record<EventName, Readonly<Record<string, TaskEvent>>>> = {

@@ -42,12 +42,10 @@ export function withChanges(task: Task, changes: Changes): Task {
   return { ...(Object.fromEntries(entries) as unknown as Task), rev: task.rev + 1 };
 }
 
-/** Returns the task after these events. Throws if an event is refused. */
 export function after(task: Task, ...events: readonly TaskEvent[]): Task {
   return events.reduce((before, event) => stepped(before, event), task);
 }
 
-/** A task expires at its deadline. Every other event happens at `start`. */
 export function timeOf({ deadlineAt }: Task, event: TaskEvent): number {
   return event.kind === 'wanted' && event.stop === 'expire' ? deadlineAt : start;
 }
@@ -58,7 +56,6 @@ export function stepped(task: Task, event: TaskEvent, at = timeOf(task, event)):
   return Object.keys(answer.changes).length === 0 ? task : withChanges(task, answer.changes);
 }
 
-/** Returns the refusal as `<code>: <sentence>`, or undefined if the event is accepted. */
 export function refusal(task: Task, event: TaskEvent, at = timeOf(task, event)): string | undefined {
   const answer: Next = next(task, event, at);
   return answer.ok ? undefined : `${answer.code}: ${answer.message}`;
@@ -68,7 +65,6 @@ type Without<Name extends TaskEvent['kind'], Field extends PropertyKey> = Partia
   Omit<EventOf<Name>, Field | 'kind'>
 >;
 
-/** Builds events, with defaults for fields a test does not care about. */
 export const events = {
   sending: (channel: string, owner = 'run-1', n: number = 1): TaskEvent => ({
     kind: 'sending', candidate: on(channel), owner, marker: `mediary-1-${n}`,

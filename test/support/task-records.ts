@@ -81,12 +81,10 @@ export function taskDriver(tasks: Pick<TaskStore, 'step' | 'look'>) {
     send,
     accept,
     lose,
-    /** Loses the create response of an upstream that cannot report whether it has the job. */
     async ask(id: string): Promise<void> {
       await lose(id);
       await step(id, { kind: 'asked' });
     },
-    /** Records that the job has finished, before anything is charged or published. */
     polled,
     async succeed(id: string, outcome: SucceededOutcome, charge = 1n, traceId?: string): Promise<void> {
       await polled(id, outcome, traceId);

@@ -10,7 +10,6 @@ import type { TaskStore } from '../../src/store/tasks.ts';
 import type { TaskPort } from '../../src/commands/task-port.ts';
 import { taskDriver } from './task-records.ts';
 
-/** A task port that immediately does what callers can see of a workflow: begins a task, and cancels it. */
 export interface TestPort extends TaskPort {
   readonly started: TaskInput[];
   readonly woken: string[];
@@ -18,15 +17,12 @@ export interface TestPort extends TaskPort {
   readonly redelivered: string[];
   readonly found: Map<string, readonly string[]>;
   pageMax: number;
-  /** The state of every task, as far as it determines which actions are possible. */
   situation: StateName;
   readonly situations: Map<string, StateName>;
   failStart: Error | undefined;
-  /** If set, `unpolledQueues` throws this error. */
   notReady: Error | undefined;
   unpolled: readonly string[];
   refuseCancel: boolean;
-  /** If set, `cancel` takes effect and then throws this error. */
   loseCancelAnswer: Error | undefined;
 }
 

@@ -45,14 +45,12 @@ export const attendedYaml = `${testYaml}      hold: { review_above: "3" }
 
 const arkChannel = /^ {2}- id: ark\n(?: {4}.*\n)+/m.exec(testYaml)?.[0] ?? '';
 
-/** Like `testYaml`, but the model has two channels: `ark`, which is preferred, and `spare`. */
 export const twoChannelsYaml = testYaml.replace(
   arkChannel,
   arkChannel.replace('- id: ark', '- id: ark\n    priority: 10') +
     arkChannel.replace('- id: ark', '- id: spare'),
 );
 
-/** Like `testYaml`, plus a second model of the same upstream that usually takes `expectedSeconds`. */
 export function testYamlWith(model: string, expectedSeconds: number): string {
   const usual = testYaml.slice(testYaml.indexOf('  - id: seedance'));
   const mapped = `models: { ${model}: { upstream: dreamina-seedance-2-0-260128 }, seedance:`;

@@ -6,14 +6,12 @@ const unheard: string[] = [];
 const runtimeFrame = /\(?node:/;
 const ownFolders = ['test', 'workshop'].map((folder) => join(import.meta.dirname, '../..', folder, '/'));
 
-/** Records a test's socket or request if it closes without an error listener. */
 function watch(name: string, emitter: EventEmitter): void {
   // Creating the error is cheap: V8 formats the stack only when it is read.
   const opened = new Error(name);
   emitter.once('close', () => {
     if (emitter.listenerCount('error') > 0) return;
     const stack = opened.stack ?? '';
-    // A request handles the errors of its own socket.
     if (name === 'socket' && stack.includes('node:_http_')) return;
     const [, ...frames] = stack.split('\n').filter((line) => !runtimeFrame.test(line));
     const caller = frames.find((line) => !line.includes('unheard-errors.ts'));

@@ -32,14 +32,11 @@ import {
   timeOf,
 } from '../support/task-model.ts';
 
-/** Invariants that hold after every event, whatever happens to a task and in whatever order. */
-
-/** The outcome of a submission whose response already contains the result. */
 const made = { kind: 'succeeded', items: [], facts: {} } as const;
 const channels = ['a', 'b', 'c'] as const;
 const owners = ['run-1', 'run-2'] as const;
 
-/** One step of a walk. If `aimed`, the event fits the task's current state, otherwise it is arbitrary. */
+/** A step of a walk. If `aimed`, the event fits the task's current state. Otherwise it is arbitrary. */
 interface Move {
   readonly kind: TaskEvent['kind'];
   readonly aimed: boolean;
@@ -48,7 +45,6 @@ interface Move {
   readonly waitMs: number;
 }
 
-/** Events that end the walk are rare. Events that lead deep into it are frequent. */
 const weights: Readonly<Record<Move['kind'], number>> = {
   sending: 14, accepted: 8, not_accepted: 12, rejected: 2, lost: 5, asked: 2, resumed: 7, skipped: 2, polled: 4,
   broken: 2, wanted: 2, stopped: 2, unstoppable: 2, adopted: 3, undone: 3, resubmitted: 4, completed: 1, extended: 1,
@@ -211,12 +207,10 @@ function walk(task: Task, moves: readonly Move[], see: (task: Task) => void = ()
   }
 }
 
-/** Returns a wait, as a worker records it before it sends anything. */
 function noteOf({ pick, flags }: Move): NewWait {
   return { cause: of(waitReasons, pick), channel: of(channels, flags), ahead: pick };
 }
 
-/** Checks that waits explain the task's whole life, with gaps of at most two seconds. */
 function expectExplained(task: Task, now: number): void {
   let explained = task.createdAt;
   for (const span of waitsOf(task)) {
@@ -330,7 +324,6 @@ function expectRecord(task: Task, { jobs }: Memory): void {
   expect(plan.candidates.length).toBeGreaterThan(0);
 }
 
-/** Checks that an operator can finish every unfinished task as the table of actions says. */
 function expectWayOut(task: Task, now: number): void {
   const { state } = task;
   if (!isUnfinished(state)) return;
@@ -349,7 +342,7 @@ function expectWayOut(task: Task, now: number): void {
   for (const failed of afterFail(task, now)) {
     expect(failed.state).toMatchObject({ at: 'ending', ending: { kind: 'failed' } });
   }
-  // If the end could not be written and an operator is asked again, the same action must still finish the task.
+  // If the task's end could not be written and an operator is asked again, the same action must still finish the task.
   const unwritten = { ...events.reviewed('unreleased') };
   for (const failed of afterFail(task, now)) {
     const asked = refusal(failed, unwritten, now) === undefined ? stepped(failed, unwritten, now) : failed;
@@ -358,7 +351,6 @@ function expectWayOut(task: Task, now: number): void {
   }
 }
 
-/** Returns the task after an operator's `fail`, once for each response that it may still be waiting for. */
 function afterFail(task: Task, now: number): readonly Task[] {
   const failed = stepped(task, events.wanted('fail'), now);
   if (failed.state.at === 'ending') return [failed];

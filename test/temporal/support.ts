@@ -14,7 +14,6 @@ export interface TemporalWorld {
   readonly client: Client;
   readonly queuePrefix: string;
   readonly port: TaskPort;
-  /** Starts a workflow. All are terminated after the file's tests. */
   start(change?: Partial<TaskInput>): Promise<TaskInput>;
 }
 

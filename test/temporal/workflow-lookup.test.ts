@@ -12,8 +12,6 @@ async function all(ids: AsyncIterable<string>): Promise<string[]> {
   return found.toSorted();
 }
 
-/** These tests poll, because the visibility store lags behind. */
-
 it('distinguishes running workflows from those that ended and those that never were', async () => {
   const running = await world.start();
   const ended = await world.start();

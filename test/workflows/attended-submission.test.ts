@@ -224,7 +224,7 @@ describe('a wait', () => {
     };
     const task = await tasks.start({}, { plan: { candidates: [both[0]], fallback: fallback as never } });
     await task.called('wait job-1');
-    // As if the upstream's callback had reached another worker.
+    // Simulates an upstream callback that reached another worker.
     const failure = { class: 'internal' } as const;
     const outcome = { kind: 'failed', code: 'broke', message: 'it broke', failure } as const;
     await tasks.records.step(task.id, { kind: 'polled', n: 1, job: 'job-1', outcome, unbilled: true });

@@ -142,7 +142,6 @@ it('every action refuses invalid input with a sentence, without a trace', async 
       { reason: 'r' },
       { reason: 5, by: 'a' },
     ]) {
-      // This would be the caller's own cancellation.
       if (name === 'cancel' && given === 'nothing') continue;
       const update = uncrossed((updateId) =>
         given === 'nothing'
@@ -409,7 +408,6 @@ it('a cancellation by an operator is recorded, and a caller’s is not', async (
   await task.act('fail');
 });
 
-/** The local activities of a task and of its operators run concurrently. */
 it('a task whose writes are slow can be continued by another worker after each act', async () => {
   const task = await inSituation('asking');
   tasks.upstream.writeMs = 300;

@@ -6,7 +6,6 @@ import type { TaskInput } from '../../src/task/input.ts';
 import { updateOf } from '../../src/store/task-document.ts';
 import type { Stepped } from '../../src/store/task-steps.ts';
 
-/** Records of simulated tasks, kept in memory. Only the real `next` changes them. */
 export class PlayedRecords {
   private readonly tasks = new Map<string, Task>();
   readonly changes = new Map<string, string[]>();
@@ -40,7 +39,6 @@ export class PlayedRecords {
     return task;
   }
 
-  /** Changes a record as if another process had done so, as a shortcut to a situation. */
   put(id: string, changes: Partial<Task>): void {
     this.tasks.set(id, { ...this.of(id), ...changes, rev: this.of(id).rev + 1 });
   }

@@ -33,12 +33,10 @@ export interface PlayedTask {
   readonly id: string;
   readonly handle: WorkflowHandle;
   record(): Task;
-  /** The task's calls to the outside world, in order. */
   calls(): readonly string[];
   reaches(at: StateName): Promise<void>;
   called(call: string, times?: number): Promise<void>;
   act(name: RunningActionName, input?: unknown): Promise<ActionResult>;
-  /** Performs the action, without a dry run, and returns its message. */
   did(name: RunningActionName, input?: unknown): Promise<Said>;
   cancel(): Promise<{ readonly cancelled: true } | { readonly cancelled: false; readonly message: string }>;
   refusal(name: RunningActionName, input?: unknown): Promise<string>;
@@ -47,9 +45,7 @@ export interface PlayedTask {
   end(): Promise<unknown>;
   events(): Promise<NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>>;
   failedWorkflowTasks(): Promise<readonly string[]>;
-  /** Returns why a restarted worker could not continue the task, or undefined if it could. */
   replayError(): Promise<string | undefined>;
-  /** Starts a new run from the event with this id, as an operator does who resets a workflow. */
   reset(eventId: number): Promise<PlayedTask>;
 }
 
@@ -57,7 +53,7 @@ const grpcCrossed = 9;
 const repeatAfterMs = 50;
 
 /**
- * Repeats an update under the same id, as the task client does, if the server discarded the workflow task that the
+ * Repeats an update under the same id, as the task client does if the server discarded the workflow task that the
  * update met.
  */
 export async function uncrossed<Result>(update: (updateId: string) => Promise<Result>): Promise<Result> {
@@ -126,7 +122,6 @@ export function usePlayedTasks(): PlayedTasks {
     };
   });
   afterAll(async () => {
-    // A worker continues a task from its history after a restart, or once its cache has evicted the task.
     try {
       for (const task of started) {
         expect({ task: task.id, error: await task.replayError() }).toEqual({

@@ -39,18 +39,16 @@ export type JobEnd =
   | { readonly kind: 'failed'; readonly class?: FailureClass }
   | { readonly kind: 'broken' };
 
-/** How the outside world behaves. Each test sets only what it needs. */
 export interface Upstream {
-  /** Called before each request. If `gate` throws, the request is not sent. */
   gate(submit: SubmitInput): Promise<void>;
   submit(submit: SubmitInput, post: number): Promise<SubmitAnswer>;
   wait(job: string, wait: number): Promise<JobEnd>;
-  /** Answers a single poll: how the job ended, or undefined while it is running. */
+  /** Answers a single poll. Resolves with how the job ended, or with undefined while the job is running. */
   status(job: string): Promise<JobEnd | undefined>;
   cancel(job: string): Promise<'cancelled' | 'refused'>;
   /**
-   * Searches for a lost job. Resolves with undefined if there is no job yet. Undefined if the upstream cannot be
-   * searched.
+   * Searches for a lost job. Resolves with undefined if there is no job yet. The function itself is undefined if the
+   * upstream cannot be searched.
    */
   find?: (task: string) => Promise<string | undefined>;
   /** The charge to be reviewed, in micro-units. If undefined, no operator is asked. */
@@ -58,13 +56,11 @@ export interface Upstream {
   /** Jobs that exist at the upstream, for operators who name one. */
   readonly known: string[];
   callback: FirstCallback;
-  /** The outcome of a request to run an activity immediately. */
   woken: Woken;
   configured: readonly string[];
   isTimeRight: boolean;
   isForgotten: boolean;
   writeMs: number;
-  /** Called after an action has been written and before its response is sent. */
   acted(): Promise<void>;
 }
 
@@ -115,7 +111,6 @@ export interface PlayedActivities {
 
 const facts = { durationSeconds: 5 };
 
-/** Simulated activities. The real `next` decides each change of a record. */
 export function playActivities(upstream: () => Upstream): PlayedActivities {
   const records = new PlayedRecords();
   const calls = new Map<string, string[]>();

@@ -4,8 +4,6 @@ import type { PlayedTask } from './played-tasks.ts';
 import { asks, later } from './played-upstream.ts';
 import type { Upstream } from './played-upstream.ts';
 
-/** A workflow that is reset must continue from the record and submit nothing twice. */
-
 const tasks = usePlayedTasks();
 const workflowTaskCompleted = 7;
 

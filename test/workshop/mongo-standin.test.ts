@@ -18,7 +18,7 @@ beforeAll(async () => {
   mongo = await startMongo({ dir: directory });
   client = new MongoClient(mongo.uri, {
     useBigInt64: true,
-    // The stores use this write concern. On every MongoDB, only what a majority has in its journal survives kill -9.
+    // The stores use this write concern. On any MongoDB, only what a majority has in its journal survives kill -9.
     writeConcern: { w: 'majority', journal: true, wtimeoutMS: 10_000 },
   });
 });

@@ -20,7 +20,6 @@ const address = 'https://code.example/team/mediary';
 let directory: string;
 let tarball: string;
 
-/** Returns the variables of an unconfigured shell, with this Node version on its PATH. */
 function environment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const { PATH = '', HOME, ...rest } = process.env;
   // npm needs these variables to reach its registry.

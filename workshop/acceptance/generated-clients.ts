@@ -9,8 +9,6 @@ import { installFromPypi } from '../pypi-venv.ts';
 import { typescriptClient } from './generated-client.ts';
 import type { Deployment } from './python-clients.ts';
 
-/** Clients generated from a running gateway's OpenAPI document. These functions throw if a client fails. */
-
 export function generateTypescript(deployment: Deployment): Promise<void> {
   return inFolder(deployment, (run) => {
     const packages = ['typescript@5.9.3', '@types/node@20.19.43', 'tsx@4.23.15'];
@@ -55,7 +53,6 @@ const compilerOptions = {
 
 type Run = (program: string, args: readonly string[], environment?: NodeJS.ProcessEnv) => void;
 
-/** Runs `work` in a temporary folder that contains the document and the TypeScript client's files. */
 async function inFolder({ url }: Deployment, work: (run: Run, folder: string) => void): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'mediary-generated-clients-'));
   const files = {

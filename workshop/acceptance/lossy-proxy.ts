@@ -4,9 +4,8 @@ import { request as httpsRequest } from 'node:https';
 import { listen } from '../../test/support/listen.ts';
 
 export interface Loss {
-  /** Resolves when the proxy may close the connection to the target. By default, when the response arrives. */
+  /** Resolves when the proxy may close the connection to the target. Defaults to when the response arrives. */
   readonly when?: Promise<void>;
-  /** The status that the client receives. If undefined, the client's connection breaks. */
   readonly status?: number;
   /** Reads the whole response first, so the target cannot notice the loss. */
   readonly isRead?: boolean;
@@ -64,11 +63,15 @@ function forward(request: IncomingMessage, url: string): Onward {
     onward.on('error', reject);
   });
   request.pipe(onward);
-  // Closing the connection would only reset it if an unread response had already arrived, which depends on timing.
+  // Whether closing the connection would reset it depends on timing: it would if an unread response had already
+  // arrived. Always reset.
   return { answer, cut: () => void (onward.socket?.resetAndDestroy() ?? onward.destroy()) };
 }
 
-/** Unless the response was read, also breaks the connection to the target, which then notices the loss. */
+/**
+ * Makes the client lose the response. Unless the response was read, also breaks the connection to the target, which
+ * then notices the loss.
+ */
 async function lose(onward: Onward, response: ServerResponse, loss: Loss = {}): Promise<void> {
   const { when, status, isRead } = loss;
   onward.answer.catch(() => undefined);

@@ -8,7 +8,6 @@ import { askFor } from '../stand/http.ts';
 import { startLossyProxy, type LossyProxy } from './lossy-proxy.ts';
 
 export interface Deployment {
-  /** The address without /v1. */
   readonly url: string;
   readonly key: string;
   readonly model: string;
@@ -79,7 +78,6 @@ function addressFor(check: string, { url }: Deployment, proxy: LossyProxy): stri
   return check === 'timeout' ? proxy.silentUrl : `${url}/v1`;
 }
 
-/** Runs a check. Returns the last lines of the client's output if the check fails. */
 async function runCheck(
   python: string,
   { module, id }: Check,

@@ -48,7 +48,6 @@ export async function benchCreate(options: BenchOptions, stand: Stand): Promise<
   const limit = limitSubject(stand, gateway);
   const measured = await measureInTurns(stand, rounds, {
     subjects: [limit, createSubject('long', gateway)],
-    // Warm up with tasks that finish. Otherwise the worker would poll them during the first slices.
     warmUp: [limit, createSubject('short', gateway)],
   });
   await gateway.close();
@@ -75,9 +74,7 @@ function limitSubject({ temporal }: Stand, { db }: BenchGateway): Subject {
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
         });
       },
-      /** Waits for the backlog, because workflows start faster than one worker runs them. */
       async close() {
-        // The list of open workflows lags by up to a second.
         await delay(settleMs);
         const open = `TaskQueue = "${emptyQueue}" AND ExecutionStatus = "Running"`;
         const isEmpty = async () => (await temporal.workflow.count(open)).count === 0;

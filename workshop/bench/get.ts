@@ -13,7 +13,6 @@ import { ask } from '../stand/http.ts';
  */
 
 const goalShare = 0.75;
-/** How long a list of 50 tasks may take, as a multiple of a GET. */
 const listTimesMax = 3;
 const listed = 50;
 const usual = { rounds: 5, connections: [1, 16, 64], countMax: 400_000 };

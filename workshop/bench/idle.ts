@@ -8,7 +8,6 @@ import { measureCpu, usageOf } from './support/usage.ts';
 
 const ours = ['api', 'worker'] as const;
 const processes = [...ours, 'temporal', 'mongodb'] as const;
-/** By then, startup is complete and the MongoDB driver has opened its connections. */
 const settleSeconds = 30;
 const goals = {
   'API and worker, CPU': { limit: 2, unit: '% of a core' },

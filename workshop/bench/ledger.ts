@@ -72,7 +72,7 @@ export async function benchLedger(options: BenchOptions, stand: Stand): Promise<
   };
 }
 
-/** Runs each subject once. The first round lets the server compile its code and is discarded. */
+/** The first round is discarded, because the server is still compiling its code. */
 async function turn(
   common: Pick<LedgerOrder, 'uri' | 'seconds' | 'entries'>,
   measured: ReadonlyMap<string, Measured[]> | undefined,
@@ -152,7 +152,6 @@ interface Verified {
   readonly entries: number;
   readonly seconds: number;
   readonly violations: number;
-  /** The peak memory of the gateway process that runs the verification. */
   readonly peakBytes: number;
   readonly cpu: Readonly<Record<string, number>>;
 }

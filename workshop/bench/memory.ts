@@ -56,7 +56,6 @@ export async function benchMemory(options: BenchOptions, stand: Stand): Promise<
   };
 }
 
-/** Returns the uncompressed bytes that a finished task leaves in each collection, without indexes. */
 async function storedRows(gateway: BenchGateway): Promise<Row[]> {
   const creates = openCreates(gateway, 1);
   const short = JSON.parse(gateway.videoBody('short')) as { prompt: string };

@@ -10,14 +10,13 @@ import type { BenchOptions } from './support/options.ts';
 import { short, type Goal, type Report, type Row } from './support/report.ts';
 
 /**
- * Measures how late callers learn that a render has finished, and how many upstream requests that takes, with many
+ * Measures how long after a render's end callers learn of it, and how many upstream requests that takes, with many
  * tasks in flight at an upstream that lists jobs and at one that does not. Then measures the end of an outage. Render
  * times are spread evenly within ± 20 % of a middle value. The gateway has already seen some renders of that kind.
  */
 
 const middleRenderSeconds = 40;
 const learnedTasks = 30;
-/** Render times are written in batches, and every process reads them from time to time. */
 const learningMs = 20_000;
 
 interface Waited {
@@ -27,7 +26,6 @@ interface Waited {
   /** Sorted milliseconds from the end of the upstream's job to the projection, and to the callback's response. */
   readonly projection: readonly number[];
   readonly callback: readonly number[];
-  /** The same times as fractions of each render's duration. */
   readonly shares: readonly number[];
   readonly requests: number;
   readonly requestsPerSecondMax: number;

@@ -23,7 +23,6 @@ type CommandName = keyof typeof commands;
 
 interface LocalStart {
   readonly seconds: number;
-  /** CPU time until the first 200, by process. `start` is the process that starts the others. */
   readonly cpuMs: Readonly<Record<string, number>>;
 }
 

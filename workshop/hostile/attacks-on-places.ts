@@ -36,7 +36,6 @@ const guessAttacks: readonly Attack[] = [
 
 const slowReaders = 800;
 
-/** Uses every connection without a key, requests a large public file on each, and reads nothing. */
 const slowReadersAttack: Attack = {
   name: `slow readers of a public file, ${slowReaders} connections`,
   hasBodies: false,
@@ -96,7 +95,6 @@ const hangingCallbacks: Attack = {
 
 const listed = ['/v1/videos/generations?limit=100', '/v1/usage', '/v1/files?limit=100', '/v1/statement'];
 
-/** Requests everything that reads many documents, on more connections than the pool has. */
 const lists: Attack = {
   name: 'lists and usage of an account, 120 connections',
   hasBodies: false,
@@ -116,7 +114,6 @@ const lists: Attack = {
   ],
 };
 
-/** Attacks on resources that callers share: connections, media threads, callback slots, address limits. */
 export const attacksOnPlaces: readonly Attack[] = [
   ...guessAttacks,
   slowReadersAttack,

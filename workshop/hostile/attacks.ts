@@ -58,7 +58,6 @@ const corpusAttacks: readonly Attack[] = [
   ...either.map(corpusDrip),
 ];
 
-/** Yields as many spaces as the route accepts, and then nothing more. */
 function* unendingBytes(request: WireRequest, bytes: number): Generator<Buffer> {
   const body = { ...request, pieces: () => [Buffer.alloc(bytes, ' ')] };
   const pieces = [...wireOf(body, 'bytes')];
@@ -113,7 +112,6 @@ const byteAttacks: readonly Attack[] = [
 interface Pipelined {
   readonly request: (scene: Scene) => WireRequest;
   readonly connections: number;
-  /** Defaults to 4 MiB. */
   readonly bytes?: number;
   readonly reads?: boolean;
 }
@@ -150,7 +148,7 @@ const pipelinedAttacks: readonly Attack[] = [
   }),
 ];
 
-/** The sizes these bodies announce, which add up to what the process accepts for all bodies. */
+/** The sizes that these bodies announce. They add up to what the process accepts for all bodies. */
 const announcedMebibytes = [64, 16];
 const uploadBytesPerSecond = 9_000;
 
@@ -199,7 +197,6 @@ const headers: Attack = {
 
 const spaces = Buffer.alloc(mebibyte - kibibyte, ' ');
 
-/** Sends more data than the service can keep in memory before it has identified the caller. */
 const creates: Attack = {
   name: 'create of 1 MiB, 400 connections, key',
   hasBodies: true,

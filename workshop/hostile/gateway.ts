@@ -5,14 +5,13 @@ import type { ChildServer } from '../../src/local/servers/process.ts';
 import { startGateway, startImageUpstream, type StandGateway } from '../stand/gateway.ts';
 import type { Stand } from '../stand/stand.ts';
 
-/** The attacked gateway. It runs as in production, but entirely on this machine. */
 export interface HostileGateway extends Omit<StandGateway, 'api'> {
   api(): ProbedProcess & Pick<ChildServer, 'exited'>;
 }
 
 const heapMegabytes = 640;
 const renderSeconds = 0.2;
-/** So few that an attacker can try to take them all. */
+/** Low enough for an attacker to try to take every connection. */
 const connectionsMax = 512;
 
 const yaml = `

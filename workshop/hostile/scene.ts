@@ -3,7 +3,6 @@ import { shootOn } from '../../test/support/hostile-wire.ts';
 import type { Framing, WireConnection, WireRequest } from '../../test/support/hostile-wire.ts';
 import type { Random } from '../stand/random.ts';
 
-/** An attacker's account with its two keys, and connections that close when the attack's time is up. */
 export interface Scene {
   readonly keys: readonly string[];
   readonly random: Random;
@@ -13,13 +12,11 @@ export interface Scene {
 
 export interface Attack {
   readonly name: string;
-  /** Whether the service may keep the attackers' bodies in memory during the attack. */
   readonly hasBodies: boolean;
-  /** Only set if the attackers and the victim share an address, as behind a proxy. */
+  /** Set only if the attackers and the victim share an address, as they would behind a proxy. */
   readonly isFromVictimsAddress?: true;
-  /** The minimum duration in seconds. A shorter attack has no visible effect. */
+  /** In seconds. A shorter attack has no visible effect. */
   readonly secondsLeast?: number;
-  /** Run one after the other, each for its share of the time. */
   readonly parts: readonly ((scene: Scene) => Promise<void>)[];
 }
 
@@ -29,7 +26,6 @@ export const answeredWithinMs = 30_000;
 const repeatAfterMs = 5;
 export const dripEveryMs = 50;
 
-/** Repeats an action on this many connections. `lane` is the connection's number. */
 export async function onLanes(
   { signal }: Scene,
   lanes: number,

@@ -7,20 +7,16 @@ export interface Outcome {
   readonly statuses: Readonly<Record<string, number>>;
   readonly victim: VictimReport;
   readonly alone: VictimReport;
-  /** Undefined if the process has written no measurement since the attack began. */
   readonly probe: Probe | undefined;
-  /** How the process died, or why it was killed. Undefined if it is alive. */
   readonly end?: string;
 }
 
 const mebibyte = 1024 * 1024;
 const stallMsMax = 50;
-/** The victim's worst response may take this many times as long as its worst without an attack. */
 const slowerMax = 3;
 const growthBytesMax = 100 * mebibyte;
 /** The limit on callers' bodies in memory: the default of BODIES_BYTES_MAX. */
 const bodiesBytesMax = 160 * mebibyte;
-/** The documented response of a service that is full. */
 const allowedServerError = '503';
 
 export function problemsOf(outcome: Outcome, isStrict: boolean): readonly string[] {

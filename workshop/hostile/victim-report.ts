@@ -1,9 +1,7 @@
 import { z } from 'zod';
 
 export const victimReport = z.object({
-  /** The longest time in milliseconds from a create to its callback, including the render. */
   callbackMs: z.number(),
-  /** The slowest failed response or, if none failed, the slowest response. Status 0 means no response. */
   worst: z.object({ what: z.string(), status: z.number(), ms: z.number() }),
   refused: z.number(),
   answered: z.number(),

@@ -69,7 +69,6 @@ async function openReceiver(): Promise<Receiver> {
 function begin(given: Begin, callbacks: Receiver) {
   const ended = new AbortController();
   const body = JSON.stringify({ ...small, metadata: { callback_url: callbacks.url } });
-  /** When tasks whose callback has not arrived yet were created, by task id. */
   const owed = new Map<string, number>();
   callbacks.hear = (task) => {
     const since = owed.get(task);
@@ -131,7 +130,6 @@ function createdId(text: string): string | undefined {
 
 interface Answer {
   readonly what: string;
-  /** 0 if there was no response. */
   readonly status: number;
   readonly ms: number;
   readonly text: string;
@@ -141,12 +139,10 @@ interface Asked {
   readonly what: string;
   readonly path: string;
   readonly text?: string;
-  /** A form with the boundary x. Replaces `text`. */
   readonly form?: Buffer;
   readonly token?: string;
 }
 
-/** How long this process itself was blocked in total, in milliseconds. */
 let stoodStillMs = 0;
 let lastTurn = performance.now();
 const turnEveryMs = 5;

@@ -5,11 +5,8 @@ import { z } from 'zod';
 /** A promise to remove from the code, and the tests that must notice. Paths are relative to the repository root. */
 export interface Mutant {
   readonly file: string;
-  /** The only files to run. At least one test must fail. */
   readonly tests: readonly string[];
-  /** The promise that this change breaks. No two mutants have the same sentence. */
   readonly breaks: string;
-  /** The text to replace, which occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
 }
@@ -20,7 +17,6 @@ const groups = z.array(
   z.strictObject({ file: z.string(), tests: z.array(z.string()).min(1), mutants: z.array(change).min(1) }),
 );
 
-/** Reads the mutants from all YAML files in this folder. Each is applied alone. */
 export function readMutants(): readonly Mutant[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
   return files

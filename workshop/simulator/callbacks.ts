@@ -37,7 +37,6 @@ export class CallbackSender {
     this.#report = report;
   }
 
-  /** Resolves when the callback has been acknowledged or abandoned. */
   async deliver(delivery: Delivery): Promise<void> {
     for (let attempt = 1; attempt <= attemptsMax && !this.#closed; attempt += 1) {
       if (await this.#limited(() => this.#post(delivery))) {
@@ -50,7 +49,6 @@ export class CallbackSender {
     this.#report(`callback abandoned after ${attemptsMax} attempts`);
   }
 
-  /** Makes one request without retries. Resolves with the JSON of a 200, or with undefined. */
   async ask(url: string, body: string, timeoutMs: number): Promise<unknown> {
     try {
       const response = await this.#send(url, { body, timeoutMs });
@@ -87,7 +85,7 @@ export class CallbackSender {
       dispatcher: this.#agent,
       headers: { 'content-type': 'application/json', 'user-agent': 'simulator', ...headers },
       body,
-      // Undici counts these timeouts in ticks of its own timer, so a frozen machine does not make callbacks fail.
+      // Undici counts these timeouts in ticks of its own timer, so callbacks do not fail when the machine freezes.
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     });

@@ -1,4 +1,3 @@
-/** Returns milliseconds since 1970. */
 export type Now = () => number;
 
 interface Entry {
@@ -6,14 +5,11 @@ interface Entry {
   readonly run: () => void;
 }
 
-/** The longest sleep between checks of the clock, because an injected clock may jump. */
 const lookEveryMsMax = 1000;
 
-/** The simulator's time. Advancing it runs everything that has become due. One timer serves all entries. */
 export class Clock {
   readonly #base: Now;
   #aheadMs = 0;
-  /** Sorted by due time, latest first. */
   #entries: Entry[] = [];
   #timer: NodeJS.Timeout | undefined;
   #timerDue = Number.POSITIVE_INFINITY;
@@ -61,7 +57,6 @@ export class Clock {
   }
 }
 
-/** Returns the insertion index. Of two entries with the same due time, the newer runs later. */
 function placeOf(entries: readonly Entry[], due: number): number {
   let [from, to] = [0, entries.length];
   while (from < to) {

@@ -12,22 +12,18 @@ export interface TaskSummary {
   readonly model: string;
   readonly prompt: string;
   readonly phase: Phase;
-  /** In Unix seconds. */
   readonly created_at: number;
 }
 
-/** Controls the simulator, for a test or an operator. The same calls are HTTP routes under `/_control`. */
 export interface Control {
   addFault(rule: FaultRule): void;
   faults(): readonly FaultRule[];
   clearFaults(): void;
   stats(): Counts & { readonly tasks: number };
-  /** Counts create requests whose prompt contains `part`: those that arrived, and those that were accepted. */
   submissions(part: string): PromptCounts;
   tasks(part?: string): readonly TaskSummary[];
   setRenderSeconds(seconds: number): void;
   advance(seconds: number): void;
-  /** Discards tasks, faults and counts. */
   reset(): void;
 }
 
@@ -84,10 +80,6 @@ const ruleSchema = z.object({
   times: z.int().min(1).optional(),
 });
 
-/**
- * The control routes. An action may return the response body. The query parameter `prompt` selects prompts that contain
- * its value.
- */
 const routes: Readonly<
   Record<string, (control: Control, body: unknown, prompt: string | null) => object | void>
 > = {

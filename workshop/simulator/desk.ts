@@ -9,14 +9,13 @@ import type { Mistake, Reply, WireError, WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
 /**
- * The dialect's error for each problem. Leave out `moderated` if the vendor accepts any text and inspects it when the
- * job runs. The fault `moderation` then fails the task, like `moderation-in-task=input`.
+ * The dialect's error for each problem. `moderated` is undefined if the vendor accepts any text and inspects it when
+ * the job runs. The fault `moderation` then fails the task, like `moderation-in-task=input`.
  */
 export type Problems = Readonly<Record<Exclude<Problem, 'moderated'>, WireError>> & {
   readonly moderated?: WireError;
 };
 
-/** A request that a route accepted. `id` is the decoded value of the route's `:id`, or '' if the route has none. */
 export interface Call {
   readonly request: WireRequest;
   readonly id: string;
@@ -29,35 +28,25 @@ export interface Format<Detail extends Rendered> {
   readonly prefix: string;
   readonly problems: Problems;
   readonly mistake: (mistake: Mistake) => WireError;
-  /** Maps routes such as `GET /tasks/:id` to handlers, which may throw a WireError at any point. */
   readonly routes: (desk: Desk<Detail>) => Readonly<Record<string, Handler>>;
-  /** The response to a method and path that the vendor lacks. Defaults to `not-found`. */
   readonly noSuchRoute?: (request: WireRequest) => WireError;
-  /** Reads the caller's key. Defaults to `Authorization: Bearer`. */
   readonly keyOf?: (request: WireRequest, world: World) => string | undefined;
   readonly finish?: (reply: Reply) => Reply;
   /** How long a finished record can be queried, in milliseconds. Defaults to 7 days. */
   readonly keptMs?: number;
-  /** How long any record can be queried, whatever its state. Unlimited by default. */
   readonly knownForMs?: number;
   /** How long an unfinished job may exist before it expires, in milliseconds. Defaults to 2 days. */
   readonly expiresAfterMs?: number;
-  /**
-   * The body sent to the task's callback address at each status change. Undefined if the vendor does not report the
-   * change.
-   */
   readonly callbackBody?: (job: Job<Detail>) => unknown;
   /** Only set if the vendor signs callbacks with the account's or the task's secret. */
   readonly callbackHeaders?: (body: string, job: Job<Detail>) => Readonly<Record<string, string>>;
 }
 
-/** A create request as it arrived. Faults are read from these texts before the request is validated. */
 export interface Asked {
   readonly model: string;
   readonly prompt: string;
   /** An end-user id, which may also contain faults. */
   readonly endUser?: string;
-  /** Replaces the dialect's own error for moderated content. */
   readonly moderated?: WireError;
 }
 
@@ -82,7 +71,6 @@ type Subject<Detail extends Rendered> =
 const dayMs = 86_400_000;
 const countedAs = { poll: 'gets', list: 'lists', delete: 'deletes', media: 'media' } as const;
 
-/** The entry point for every request of a dialect. Counts exchanges and applies their faults. */
 export class Desk<Detail extends Rendered> {
   readonly world: World;
   readonly #format: Format<Detail>;
@@ -106,7 +94,6 @@ export class Desk<Detail extends Rendered> {
     return check(schema, parseJson(body), this.#format.mistake);
   }
 
-  /** Runs `act` unless a fault refuses the create. Faults come from the model, the prompt, the header or a rule. */
   create(
     request: WireRequest,
     asked: Asked,
@@ -148,7 +135,6 @@ export class Desk<Detail extends Rendered> {
     return this.#seen(task);
   }
 
-  /** Renders pictures that the response returns immediately. Their content may still be refused. */
   async paint(submission: Submission, order: Order<Detail>, refused?: WireError): Promise<Job<Detail>> {
     const { faults } = submission;
     const seconds = this.world.paintSeconds(faults);
@@ -195,7 +181,6 @@ export class Desk<Detail extends Rendered> {
       .filter((job) => !this.#isLost(job));
   }
 
-  /** Whether the account, or one of its models, already has this many jobs in flight. */
   isFull(most: number, model?: string): boolean {
     const inFlight = this.newestFirst().filter(
       (job) => !job.isOver && (model === undefined || job.model === model),
@@ -217,7 +202,6 @@ export class Desk<Detail extends Rendered> {
     this.#store.remove(id);
   }
 
-  /** Responds to a request about a single job. `missing` replaces the dialect's 404. */
   about(
     stage: 'poll' | 'delete' | 'media',
     subject: Subject<Detail>,
@@ -234,7 +218,6 @@ export class Desk<Detail extends Rendered> {
     return (call) => this.about('poll', call, (job) => json(200, present(job)));
   }
 
-  /** Responds to a request about multiple jobs. `named` are those whose ids the caller sent. */
   list(
     { request }: Call,
     named: readonly Job<Detail>[],
@@ -243,7 +226,6 @@ export class Desk<Detail extends Rendered> {
     return this.#later({ stage: 'list', request }, named, answer);
   }
 
-  /** Handles any request after the create, and applies the faults of its stage and its jobs. */
   #later(
     exchange: { readonly stage: keyof typeof countedAs; readonly request: WireRequest },
     jobs: readonly Job<Detail>[],

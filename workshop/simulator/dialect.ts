@@ -3,7 +3,6 @@ import type { Rendered } from './job.ts';
 import { bearerToken, WireError, type Reply, type WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
-/** A provider's wire format, for everything below `prefix`. */
 export interface Dialect {
   readonly name: string;
   readonly prefix: string;
@@ -12,7 +11,6 @@ export interface Dialect {
 
 export type CreateDialect = (world: World) => Dialect;
 
-/** Builds a dialect that authenticates, finds the route, and refuses requests in the vendor's format. */
 export function dialect<Detail extends Rendered>(format: Format<Detail>): CreateDialect {
   const { name, prefix, problems, keyOf = bearerToken, finish = (reply) => reply } = format;
   const noSuchRoute = format.noSuchRoute ?? (() => problems['not-found']);
@@ -39,7 +37,6 @@ export function dialect<Detail extends Rendered>(format: Format<Detail>): Create
   };
 }
 
-/** Whether the path is validly percent-encoded. Otherwise it cannot match any of the vendor's paths. */
 function isDecodable(path: string): boolean {
   try {
     decodeURIComponent(path);

@@ -3,7 +3,6 @@ import { gzipSync } from 'node:zlib';
 import type { FaultSet } from './fault.ts';
 import { bytes, type Content, type Reply } from './wire.ts';
 
-/** Problems that each dialect reports in an error body of its own. */
 export type Problem =
   | 'unauthorized'
   | 'forbidden'
@@ -18,7 +17,6 @@ export type ProblemReplies = (problem: Problem) => Reply;
 
 const mebibyte = 1024 * 1024;
 
-/** Runs one exchange with its faults. A refusal replaces `act`, other faults alter the response. */
 export async function disturb(
   faults: FaultSet,
   problems: ProblemReplies,
@@ -93,7 +91,6 @@ function withRetryAfter(reply: Reply, value: string | undefined): Reply {
   return { ...reply, headers: { ...reply.headers, 'retry-after': value } };
 }
 
-/** Returns the error page of an edge proxy, which does not know the provider's error format. */
 function htmlError(status: 502 | 504): Reply {
   const title = status === 502 ? '502 Bad Gateway' : '504 Gateway Time-out';
   return bytes(status, htmlBody(title), { 'content-type': 'text/html', server: 'nginx' });

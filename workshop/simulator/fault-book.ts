@@ -1,18 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import { faultsInText, FaultSet, noFaults, parseFault, splitModel, type Fault, type Stage } from './fault.ts';
 
-/** A fault ordered through the control endpoint. An empty `match` matches every request. */
 export interface FaultRule {
   readonly match: {
     readonly dialect?: string | undefined;
-    /** Part of the create's text or, in later requests, of the task's prompt. */
     readonly prompt?: string | undefined;
     readonly model?: string | undefined;
     readonly path?: string | undefined;
     readonly method?: string | undefined;
   };
   readonly fault: string;
-  /** How many requests the fault affects. Unlimited by default. */
   readonly times?: number | undefined;
 }
 
@@ -48,10 +45,6 @@ export class FaultBook {
     this.#applied.clear();
   }
 
-  /**
-   * Returns the faults of a create. `now` are those that take effect immediately. The model is returned without its
-   * suffixes.
-   */
   onCreate(exchange: Exchange, texts: readonly string[]): { model: string; now: FaultSet; task: FaultSet } {
     const split = splitModel(exchange.model);
     const named = [...split.faults, ...inHeader(exchange.header), ...texts.flatMap(faultsInText)];
@@ -64,9 +57,6 @@ export class FaultBook {
     return { model: split.model, now: new FaultSet(now), task: new FaultSet(task) };
   }
 
-  /**
-   * Returns the faults of a later exchange about tasks. A header fault without a stage affects only its own request.
-   */
   onLater(
     exchange: Exchange,
     tasks: readonly { id: string; faults?: readonly string[] | undefined }[],

@@ -6,16 +6,13 @@ export interface Fault {
   readonly stage: Stage;
   readonly name: string;
   readonly argument?: string;
-  /** How many times the fault takes effect. Unlimited by default. */
   readonly times?: number;
-  /** The original text, which is what a task stores. */
   readonly source: string;
 }
 
 /** The exchange that a fault disrupts. Faults of `task` and `callback` belong to the task itself. */
 export type Stage = 'create' | 'poll' | 'list' | 'delete' | 'media' | 'task' | 'callback';
 
-/** Faults of a single HTTP exchange. Without a stage, they apply to the create. */
 export const transportFaults = [
   'slow', '429', '429-date', 'quota', '401', '403', '404', '500', '502', '503', '504', 'timeout', 'reset',
   'redirect', 'moderation', 'accepted-then-silent', 'accepted-500', 'accepted-502', 'accepted-504', 'malformed',
@@ -69,7 +66,6 @@ function stageOf(prefix: string | undefined, name: string): Stage | undefined {
   return callbackNames.has(name) ? 'callback' : undefined;
 }
 
-/** Finds the fault markers in a caller's text, which is a prompt or an end-user id. */
 export function faultsInText(text: string): Fault[] {
   if (!text.includes('[sim:')) return [];
   return Array.from(text.matchAll(markerPattern), (match) => parseFault(match[1] ?? ''));
@@ -110,7 +106,6 @@ export class FaultSet {
     return text === undefined || text === '' || Number.isNaN(Number(text)) ? undefined : Number(text);
   }
 
-  /** The factor that usage is multiplied by: 1, or the argument of `usage-above`. */
   usageFactor(): number {
     return this.has('usage-above') ? (this.number('usage-above') ?? usageAboveDefault) : 1;
   }

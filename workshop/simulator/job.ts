@@ -6,17 +6,14 @@ export interface Rendered {
   readonly width: number;
   readonly height: number;
   readonly seconds: number;
-  /** How many images. Undefined for a video. */
   readonly images?: number | undefined;
 }
 
-/** A task in its current state, with everything that responses contain. Responses leave out undefined values. */
 export class Job<Detail extends Rendered = Rendered> {
   readonly task: Task<Detail>;
   readonly world: World;
   readonly now: number;
   readonly phase: Phase;
-  /** When the phase began, in milliseconds since 1970. */
   readonly since: number;
   readonly faults: FaultSet;
 
@@ -50,26 +47,21 @@ export class Job<Detail extends Rendered = Rendered> {
     return this.task.createdAt + this.task.queueMs;
   }
 
-  /** Undefined with the fault `missing-usage`. */
+  /** Returns undefined with the fault `missing-usage`. */
   reported<Fact>(fact: Fact): Fact | undefined {
     return this.faults.has('missing-usage') ? undefined : fact;
   }
 
-  /** Returns `amount`, or more with the fault `usage-above`. */
   billed(amount: number): number {
     return amount * this.faults.usageFactor();
   }
 
-  /** The completed share of the render, 0 to 1. */
   progress(): number {
     if (this.phase === 'queued') return 0;
     if (this.phase !== 'running' && this.phase !== 'unknown') return 1;
     return Math.min(0.99, (this.now - this.since) / Math.max(1, this.task.renderMs));
   }
 
-  /**
-   * Returns links to the files, valid from when the job finished or from `from`. Empty with the fault `missing-url`.
-   */
   links(options: { lifetimeSeconds?: number; from?: number; look?: Partial<ImageLook> } = {}): string[] {
     const { task, world, detail, faults } = this;
     if (faults.has('missing-url')) return [];
@@ -91,7 +83,6 @@ export class Job<Detail extends Rendered = Rendered> {
     return world.parts.media.render(world.image(detail, look, faults)).toString('base64');
   }
 
-  /** Returns each picture's `url` or `b64_json`, in OpenAI's terms, or neither with the fault `missing-url`. */
   pictures(form: string | undefined, options: Parameters<Job['links']>[0] = {}): Record<string, string>[] {
     const { images = 0 } = this.detail;
     const links = form === 'b64_json' ? [] : this.links(options);

@@ -18,20 +18,16 @@ import { World } from './world.ts';
 export interface SimulatorOptions {
   readonly host: string;
   readonly port: number;
-  /** Accepted API keys. By default, any non-empty key. */
   readonly apiKeys?: readonly string[];
   /** Seconds from create to success, an eighth of which is spent in the queue. Defaults to 8. */
   readonly renderSeconds?: number;
   readonly clock?: Now;
-  /** Receives messages for operators, without prompts and keys. */
   readonly report?: (message: string) => void;
-  /** The file that preserves tasks across restarts. If undefined, tasks are kept only in memory. */
   readonly stateFile?: string;
   readonly jobsAtOnceMax?: number;
   /** How many tasks to keep per dialect. Above this number, the oldest finished ones are removed. */
   readonly tasksMax?: number;
   readonly moreDialects?: readonly CreateDialect[];
-  /** The scheme, host and port of result links, if they differ from the server's own address. */
   readonly publicUrl?: string;
 }
 
@@ -156,7 +152,7 @@ async function route(
     return await dialect.handle(below(dialect.prefix));
   } catch (error) {
     if (!(error instanceof UnknownFault)) throw error;
-    // Whoever misspelt a fault must see the error.
+    // A misspelt fault must be reported to whoever wrote it.
     const { message } = error;
     return json(400, { error: { code: 'SimulatorUnknownFault', message, param: '', type: 'BadRequest' } });
   }
@@ -171,7 +167,6 @@ function serveMedia(world: World, request: WireRequest): Promise<Reply> {
   return disturb(faults, () => refused('AccessDenied'), serve);
 }
 
-/** Writes a reply exactly as given, even if that breaks HTTP. */
 async function send(response: ServerResponse, reply: Reply): Promise<void> {
   switch (reply.kind) {
     case 'send':

@@ -3,7 +3,6 @@ export interface Size {
   readonly height: number;
 }
 
-/** Reads the two numbers of `1280x720`, `1280*720` or `16:9`. Undefined for other texts. */
 export function pairIn(text: string): Size | undefined {
   const match = /^([\d.]+)[x*:]([\d.]+)$/.exec(text);
   return match === null ? undefined : { width: Number(match[1]), height: Number(match[2]) };
@@ -18,20 +17,17 @@ const lines: Readonly<Record<string, number>> = {
   uhd: 2160,
 };
 
-/** Returns the short side of `720p`, `1080P` or `4k`, in pixels. */
 export function linesOf(resolution: string): number {
   const named = lines[resolution.toLowerCase()] ?? Number.parseInt(resolution, 10);
   return Number.isNaN(named) ? 720 : named;
 }
 
-/** Returns an even size with this short side. A ratio in words counts as 16:9. */
 export function sizeOf(shortSide: number, ratio: string): Size {
   const { width: wide, height: high } = pairIn(ratio) ?? { width: 16, height: 9 };
   const long = even((shortSide * Math.max(wide, high)) / Math.min(wide, high));
   return wide >= high ? { width: long, height: shortSide } : { width: shortSide, height: long };
 }
 
-/** Returns a size with the area of this square. A ratio in words counts as a square. */
 export function areaOf(side: number, ratio: string, step = 2): Size {
   const { width: wide, height: high } = pairIn(ratio) ?? { width: 1, height: 1 };
   return {

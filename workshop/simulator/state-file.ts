@@ -3,7 +3,6 @@ import { writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 
-/** One line of the file: a new task, its cancellation, or its removal. */
 const lineSchema = z.union([
   z.object({ dialect: z.string(), task: z.looseObject({ id: z.string() }) }),
   z.object({ dialect: z.string(), id: z.string(), cancelledAt: z.number() }),
@@ -11,12 +10,11 @@ const lineSchema = z.union([
 ]);
 export type StateLine = z.infer<typeof lineSchema>;
 
-/** After this many appended bytes, the file is rewritten with only the remaining tasks. */
 const rewriteAfterBytes = 64 * 1024 * 1024;
 
 /**
- * A file of JSON lines, appended before the response is sent. Without fsync, so they survive a kill of the process, but
- * not a power failure.
+ * A file of JSON lines, each appended before the response is sent. Lines are not fsynced, so they survive a kill of the
+ * process but not a power failure.
  */
 export class StateFile {
   readonly #path: string;
@@ -38,7 +36,6 @@ export class StateFile {
       .filter((line) => line.dialect === dialect);
   }
 
-  /** Registers the lines of a store that a rewrite must preserve. */
   keep(snapshot: () => Iterable<StateLine>): void {
     this.#snapshots.push(snapshot);
   }

@@ -1,9 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 export interface Counts {
-  /** Create requests that arrived, including refused ones. */
   submits: number;
-  /** Create requests that led to a task or a picture. */
   creates: number;
   gets: number;
   lists: number;

@@ -6,14 +6,11 @@ import { isFinal, momentOf, type Task } from './task.ts';
 interface TaskStoreOptions {
   readonly dialect: string;
   readonly clock: Clock;
-  /** Above this number, finished tasks are removed. Above twice this number, tasks in flight are removed as well. */
   readonly tasksMax: number;
-  /** How long a finished record can be queried, in milliseconds. */
   readonly recordKeptMs: number;
   readonly stateFile?: StateFile | undefined;
 }
 
-/** A sweep is O(n), so it runs only after this share of the limit has been added. */
 const sweepSlack = 0.05;
 
 export class TaskStore<Detail> {
@@ -77,7 +74,7 @@ export class TaskStore<Detail> {
     const now = this.#options.clock.now();
     if (now - task.createdAt < this.#options.recordKeptMs && task.cancelledAt === undefined) return false;
     const { phase, since } = momentOf(task, now);
-    // A cancelled record is removed after a day at the latest, however long the dialect keeps others.
+    // A cancelled record is removed after at most a day, however long the dialect keeps other records.
     const kept =
       phase === 'cancelled' ? Math.min(86_400_000, this.#options.recordKeptMs) : this.#options.recordKeptMs;
     return isFinal(phase) && now - since >= kept;

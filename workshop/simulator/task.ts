@@ -1,14 +1,12 @@
 import { FaultSet } from './fault.ts';
 
-/** An asynchronous job. Its state is never stored, but follows from these times and the clock. */
 export interface Task<Detail> {
   readonly id: string;
   readonly model: string;
   readonly prompt: string;
-  /** In milliseconds since 1970, like every time here. */
+  /** Milliseconds since 1970, like every time here. */
   readonly createdAt: number;
   readonly queueMs: number;
-  /** In milliseconds, from the end of the queue to the end of the job. */
   readonly renderMs: number;
   readonly expiresAfterMs: number;
   cancelledAt?: number | undefined;
@@ -21,8 +19,8 @@ const phases = ['queued', 'running', 'succeeded', 'failed', 'expired', 'cancelle
 export type Phase = (typeof phases)[number];
 
 /**
- * Returns status words from a list: queued, running, succeeded, failed, expired, cancelled, and a status the vendor
- * lacks.
+ * Reads status words from a list in the order queued, running, succeeded, failed, expired, cancelled, and a status the
+ * vendor lacks.
  */
 export function phaseWords(words: string): (phase: Phase) => string {
   const list = words.split(' ');
@@ -64,14 +62,12 @@ function disturbedMoment(task: Task<unknown>, faults: FaultSet, now: number): Mo
   const moment = plainMoment(effective, now, fails ? 'failed' : 'succeeded');
   if (moment.phase !== 'running') return moment;
   if (faults.has('unknown-status')) return { ...moment, phase: 'unknown' };
-  // The task returns to the queue during the second third of its rendering.
   const third = task.renderMs / 3;
   const elapsed = now - moment.since;
   if (!faults.has('backwards') || elapsed < third || elapsed >= 2 * third) return moment;
   return { phase: 'queued', since: task.createdAt };
 }
 
-/** Returns when the phase next changes in a way that callbacks report. Undefined once the phase is final. */
 export function nextChangeAt(task: Task<unknown>, now: number): number | undefined {
   const moment = momentOf(task, now);
   if (isFinal(moment.phase)) return undefined;

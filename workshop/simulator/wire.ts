@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
 
-/** A request as a dialect sees it: the path below the dialect's prefix, and the complete body. */
 export interface WireRequest {
   readonly method: string;
   readonly path: string;
@@ -26,12 +25,10 @@ export type Reply =
   /** Sends no response, and resets the connection after the delay. */
   | { readonly kind: 'drop'; readonly afterMs: number };
 
-/** A refusal in a dialect's own format. Can be thrown anywhere while a request is handled. */
 export abstract class WireError extends Error {
   abstract reply(now: number): Reply;
 }
 
-/** A refusal in the form that most vendors use: a status, a code, a sentence, and often the invalid field. */
 export class Refusal extends WireError {
   readonly status: number;
   readonly code: string | number;
@@ -100,7 +97,6 @@ export function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Undefined if the content type is not multipart/form-data, or the body does not match it. */
 export async function readForm({ headers, body }: WireRequest): Promise<FormData | undefined> {
   const type = headers['content-type'] ?? '';
   if (!/^multipart\/form-data\b/i.test(type)) return undefined;
@@ -109,7 +105,6 @@ export async function readForm({ headers, body }: WireRequest): Promise<FormData
     .catch(() => undefined);
 }
 
-/** Returns a form's text fields. Of a repeated field, the last value counts. */
 export function textsOf(form: FormData): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const [name, value] of form) if (typeof value === 'string') texts[name] = value;
@@ -123,7 +118,6 @@ export interface Mistake {
   readonly isAbsent: boolean;
 }
 
-/** Checks a body. Throws the error that `refuse` builds for the first mistake. */
 export function check<Output>(
   schema: z.ZodType<Output>,
   body: unknown,

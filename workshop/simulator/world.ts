@@ -31,13 +31,10 @@ export interface ImageLook {
   readonly marked: boolean;
 }
 
-/** The share of the render time that a task spends in the queue, unless the fault `queue=` overrides it. */
 const queueShare = 1 / 8;
 
-/** How long a synchronous picture takes, as a share of the render time. */
 const pictureShare = 1 / 8;
 
-/** What all dialects share: time, tasks, media and ordered faults. */
 export class World {
   readonly parts: WorldParts;
   readonly stores: TaskStore<unknown>[] = [];
@@ -61,7 +58,6 @@ export class World {
     return key !== undefined && (this.parts.apiKeys?.includes(key) ?? true);
   }
 
-  /** Returns a new task's times, from the faults `render=` and `queue=` or from the simulator's setting. */
   times(faults: FaultSet): { createdAt: number; queueMs: number; renderMs: number } {
     const total = (faults.number('render') ?? this.parts.renderSeconds) * 1000;
     const queue = faults.number('queue');
@@ -69,7 +65,6 @@ export class World {
     return { createdAt: this.now(), queueMs, renderMs: queue === undefined ? total - queueMs : total };
   }
 
-  /** Returns how long a synchronous picture takes in real seconds: `render=`, or an eighth of a video's time. */
   paintSeconds(faults: FaultSet): number {
     return faults.number('render') ?? this.parts.renderSeconds * pictureShare;
   }
@@ -88,7 +83,6 @@ export class World {
     return { format: 'mp4', width, height, frames, tint, marked: false, bytes: faults.number('bytes') ?? 0 };
   }
 
-  /** How many links each task has been given, for faults that affect only the first ones. */
   private readonly faultyLinks = new Map<string, number>();
 
   /**
@@ -109,7 +103,6 @@ export class World {
     return this.parts.media.link(this.parts.origin, link);
   }
 
-  /** Whether a task's file must be refused. For dialects that serve files on their own routes. */
   refusesFile({ id, faults }: { id: string; faults?: readonly string[] | undefined }): boolean {
     return FaultSet.of(faults).all.some((fault) => fault.name === 'url-403' && this.isFaultyLink(id, fault));
   }

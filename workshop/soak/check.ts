@@ -29,7 +29,6 @@ interface Evidence {
   readonly operators: Operators;
   readonly tasks: ReadonlyMap<string, Task>;
   readonly labels: ReadonlyMap<string, readonly string[]>;
-  /** Tasks whose callback has arrived but will be repeated. */
   readonly repeated: readonly string[];
 }
 

@@ -1,9 +1,7 @@
 export const offer = { model: 'seedance', duration: 5, resolution: '720p', ratio: '16:9' };
 
-/** The charge in micro-units for 1280 × 720 × 121 / 1024 tokens, by the documented formula, at 7.00 per million. */
 export const chargeOfTask = 762_300n;
 
-/** Two channels with low limits. `withSecond` adds the second credential. */
 export function gatewayYaml(withSecond: boolean): string {
   const second = withSecond ? ', { id: b, api_key: simulated }' : '';
   return `currency: USD

@@ -12,9 +12,7 @@ const clockSteps = [quarterMs, -quarterMs, fortyDaysMs, -fortyDaysMs] as const;
 export interface KillerOptions {
   readonly kills: number;
   readonly seed: number;
-  /** Milliseconds between the starts of two faults. Faults may overlap. */
   readonly everyMs: number;
-  /** Whether most faults move clocks, including the MongoDB stand-in's. */
   readonly clocks: boolean;
   readonly running: () => Promise<readonly string[]>;
   readonly operators: Operators;
@@ -25,7 +23,6 @@ type Blow = (random: Random) => Promise<string>;
 
 const linkBlows: readonly LinkMode[] = ['cut', 'silent', 'slow', 'reset'];
 
-/** Injects `kills` faults in an order determined by the seed. Resolves when the last one is over. */
 export async function strike(stand: Stand, options: KillerOptions): Promise<void> {
   const random = createRandom(options.seed, 'killer');
   const blows = blowsOn(stand, options);
@@ -46,7 +43,6 @@ export async function strike(stand: Stand, options: KillerOptions): Promise<void
   await Promise.all(under);
 }
 
-/** Returns the kinds of faults. A kind that is listed more than once is picked more often. */
 function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   const everybody = [...stand.gateway, ...stand.servers];
   const mongodb = stand.servers.filter(({ name }) => name === 'mongodb');
@@ -106,7 +102,6 @@ function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   return [...stops, link, link, clock, configuration, operator, reset];
 }
 
-/** Suspends all gateway processes at once, as if their machine had frozen. */
 function standstillOf({ gateway }: Stand): Blow {
   return async (random) => {
     const stopped = gateway.filter((victim) => !victim.isBusy());
@@ -116,7 +111,7 @@ function standstillOf({ gateway }: Stand): Blow {
   };
 }
 
-/** Waits until a process has no fault injected, because each can have only one at a time. */
+/** Waits until the process has no injected fault. Each process can have only one at a time. */
 async function free(victims: readonly Victim[], random: Random): Promise<Victim> {
   for (;;) {
     const victim = random.pick(victims);
@@ -130,7 +125,6 @@ interface ClockMove<Clock> {
   readonly byMs: number;
 }
 
-/** Returns clock moves. Each round moves every clock once, and adjacent clocks by different amounts. */
 function clockMoves<Clock>(clocks: readonly Clock[]): readonly ClockMove<Clock>[] {
   return clockSteps.flatMap((_, round) =>
     clocks.map((clock, index) => ({ clock, byMs: clockSteps[(index + round) % clockSteps.length] ?? 0 })),

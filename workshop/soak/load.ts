@@ -6,12 +6,9 @@ import { offer } from './configuration.ts';
 import { createRandom, type Random } from '../stand/random.ts';
 import type { Stand } from './stand.ts';
 
-/** A create as its caller sees it, including all retries under the same key. */
 export interface Create {
   readonly label: string;
-  /** The path for its callbacks on the receiver. Undefined if it requests none. */
   readonly hook?: string;
-  /** The status of each response, or 0 if there was none. */
   readonly answers: number[];
   readonly ids: Set<string>;
   readonly unexpected: string[];
@@ -25,7 +22,6 @@ export interface LoadOptions {
 
 const clients = 8;
 const answersMax = 80;
-/** The share of callers who never retry. */
 const shareOfImpatient = 0.05;
 const shareWithCallback = 0.5;
 /**
@@ -35,7 +31,6 @@ const shareWithCallback = 0.5;
 const repeatable = new Set([0, 409, 429, 503]);
 const created = z.object({ id: z.string() });
 
-/** Creates tasks as callers do: each retries with its Idempotency-Key until a response arrives. */
 export async function createLoad(stand: Stand, options: LoadOptions): Promise<readonly Create[]> {
   const startedAt = Date.now();
   const creates: Create[] = [];

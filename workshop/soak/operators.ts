@@ -3,11 +3,9 @@ import type { OperatorActionName } from '../../src/task/acts.ts';
 import { queuePrefix, type Stand } from './stand.ts';
 import { ask } from '../stand/http.ts';
 
-/** Operators' actions on tasks. An action whose response was lost may still have been performed. */
 export interface Operators {
   readonly done: readonly { readonly task: string; readonly action: OperatorActionName | 'reset' }[];
   act(task: string, action: OperatorActionName): Promise<boolean>;
-  /** Runs `temporal workflow reset` to the first workflow task. */
   reset(task: string): Promise<void>;
   /**
    * Acts on every task that needs an operator: resubmits the task, or polls its upstream once more. Resolves with the

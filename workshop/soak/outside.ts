@@ -8,7 +8,7 @@ import { createRandom } from '../stand/random.ts';
  * the proxy sets the share, 0 to 1. `GET /received` on the receiver returns the `webhook-id`s by path.
  */
 
-/** Faults that leave the job unaffected, if there is one. */
+/** These faults leave the job unaffected, if there is one. */
 const faults = [
   '429=1', '500', '502', '503=1', 'slow=2', 'reset', 'timeout=4', 'malformed', 'empty', 'html',
   'accepted-500', 'accepted-502', 'accepted-then-silent=1', 'accepted-then-silent=6',
@@ -64,7 +64,7 @@ createServer((incoming, response) => {
   const ids = received.get(path) ?? [];
   const isFirst = ids.length === 0;
   received.set(path, [...ids, String(incoming.headers['webhook-id'])]);
-  // Only a first request may be refused, because the third comes five minutes later.
+  // Refuse only first requests, because the third attempt comes five minutes later.
   incoming.once('end', () =>
     response.writeHead(isFirst && random.next() < faultyCallbacks ? 500 : 204).end(),
   );

@@ -19,10 +19,6 @@ export function readReceived(stand: Stand): Promise<Received> {
   return askFor(z.record(z.string(), z.array(z.string())), `${stand.receiverUrl}/received`);
 }
 
-/**
- * Waits without faults until everything has finished. Meanwhile, operators act on tasks that need one, and the
- * reconciler runs more often than scheduled. Resolves with whatever is still pending at the end.
- */
 export async function settle(
   stand: Stand,
   creates: readonly Create[],
@@ -48,7 +44,6 @@ export async function settle(
   }
 }
 
-/** Returns one line for each thing that is still pending, including entries in collections of pending items. */
 async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<string[]> {
   try {
     const { db } = stand.core.mongo;
@@ -83,7 +78,7 @@ async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<stri
   }
 }
 
-/** Returns callbacks whose response was lost, so they are repeated, the second time after five minutes. */
+/** Returns the callbacks whose response was lost. They are repeated, the second time after five minutes. */
 export async function repeatedCallbacks(
   stand: Stand,
   creates: readonly Create[],

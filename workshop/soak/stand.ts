@@ -23,7 +23,6 @@ export const queuePrefix = 'soak-';
 export const linkNames = ['temporal', 'mongodb'] as const;
 export type LinkMode = 'pass' | 'cut' | 'silent' | 'slow' | 'reset';
 
-/** All parts of a soak test, in separate processes. The gateway reaches both servers through links that can be cut. */
 export interface Stand {
   readonly directory: string;
   readonly url: string;
@@ -35,14 +34,10 @@ export interface Stand {
   readonly servers: readonly Victim[];
   readonly outside: Victim;
   readonly exits: readonly string[];
-  /** The checker's own connections, which bypass the links. */
   readonly core: Core;
   setLink(name: (typeof linkNames)[number], mode: LinkMode): Promise<void>;
-  /** Sets the share of upstream calls that fail, 0 to 1. Resolves with the counts so far. */
   setFaults(share: number): Promise<{ readonly calls: number; readonly faulty: number }>;
-  /** Shifts a process's wall clock by milliseconds. 0 restores it. Has no effect on a real mongod. */
   setClock(victim: Victim, ms: number): Promise<void>;
-  /** Writes the configuration with or without the second credential, and makes every process reload it. */
   configure(withSecond: boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -192,7 +187,6 @@ function clockFile(directory: string, name: string): string {
   return join(directory, `clock-${name}`);
 }
 
-/** Writes the gateway's environment, which goes through the links, and the checker's, which does not. */
 async function writeEnvironments(
   directory: string,
   ports: Ports,
@@ -227,7 +221,6 @@ async function startGateway(directory: string, environment: Variables, keep: Kee
       nodeFlags: ['--import', movedClock(clockFile(directory, name))],
       probe,
     });
-  // The API reports when a worker is ready. Nothing waits for a restarted worker.
   const workers = ['worker-1', 'worker-2'].map((name) => program(name, 'worker', async () => undefined));
   const alive = () => ask(`${url}/healthz`, { timeoutMs: 5_000 });
   const victims = await Promise.all([program('api', 'api', alive), ...workers]);

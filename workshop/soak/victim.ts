@@ -4,12 +4,10 @@ import type { ChildServer } from '../../src/local/servers/process.ts';
 
 export interface Victim {
   readonly name: string;
-  /** Whether the process already has a fault, so no other may hit it. */
   isBusy(): boolean;
-  /** Sends SIGKILL and later restarts the process on the same port and data. */
   kill(awayMs: number): Promise<void>;
   suspend(awayMs: number): Promise<void>;
-  /** Sends SIGHUP to reload the configuration. A process that is still starting reads the new one anyway. */
+  /** Sends SIGHUP to reload the configuration. A process that is still starting reads the new file anyway. */
   reload(): Promise<void>;
   end(): Promise<void>;
 }
@@ -23,7 +21,6 @@ export async function createVictim(
   let hasEnded = false;
   let child = await restart();
 
-  /** Restarts the process, as an operator would, whenever it exits without having been killed. */
   async function restart(): Promise<ChildServer> {
     const started = await start();
     if (hasEnded) await started.kill();

@@ -7,7 +7,6 @@ import type { ChildServer } from '../../src/local/servers/process.ts';
 import { ask, askFor, askUntilAnswered } from './http.ts';
 import type { Stand } from './stand.ts';
 
-/** A gateway as operators run it: the API and the worker in separate processes, with the simulator as upstream. */
 export interface StandGateway {
   readonly url: string;
   readonly simulatorUrl: string;
@@ -16,7 +15,6 @@ export interface StandGateway {
   readonly environment: Variables;
   api(): ChildServer;
   restartApi(): Promise<void>;
-  /** Starts another API process and another worker. Resolves with that API's address. */
   addProcesses(): Promise<string>;
   newKeys(account: string, count: number): Promise<readonly string[]>;
 }
@@ -30,7 +28,6 @@ export interface GatewaySettings {
   readonly renderSeconds: number;
   readonly environment?: Variables;
   readonly nodeFlags?: (name: 'api' | 'worker') => readonly string[];
-  /** A prefix for the names of processes, files, queues and database, to run a second gateway next to the first. */
   readonly prefix?: string;
 }
 
@@ -139,7 +136,6 @@ export function gatewayVariables(
 
 const readySchema = z.object({ warnings: z.array(z.object({ duty: z.string(), message: z.string() })) });
 
-/** Rejects unless the API responds and a worker serves every channel. */
 export async function requireReady(url: string): Promise<void> {
   const { warnings } = await askFor(readySchema, `${url}/readyz`, { timeoutMs: 5_000 });
   const [missing] = warnings.filter(({ duty }) => duty === 'tasks' || duty === 'creates');
@@ -172,7 +168,6 @@ export async function makeKeys(
   return made.map(({ key }) => key);
 }
 
-/** Starts an upstream that responds immediately to every image request. Resolves with its address. */
 export async function startImageUpstream(stand: Stand, name: string): Promise<string> {
   const port = await stand.freePort();
   const url = `http://127.0.0.1:${port}`;

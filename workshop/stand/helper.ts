@@ -2,13 +2,11 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { z } from 'zod';
 
-/** A process that executes one order at a time and replies to each. */
 export interface Helper {
   order<Answer>(schema: z.ZodType<Answer>, message: object): Promise<Answer>;
   end(): void;
 }
 
-/** Starts a helper. `program` is a TypeScript file that calls `serve`. */
 export function startHelper(program: URL): Helper {
   const child = fork(program, { execArgv: ['--import', 'tsx'] });
   const exited = once(child, 'exit').then(() => {
@@ -25,7 +23,6 @@ export function startHelper(program: URL): Helper {
   };
 }
 
-/** Runs in the helper's process and replies to each order. The helper exits with its parent process. */
 export function serve<Order>(schema: z.ZodType<Order>, carryOut: (order: Order) => Promise<object>): void {
   process.on('disconnect', () => process.exit());
   process.on('message', (message) => {

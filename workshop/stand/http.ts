@@ -34,7 +34,6 @@ export async function ask(url: string, options: Ask = {}): Promise<Reply> {
   return { status: answer.statusCode, body: parse(text) };
 }
 
-/** Like `ask`, but rejects if the status is an error or the body has an unexpected shape. */
 export async function askFor<Shape>(schema: z.ZodType<Shape>, url: string, options?: Ask): Promise<Shape> {
   return parseReply(schema, url, await ask(url, options));
 }

@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 
-/** Responds immediately with a picture's address, so only the proxy in front is measured. Argument: port. */
 const answer = Buffer.from(
   JSON.stringify({
     created: 1_767_225_600,

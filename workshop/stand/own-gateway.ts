@@ -24,7 +24,6 @@ models:
   - { id: spare-image, kind: image, price: { lines: [{ measure: image, price: "0.01" }] } }
 `;
 
-/** Starts a gateway with the video model `video`, the image model `image`, and one account with credit and a key. */
 export async function startOwnGateway(stand: Stand): Promise<Target> {
   const gateway = await startGateway(stand, {
     yaml,

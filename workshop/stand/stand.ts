@@ -17,7 +17,6 @@ import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 import { closeOnSignal } from './close-on-signal.ts';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
-/** Where programs are kept after their download: the folder that local mode uses. */
 export const cacheDir: string = rawEnvironment()['MEDIARY_CACHE_DIR'] ?? join(projectDir, '.mediary');
 const typescriptFlags = ['--import', join(projectDir, 'src/typescript.js')];
 const readyDeadlineMs = 180_000;
@@ -31,9 +30,7 @@ export interface Stand {
   readonly mongodbUri: string;
   readonly mongoKind: 'mongod' | 'java';
   readonly temporal: Client;
-  /** The ids of all running processes, by name. `bench` is this process. */
   readonly pids: Readonly<Record<string, number>>;
-  /** Starts a program in its own process, and waits until `probe` succeeds. */
   startProgram(program: Program): Promise<ChildServer>;
   endProgram(name: string): Promise<void>;
   freePort(): Promise<number>;
@@ -42,10 +39,8 @@ export interface Stand {
 
 export interface Program {
   readonly name: string;
-  /** A TypeScript file to run with this Node, or the path of another program. */
   readonly script: URL | string;
   readonly args?: readonly string[];
-  /** Variables besides PATH. If undefined, the program inherits this process's environment. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeFlags?: readonly string[];
   readonly probe: () => Promise<unknown>;

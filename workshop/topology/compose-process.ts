@@ -29,11 +29,8 @@ export interface ComposeProcess {
   /** The service's own address below 127.20.0.0/16, so every service keeps the ports in the file. */
   readonly address: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Starts the process and waits until its check passes. Throws a LocalServerError with the end of its log. */
   start(): Promise<void>;
-  /** Sends the signal. If the process has not exited within stop_grace_period, kills it and throws. */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Runs a program with the service's environment, as `docker compose exec` does. Throws if the program fails. */
   run(command: string, args: readonly string[]): Promise<string>;
 }
 
@@ -43,11 +40,9 @@ export interface Started {
 }
 
 export interface Deviations {
-  /** The container's number, from 0, if the service has more than one. */
+  /** The container's number, counted from 0. Undefined if the service has only one container. */
   readonly replica?: number;
-  /** Undefined if the service has no process of its own, but only runs programs. */
   readonly program?: Started;
-  /** Replaces the check in the file. */
   readonly check?: readonly string[];
 }
 

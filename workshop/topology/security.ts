@@ -15,10 +15,6 @@ export interface Security {
   readonly operator: Readonly<Record<string, string>>;
 }
 
-/**
- * Sets up TLS at `address` with its own authority (openssl), a certificate that clients must present, and a token (JWT)
- * without which they may do nothing. The gateway's token lets it write to its namespace.
- */
 export async function makeSecurity(
   directory: string,
   { address, namespace }: { readonly address: string; readonly namespace: string },

@@ -36,7 +36,6 @@ export interface TopologyStand {
   readonly workers: readonly ComposeProcess[];
   readonly mongodb: MongoProcess;
   readonly once: (service: string) => Promise<string>;
-  /** Works like `docker compose exec api gateway …`. */
   readonly gateway: (...args: readonly string[]) => Promise<string>;
   close(): Promise<void>;
 }
@@ -168,9 +167,6 @@ function dataOf(directory: string): string {
   return join(directory, 'postgresql', 'data');
 }
 
-/**
- * The environment described in docs/deployment.md, except for the simulator and the demo's receiver on this machine.
- */
 function environmentFile(namespace: string): ReadonlyMap<string, string> {
   const loopback = '127.0.0.0/8';
   return new Map([
@@ -187,7 +183,6 @@ interface Programs {
   readonly path: readonly string[];
 }
 
-/** `path` is Temporal's command-line program. */
 async function findPrograms(path: string, report: (line: string) => void): Promise<Programs> {
   const server = await temporalPrograms(cacheDir, versionOf('temporal'), report);
   return { server, path: [server, dirname(path), await postgresqlPrograms(), dirname(process.execPath)] };

@@ -3,7 +3,6 @@ import type { PlainFacts } from '../../src/models/model-facts.ts';
 import type { Listed, SdkList } from './sdk-lists.ts';
 import type { Literals } from './type-literals.ts';
 
-/** A list from the newest version of an SDK. `sdk` is the package name. */
 export interface ReadList extends Omit<SdkList, 'sdk'> {
   readonly sdk: string;
   readonly version: string;
@@ -15,7 +14,6 @@ interface Compared {
   readonly kind: string;
   readonly table: FactsTable;
   readonly lists: readonly ReadList[];
-  /** The models in gateway.example.yaml, under the vendor's names. */
   readonly offered: readonly string[];
 }
 
@@ -85,7 +83,6 @@ function values(list: ReadList, { table }: Compared): string[] {
   ];
 }
 
-/** Undefined if the table leaves the values to the vendor. */
 function ownValues({ lists, of }: ReadList, table: FactsTable): ReadonlySet<string> | undefined {
   if (lists === 'parameters') return new Set(parameterNames(table));
   const rows = table.models.filter(([pattern]) => of === undefined || of.some((name) => pattern.test(name)));

@@ -11,8 +11,6 @@ import { factsDifferences, type ReadList } from './facts-differences.ts';
 import { sdkLists, type SdkList } from './sdk-lists.ts';
 import { pythonLiterals, typeLiterals, type Literals } from './type-literals.ts';
 
-/** `npm run vendor-sdks -- --newest`: compares the fact tables with the newest SDKs. */
-
 export interface NewestReport {
   readonly compared: readonly string[];
   readonly differences: readonly string[];

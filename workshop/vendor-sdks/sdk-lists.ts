@@ -1,6 +1,5 @@
 /** The lists in vendors' SDKs that the fact tables are compared with. */
 
-/** What a list contains: models, a fact's values, parameter names, or the values of a parameter. */
 export type Listed =
   | 'models'
   | 'resolutions'

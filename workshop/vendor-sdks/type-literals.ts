@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { API, type Checker, type Type } from 'typescript/unstable/sync';
 import { z } from 'zod';
 
-/** The literals of a type, at least one, or why they cannot be read. */
 export type Literals = readonly string[] | { readonly unreadable: string };
 
 /**

@@ -11,12 +11,9 @@ const bufferedCharactersMax = 64 * 1024;
 
 export interface Report {
   add(row: ReportRow): Promise<void>;
-  /** The first unmatched rows. Empty if rows are streamed. */
   readonly shown: readonly ReportRow[];
   readonly hasMore: () => boolean;
-  /** Moves the CSV file to its final name. Until then, the file has a temporary name in the same directory. */
   complete(): Promise<void>;
-  /** Deletes the temporary file unless `complete` has been called. */
   close(): Promise<void>;
 }
 

@@ -16,7 +16,6 @@ export interface Asked {
   readonly bill: string;
   readonly format: BillFormat;
   readonly channels: readonly string[];
-  /** Maps model names in the bill to those in the vendor's API. */
   readonly models: ReadonlyMap<string, string>;
   /** In Unix seconds, like `to`. */
   readonly from?: number;
@@ -25,7 +24,6 @@ export interface Asked {
   readonly csv?: string;
 }
 
-/** Returns whether everything matched. Throws CommandError. */
 export async function runReconciliation(
   { bill, isStreamed, csv, ...asked }: Asked,
   { client, output }: Session,

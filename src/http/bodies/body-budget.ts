@@ -2,7 +2,6 @@ import { createPlaces } from '../../base/places.ts';
 import type { Refusal, SharedPlaces } from '../../base/places.ts';
 import { GatewayError } from '../../errors/errors.ts';
 
-/** Limits the bytes that request bodies of one kind occupy in memory or on disk, in total and per account. */
 export interface BodyBudget {
   open(account: string): BodyAllowance;
   readonly reservedBytes: number;
@@ -10,16 +9,16 @@ export interface BodyBudget {
 
 export interface BodyAllowance {
   /**
-   * Reserves memory or disk space. If the budget is full, the account that holds the most makes room: its largest body
-   * that is still being read is cut off. Throws GatewayError: 429 if this account already holds too much, 503 if the
-   * budget is full and no other account holds more.
+   * Reserves memory or disk space. If the budget is full, the account that holds the most has to make room, and its
+   * largest body that is still being read is cut off. Throws GatewayError: 429 if this account already holds too much,
+   * 503 if the budget is full and no other account holds more.
    */
   reserve(bytes: number): void;
-  /** Throws if `reserve` would, but reserves nothing. For bytes that may be needed later. */
+  /** Throws whenever `reserve` would, but reserves nothing. Use this for bytes that may be needed later. */
   requireRoom(bytes: number): void;
-  /** From now on, the body may be cut off to make room. Calls `cut` with the reason, at most once. */
+  /** Allows the body to be cut off from now on. To make room, `cut` is called with the reason, at most once. */
   whileRead(cut: (reason: GatewayError) => void): void;
-  /** Call when the body is complete. From then on, it cannot be cut off. */
+  /** Call this when the body is complete. It can no longer be cut off. */
   keep(): void;
   release(): void;
 }
@@ -32,7 +31,7 @@ export interface BodyBudgetLimits {
 
 export type BodyKind = 'json' | 'images' | 'callbacks';
 
-/** The share of the memory for each kind. One account may use `accountShare` of that. */
+/** The share of the memory that each kind of body may use. One account may use `accountShare` of that. */
 const memoryShares: Readonly<Record<BodyKind, number>> = { json: 0.4, images: 0.5, callbacks: 0.1 };
 const accountShare = 0.75;
 
@@ -55,7 +54,7 @@ export function createBodyBudgets(limits: {
   };
 }
 
-/** The retry delay for refused callers. Memory is freed when a response has been sent, usually within a few seconds. */
+/** The retry delay for refused callers. Sending a response frees its memory, usually within a few seconds. */
 const retrySeconds = 2;
 
 export function createBodyBudget({ name, bytesMax, accountBytesMax }: BodyBudgetLimits): BodyBudget {

@@ -3,12 +3,11 @@ import type { Context } from 'koa';
 import { GatewayError } from '../../errors/errors.ts';
 import type { BodyAllowance, BodyKind } from './body-budget.ts';
 
-/** Reads a request's body within a limit. Throws unsupported_media_type and whatever `consumeBody` throws. */
 export interface BodyReader {
   readonly mediaTypes: readonly string[];
   readonly kind: BodyKind;
   read(context: Context, scope: BodyScope): Promise<unknown>;
-  /** Called with the result of `read` when the route has finished, even if it failed. Deletes temporary files. */
+  /** Called with the result of `read` when the route has finished or failed. Deletes temporary files. */
   release?(body: unknown): Promise<void>;
 }
 
@@ -22,13 +21,16 @@ export interface BodyScope {
 
 export interface Consumption extends BodyScope {
   readonly bytesMax: number;
-  /** Called for each chunk in order. A returned promise delays the next chunk and the end. Throw to refuse the rest. */
+  /**
+   * Called for each chunk in order. A returned promise delays the next chunk and the end of the body. Throw to refuse
+   * the rest.
+   */
   readonly onChunk: (chunk: Buffer) => Promise<void> | void;
 }
 
 /** How long a body may start slowly or pause before its rate is enforced, in milliseconds. */
 const rateGraceMs = 5_000;
-/** The time limit for a body of any announced length, in seconds. */
+/** The time limit for a whole body, in seconds, whatever its announced length. */
 const wholeSeconds = 100;
 const windowBytes = 64 * 1024;
 /**
@@ -69,10 +71,10 @@ function readAll(request: IncomingMessage, options: Consumption): Promise<void> 
     let paused: Promise<void> | undefined;
     const cutIfSlow = (): void => {
       const seconds = (performance.now() - startedAt) / 1000;
-      // The sender is not to blame while we write a chunk to a file or hold back bytes.
+      // Do not blame the sender while we write a chunk to a file or hold back bytes.
       if (paused === undefined && !isHeldBack() && bytes < bytesPerSecondMin * seconds) settle(tooSlow());
     };
-    // Check one event loop turn later, after reading the bytes that arrived while this process was suspended.
+    // Check one event loop turn later, so that bytes which arrived while this process was suspended are read first.
     let look: NodeJS.Immediate | undefined;
     const timer = setInterval(() => (look = setImmediate(cutIfSlow)), rateGraceMs);
 

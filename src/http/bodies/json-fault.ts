@@ -11,7 +11,6 @@ const escapePattern = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 const unfinishedEscape = /^\\(?:u[\da-fA-F]{0,3})?$/;
 const spacePattern = /[\t\n\r ]*/y;
 
-/** The tokens that may come next. Names ending in `End` also allow the end of the enclosing list or object. */
 type Expected = 'value' | 'valueOrEnd' | 'key' | 'keyOrEnd' | 'colon' | 'commaOrEnd';
 
 /**
@@ -100,7 +99,6 @@ function readString(text: string, from: number): Token {
   return { fault: text.length };
 }
 
-/** Returns the end of the sticky pattern's match at `at`, or `at` if there is none. */
 function skip(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;

@@ -1,10 +1,13 @@
 import type { BodyAllowance } from './body-budget.ts';
 
-/** How many times its own size a text occupies until the response is sent: bytes, string and parsed value. */
+/**
+ * How much memory a text occupies until the response is sent, as a multiple of its size: bytes, string and parsed
+ * value.
+ */
 export const textCostFactor = 4;
 const firstBytes = 1024;
 
-/** Collects chunks in one growing buffer, so that a chunk costs no more than its bytes. */
+/** Collects chunks in one growing buffer, so that each chunk costs no more than its bytes. */
 export class Slab {
   private readonly memory: Pick<BodyAllowance, 'reserve'>;
   private readonly bytesMax: number;
@@ -26,7 +29,6 @@ export class Slab {
     this.used += piece.length;
   }
 
-  /** Returns the pushed bytes, which are valid until the next push. */
   read(from = 0, to = this.used): Buffer {
     return this.buffer.subarray(from, to);
   }

@@ -13,7 +13,6 @@ import type { DialectDeps } from './dialect-deps.ts';
 export interface AnyCreate {
   /** The operationId. Together with the account, it defines the scope of the idempotency key. */
   readonly route: string;
-  /** The full id, including an owner. */
   readonly model: string;
   readonly understand: (kind: TaskKind) => Understood;
   readonly caller: Caller;
@@ -38,7 +37,7 @@ export async function createAnyTask(create: AnyCreate, deps: DialectDeps): Promi
   return { task: record, headers: createdHeaders(task), warnings };
 }
 
-/** Finds a model by owner and name. The owner can be any word if the model's id contains no slash. */
+/** Finds a model by owner and name. If the model's id contains no slash, the owner can be any word. */
 export function modelOf(
   { owner, name }: { readonly owner: string; readonly name: string },
   caller: Caller,

@@ -51,7 +51,7 @@ export function dialectRoutes(deps: DialectDeps): readonly Route[] {
     createOpenrouterChat(deps),
     createOpenrouterImage(deps),
     createOpenrouterVideo(deps),
-    // This must come before the next route, which would treat its last segment as an id.
+    // Must come before the next route, which would treat its last segment as an id.
     listOpenrouterVideoModels(deps),
     getOpenrouterVideo(deps),
     getOpenrouterVideoContent(deps),

@@ -17,7 +17,10 @@ export const refusedWithoutTasks: Table = {
   async: { refused: 'requests a task, which this interface does not support: use /v1/images/generations' },
 };
 
-/** Refuses partial images where a stream cannot contain them: they would be billed without being shown. */
+/**
+ * Refuses partial images in interfaces whose streams cannot contain them. The images would be billed without being
+ * shown.
+ */
 export const refusedWithoutPartials: Table = {
   partial_images: { refused: 'is not supported in streams of this interface: use /v1/images/generations' },
 };
@@ -52,7 +55,7 @@ export function waitingImageRoute(
       const { asked, presenter: whole, stream } = read(body);
       const isStream = asked.body['stream'] === true;
       const presenter = isStream ? streamingPresenter(stream, whole.error) : whole;
-      // Treat streams as a separate route, because a stored response must be replayed in its original form.
+      // A stream counts as a separate route, because a stored response must be replayed in its original form.
       const route = isStream ? `${operationId}Stream` : operationId;
       return createImages({ operation: operationOf(asked), route, asked, caller, meta, presenter }, deps);
     },

@@ -6,7 +6,6 @@ export class Base64Decoder {
   private characters = 0;
   private padded = '';
 
-  /** Returns undefined if the text is not base64. */
   push(piece: string): Buffer | undefined {
     const found = padding.exec(piece)?.[0] ?? '';
     const text = piece.slice(0, piece.length - found.length);
@@ -20,7 +19,6 @@ export class Base64Decoder {
     return Buffer.from(all.slice(0, whole), 'base64');
   }
 
-  /** Returns the last bytes, or undefined if the text was cut off. */
   end(): Buffer | undefined {
     if (this.characters === 0 || this.characters % 4 === 1) return undefined;
     return Buffer.from(this.carry, 'base64');

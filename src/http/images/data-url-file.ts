@@ -4,12 +4,12 @@ import { mediaTypeOfBase64 } from '../../intake/carries.ts';
 import { Base64Decoder } from './base64-decoder.ts';
 import type { Spool, SpoolFile } from './spool.ts';
 
-/** A data URL of at least this many bytes is written to a file while it is read. */
+/** Data URLs of at least this many bytes are written to a file while they are read. */
 export const longDataUrlBytesMin = 16 * 1024;
 
 const dataUrlHead = /^data:[a-z0-9.+/-]{0,64}(?:;[a-z0-9=._-]{1,64}){0,4};base64,/i;
 
-/** Returns the text as a data URL, adding a header to bare base64. Returns undefined for any other text. */
+/** Returns the text as a data URL, with a header added to bare base64. Returns undefined for any other text. */
 export function dataUrlStart(text: string): string | undefined {
   if (/^data:/i.test(text)) return text;
   const type = mediaTypeOfBase64(text);
@@ -21,10 +21,7 @@ export interface DataUrlFile {
   push(piece: string, last: boolean): void;
 }
 
-/**
- * Throws invalid_parameter if the header is invalid.
- * @param start - The header and everything received after it so far.
- */
+/** @param start - The header and everything received after it so far. */
 export function openDataUrlFile(spool: Spool, param: string, start: string): DataUrlFile {
   const head = dataUrlHead.exec(start.slice(0, 512))?.[0];
   if (head === undefined) throw refuse(param, 'must be data:image/<type>;base64,<data>');

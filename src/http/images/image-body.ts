@@ -83,12 +83,12 @@ const shape = {
 
 const user = z.string().min(1).max(endUserCharactersMax).optional();
 
-// `user` counts towards caps, but is also sent to upstreams.
+// `user` counts towards caps, but is also passed to upstreams.
 const fields = z.object({ ...shape, user }).catchall(anyJson);
 
 const anything = anyJson.optional();
 
-/** Additional fields that multiple upstreams support. Each model accepts some of them. */
+/** Additional fields that multiple upstreams support. A model may accept only some of them. */
 const passedOn = {
   style: word.optional(),
   background: word.optional(),
@@ -105,23 +105,19 @@ const passedOn = {
 };
 
 const example = { model: exampleModels.image, prompt: 'A red cube', size: '1024x1024' };
-/** A red square of 64 × 64 pixels. */
 const exampleImage =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAATUlEQVR42u3PQQkAAAgAseufzFhG8C0MVmBNvZaAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAwGUBXXKAtcSdyf4AAAAASUVORK5CYII=';
 
 /**
- * Returns the documented body. Other fields are sent to upstreams too, but a client generated from these types detects
- * misspelt names.
+ * Returns the documented body. Undocumented fields are passed to upstreams too, but a client generated from these types
+ * detects misspelt names.
  * @param vendorFields - The fields that only one vendor accepts.
  */
 export function documentedGenerationBody(vendorFields: ReadonlySet<string>): z.ZodType {
   return z.object(documentedFields(vendorFields)).meta({ id: 'ImageGenerationRequest', examples: [example] });
 }
 
-/**
- * Returns the documented body for interfaces without tasks, which therefore lack `async`.
- * @param partials - Whether the interface's streams can contain partial images.
- */
+/** @param partials - Whether the interface's streams can contain partial images. */
 export function documentedWaitingBody(vendorFields: ReadonlySet<string>, partials: boolean): z.ZodType {
   const body = z.object(documentedFields(vendorFields)).omit({ async: true });
   return partials
@@ -151,7 +147,7 @@ const types: Types = new Map([
   ...typesOf(metadataFields.shape, 'metadata.'),
 ]);
 
-/** Throws GatewayError with the field names that the caller sent. */
+/** Errors use the field names that the caller sent. */
 export function understandImage(
   sent: Readonly<Record<string, unknown>>,
   names: Names = imageNames,
@@ -166,12 +162,12 @@ export function operationOf({ body }: Understood): ImageRequest['operation'] {
 
 const checkedBody = z.object({ body: fields });
 
-/** Throws GatewayError with our own field names. */
+/** Errors use our own field names. */
 export function readImageBody({ body }: Understood): ImageBody {
   return parseInput(checkedBody, { params: {}, query: {}, body }).body;
 }
 
 export type ImageBody = z.output<typeof fields>;
 
-/** The fields that the gateway itself reads. All others are sent to upstreams that support them. */
+/** The fields that the gateway itself reads. All others are passed to upstreams that support them. */
 export const consumedImageFields: ReadonlySet<string> = new Set(Object.keys(shape));

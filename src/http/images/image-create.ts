@@ -59,7 +59,6 @@ export interface ImageCreate {
   readonly meta: RequestMeta;
   /** Undefined for our own interface, which may also respond with a task. */
   readonly presenter?: ImagePresenter;
-  /** Set to create a task even if the channel is synchronous. */
   readonly asTask?: true;
 }
 
@@ -189,7 +188,7 @@ async function replyTo(
   const wantsData = body.response_format === 'b64_json';
   if (finished === undefined && presenter !== undefined) throw stillRendering(task);
   if (finished === undefined) {
-    // `response_format` has no effect, because a caller that reads the task later gets links.
+    // `response_format` has no effect, because a caller who reads the task later gets links.
     const unread = wantsData ? ['response_format'] : [];
     const warnings = [...ignored, ...unread, ...task.warnings.map(nameOf)];
     return jsonReply(presentCreatedTask(task, 'image', warnings), createdHeaders(task));
@@ -206,7 +205,7 @@ async function replyTo(
   return partsReply(parts, { ...headers, [imageHeader]: task.id });
 }
 
-/** Returns undefined if a result cannot be opened now. The caller then gets links, because the images are paid for. */
+/** Returns undefined if a result cannot be opened now. The caller has paid for the images and gets links instead. */
 async function dataOf(task: Task, meta: RequestMeta, { images, log }: ImageCreateDeps) {
   const { outcome } = task;
   if (outcome?.kind !== 'succeeded') return undefined;
@@ -235,7 +234,6 @@ function asTaskOf({ asTask, presenter, meta }: ImageCreate, body: ImageBody): As
   return asTask === true || (presenter === undefined && asksForTask(body, meta));
 }
 
-/** Whether the request asks for a task, in the body or with `prefer: respond-async` (RFC 7240). */
 function asksForTask({ async: isAsync, stream }: ImageBody, meta: RequestMeta): boolean {
   if (isAsync === true || stream === true) return true;
   return /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(meta.header('prefer') ?? '');

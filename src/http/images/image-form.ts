@@ -18,9 +18,6 @@ const fieldsMax = 100;
 /** The limit for all text fields together in bytes, not counting long data URLs. */
 const textBytesMax = 1024 * 1024;
 
-/**
- * Parses multipart/form-data. Files and long data URLs become files, in the form's order. Other fields become strings.
- */
 export async function readForm(
   context: Context,
   { scope, workspace, limits }: Reading,

@@ -20,10 +20,8 @@ import type { AddressChecks } from '../address-checks.ts';
 
 export interface ParsedImage {
   readonly request: ImageRequest;
-  /** Maps the `extra` fields that came from `metadata` to the caller's names. */
   readonly named: Readonly<Record<string, string>>;
   readonly strict?: true;
-  /** Fields without effect, under the caller's names. */
   readonly ignored: readonly string[];
   readonly callbackUrl?: string;
   readonly expiresAfterSeconds?: number;
@@ -32,7 +30,7 @@ export interface ParsedImage {
 export interface ImageRules extends AddressChecks {
   readonly caller: Caller;
   readonly storedFiles?: Pick<FileRouteDeps, 'linkMedium'>;
-  /** Set for a create request, which looks for earlier attempts before it requests links to files. */
+  /** Set for create requests, which look for earlier attempts before they request links to files. */
   readonly linksLater?: true;
   readonly operation: ImageRequest['operation'];
   readonly model: ModelConfig;
@@ -64,7 +62,6 @@ export async function readImage(
   return { ...parsed, ...strictness, ignored: warnings, body };
 }
 
-/** Validates a create body against its model, and inspects every image in it. Throws GatewayError. */
 export async function parseImage(body: ImageBody, rules: ImageRules): Promise<ParsedImage> {
   if (body.partial_images !== undefined && body.stream !== true)
     throw unsupported(
@@ -100,7 +97,7 @@ const sizePattern = /^[1-9]\d{0,4}x[1-9]\d{0,4}$/i;
 type Output = Pick<ImageRequest, 'n' | 'size' | 'quality'>;
 
 function checkOutput({ n = 1, size: asked, quality }: ImageBody, model: ModelConfig): Output {
-  // Prices and vendors expect a single spelling.
+  // Prices and vendors expect a lower-case `x`.
   const size = asked !== undefined && sizePattern.test(asked) ? asked.toLowerCase() : asked;
   if (n > model.n.max) {
     throw invalidParameter(

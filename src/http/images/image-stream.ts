@@ -28,16 +28,16 @@ export interface ImageStream {
 }
 
 /**
- * How often a comment keeps the connection alive, in milliseconds. Proxies close a connection that has been silent for
- * a minute, some after 30 s.
+ * How often a comment is sent to keep the connection alive, in milliseconds. Proxies close a connection after a minute
+ * of silence, some after 30 s.
  */
 const commentMs = 15_000;
 const lookMs = 500;
 export const partialReadsMax = { name: 'partial images read', placesMax: 8, shareMax: 2 } as const;
 
 /**
- * Streams the partial images of a task, then its images or its error. The task survives a broken connection: the caller
- * can still get the images by the id in the headers.
+ * Streams a task's partial images, followed by its images or its error. The task survives a dropped connection, and the
+ * caller can still get the images by the id in the headers.
  */
 export function streamReply(stream: ImageStream, deps: ImageCreateDeps): Reply {
   const { task, warnings } = stream;
@@ -48,7 +48,7 @@ export function streamReply(stream: ImageStream, deps: ImageCreateDeps): Reply {
   });
 }
 
-/** Escapes non-ASCII characters like JSON (`\u00e9`): field names come from callers, but a header must be ASCII. */
+/** Escapes non-ASCII characters as JSON does (`\u00e9`). Field names come from callers, but a header must be ASCII. */
 function inAscii(text: string): string {
   return text.replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
@@ -125,7 +125,7 @@ async function* endOf(
   if (end !== '') yield end;
 }
 
-/** Returns undefined if the result cannot be opened now. The caller, who has paid for it, then gets a link. */
+/** Returns undefined if the result cannot be opened now. The caller has paid for the result and gets a link instead. */
 async function openData(task: Task, item: ResultItem, { images, log }: ImageCreateDeps) {
   try {
     return await images.streamData(task, item);

@@ -49,7 +49,7 @@ export interface Reading {
   readonly limits: ImageBodyLimits;
 }
 
-/** The limit for the JSON in bytes, not counting long data URLs. */
+/** The limit for the JSON, in bytes. Long data URLs do not count. */
 const textBytesMax = 1024 * 1024;
 
 async function readJson({ req }: Context, { scope, workspace, limits }: Reading): Promise<object> {
@@ -73,7 +73,7 @@ async function readJson({ req }: Context, { scope, workspace, limits }: Reading)
   return Object.fromEntries(fields.map(([name, value]) => [name, withFiles(value, splitter)]));
 }
 
-/** Replaces placeholders with their files. Recursion is safe, because the scanner limits the depth of the text. */
+/** Replaces placeholders with their files. Recursion is safe here, because the scanner limits the nesting. */
 function withFiles(value: unknown, splitter: MediaSplitter): unknown {
   if (splitter.isWhole) return value;
   if (Array.isArray(value)) return value.map((item: unknown) => withFiles(item, splitter));

@@ -9,7 +9,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 const quoteBytes = Buffer.from('"');
 const keyBytesMax = 48;
-/** How many bytes are inspected one by one. Most strings are shorter, and only longer ones merit a native search. */
+/** How many bytes are inspected one by one before a native search takes over. Most strings are shorter than this. */
 const walkedBytes = 64;
 const unfinishedEscape = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
 
@@ -43,7 +43,6 @@ export class MediaSplitter {
     this.options = options;
   }
 
-  /** Throws GatewayError if a data URL is not base64, or if there are too many. */
   push(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) {
@@ -51,7 +50,6 @@ export class MediaSplitter {
     }
   }
 
-  /** Whether nothing has been moved out of the text. */
   get isWhole(): boolean {
     return this.files.length === 0;
   }
@@ -178,7 +176,10 @@ export class MediaSplitter {
     this.files.at(-1)?.push(this.unescape(text, ended), ended);
   }
 
-  /** Many clients escape `/`, `+` or `=` in JSON. Invalid escapes are kept, and refused later as invalid base64. */
+  /**
+   * Undoes the escapes of `/`, `+` and `=` that many clients write in JSON. Leaves invalid escapes, which are refused
+   * later as invalid base64.
+   */
   private unescape(text: Buffer, ended: boolean): string {
     const raw = this.escape + text.toString('latin1');
     this.escape = ended ? '' : (unfinishedEscape.exec(raw)?.[0] ?? '');

@@ -23,7 +23,8 @@ export class MultipartParser {
   private readonly delimiter: Buffer;
   private readonly onPart: (head: PartHead) => PartSink;
   /**
-   * Bytes that have not been parsed yet. They begin with a line break, which `delimiter` includes but a body may lack.
+   * Bytes that have not been parsed yet. The initial line break stands for the one before the first delimiter, which a
+   * body may lack.
    */
   private pending: Buffer = lineEnd;
   private state: 'preamble' | 'after delimiter' | 'head' | 'body' | 'done' = 'preamble';
@@ -84,9 +85,9 @@ export class MultipartParser {
     }
     const end = this.pending.indexOf(lineEnd);
     if (end === -1 && this.pending.length <= headBytesMax) return false;
-    // Only padding may come between a delimiter and the end of its line.
+    // Only padding may follow a delimiter on its line.
     if (end === -1 || /[^ \t]/.test(this.pending.toString('latin1', 0, end))) throw malformed();
-    // Keep this line break, because an empty head consists of this one and one more.
+    // Keep this line break. An empty head consists of this one and one more.
     this.pending = this.pending.subarray(end);
     this.state = 'head';
     return true;

@@ -7,7 +7,6 @@ import { UploadedFile } from '../../intake/uploaded-file.ts';
 
 export interface SpoolFile {
   readonly bytes: number;
-  /** Queues the bytes for the next `flush`. Throws if the allowance refuses. */
   append(bytes: Buffer): void;
   uploaded(name: string): UploadedFile;
 }
@@ -15,9 +14,7 @@ export interface SpoolFile {
 export interface Spool {
   newFile(param: string): SpoolFile;
   readonly pending: boolean;
-  /** Resolves when everything appended so far has been written, including by earlier flushes. */
   flush(): Promise<void>;
-  /** Waits for the writes in progress. Nothing may be appended afterwards. */
   close(): Promise<void>;
 }
 
@@ -28,7 +25,6 @@ interface OpenFile extends SpoolFile {
 }
 
 export interface SpoolLimits {
-  /** The maximum number of reference images, not counting a mask. */
   readonly filesMax: number;
   readonly disk: Pick<BodyAllowance, 'reserve'>;
 }
@@ -77,7 +73,7 @@ async function openNew(path: string, workspace: ImageWorkspace): Promise<FileHan
 
 function newSpoolFile(path: string, disk: SpoolLimits['disk']): OpenFile {
   let bytes = 0;
-  // Empty files are created too. Whether a file is an image is checked later.
+  // Create empty files too. Whether a file is an image is checked later.
   const queue: Buffer[] = [Buffer.alloc(0)];
   return {
     path,

@@ -43,7 +43,6 @@ function textOf(name: GuideName): string {
   return readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
 }
 
-/** Returns the guides as pages named `docs/<name>.html`. Fills in `{{title}}`, `{{guides}}` and `{{content}}`. */
 export function readGuides(frame: string): [string, string][] {
   return guideNames.map((name) => {
     const page = fillIn(frame, {
@@ -59,7 +58,7 @@ export function fillIn(frame: string, parts: Readonly<Record<string, string>>): 
   return frame.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, part: string) => parts[part] ?? placeholder);
 }
 
-/** Returns links to all guides. `current` is the open guide. Without it, links start from the parent folder. */
+/** Returns links to all guides. `current` is the guide being shown. Without it, links start from the parent folder. */
 export function guideMenu(current?: GuideName): string {
   const folder = current === undefined ? 'docs/' : '';
   return guideNames
@@ -74,7 +73,6 @@ export function renderGuide(text: string): string {
   return inGuides.parse(text, { async: false });
 }
 
-/** Renders Markdown for a page in the parent of the guides' folder. */
 export function renderBesideGuides(text: string): string {
   return besideGuides.parse(text, { async: false });
 }
@@ -82,10 +80,10 @@ export function renderBesideGuides(text: string): string {
 const inGuides = rendererFor('');
 const besideGuides = rendererFor('docs/');
 
-/** Escapes HTML in the text. Links can lead only to guides, headings and https addresses. */
+/** Escapes HTML in the text, and permits links only to guides, headings and https addresses. */
 function rendererFor(folder: string): Marked {
   return new Marked({
-    // A bare address is part of an example, so it does not become a link.
+    // Do not turn a bare address into a link, because it is part of an example.
     tokenizer: { url: () => undefined },
     renderer: {
       html: ({ text: raw }) => escapeHtml(raw),
@@ -112,7 +110,6 @@ function anchorOf(title: string): string {
   return title.toLowerCase().replaceAll(/[^a-z0-9_]+/g, '-');
 }
 
-/** Returns undefined for a page that exists only in the repository. */
 function targetOf(href: string, folder: string): string | undefined {
   if (/^(?:https:\/\/|#)/.test(href)) return href;
   const [, name = '', anchor = ''] = /^(?:docs\/)?([a-z-]+)\.md(#[\w-]+)?$/.exec(href) ?? [];

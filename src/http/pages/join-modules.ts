@@ -63,7 +63,7 @@ function scopeOf(name: string): string {
   return name.replace(/\.js$/, '').replaceAll(/\W/g, '_');
 }
 
-/** Removes comments and indentation. Only markup spans multiple lines, and markup collapses indentation anyway. */
+/** Removes comments and indentation. Only markup spans multiple lines, and it collapses indentation anyway. */
 function withoutComments(text: string): string {
   return text
     .replaceAll(/\/\*\*[^]*?\*\/\s*/g, '')

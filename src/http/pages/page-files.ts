@@ -37,7 +37,6 @@ const packageFiles: Readonly<Record<string, readonly [name: string, path: string
   'vendor/htm.js': ['htm', 'dist/htm.module.js'],
 };
 
-/** Whether a page is in a folder below the root, like `/docs/money`, rather than at the root, like `/console`. */
 const isInFolder = (name: string): boolean => guideNames.some((guide) => name === `docs/${guide}.html`);
 
 /**
@@ -84,7 +83,6 @@ function readAll(): PageFiles {
 
 const consoleEntry = /<!-- console -->[^]*<!-- end -->\s*/;
 
-/** Returns `console/icon-1.svg` to `-9` and `console/icon-more.svg`, which show how many tasks need an operator. */
 function countIcons(icon: string): [string, string][] {
   return ['1', '2', '3', '4', '5', '6', '7', '8', '9', 'more'].map((count) => {
     const mark = `<circle cx="21" cy="11" r="11" fill="#c4321c"/><text x="21" y="17" font-family="sans-serif" font-size="17" font-weight="700" text-anchor="middle" fill="#fff">${count === 'more' ? '+' : count}</text>`;
@@ -98,7 +96,7 @@ const joinedFiles = {
   account: 'account/main.js',
   docs: 'docs/main.js',
 } as const;
-/** Remains a separate file, because it imports packages. */
+/** Stays a separate file, because it imports packages. */
 const kit = 'shared/preact.js';
 
 function joined(texts: ReadonlyMap<string, string>): Map<string, string> {

@@ -22,7 +22,7 @@ interface Concessions {
 }
 
 /**
- * Returns a content security policy that lets a page run and show only what this origin serves, and call only this
+ * Returns a content security policy. The page may run and show only what this origin serves, and call only this
  * gateway.
  * @param mediaUrl - The address of results, if they have a different origin.
  */
@@ -56,12 +56,11 @@ function movedTo(location: string): Reply {
   return { status: 308, headers: { location }, mediaType: 'text/plain' };
 }
 
-/** Throws route_not_found if `file` is undefined. */
 export function pageReply(
   file: PageFile | undefined,
   { meta, policy, isVersioned = false }: { meta: RequestMeta; policy?: string; isVersioned?: boolean },
 ): Reply {
-  // A page is never sent without its content security policy.
+  // Never send a page without its content security policy.
   if (file === undefined || (file.mediaType.startsWith('text/html') && policy === undefined))
     throw new GatewayError('route_not_found', 'There is no such file.');
   const [, last] = /([^/]+)\/$/.exec(meta.path) ?? [];

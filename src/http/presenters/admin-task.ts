@@ -161,7 +161,6 @@ export interface TaskRecords extends Audience {
   readonly health: readonly ChannelHealth[];
 }
 
-/** Presents a task to operators: everything except the content of the request. */
 export function presentAdminTask(
   task: Task,
   { mediaUrl, roles, nodes }: Audience,
@@ -234,7 +233,7 @@ function withoutOwnWords({ error, ...task }: Task): Task {
   return { ...task, error: shared };
 }
 
-/** Removes the part of a link that grants access, for operators who may not see content. */
+/** Removes the part of a link that grants access if the operator may not see content. */
 function presentLink(link: string, roles: Roles): string {
   return mayUse({ roles }, 'content') ? link : redactUrl(link, { secrets: [] });
 }
@@ -244,7 +243,6 @@ function presentWithheld({ outcome }: Task, roles: Roles): string[] {
   return links.map((link) => presentLink(link, roles));
 }
 
-/** For operators who may not see content, shows only that a result exists. */
 function presentResult(presented: PresentedTask, roles: Roles): PresentedTask {
   if (mayUse({ roles }, 'content')) return presented;
   const linkOf = (link: string | undefined) => (link === undefined ? undefined : presentLink(link, roles));

@@ -94,7 +94,6 @@ function reachedOf(cap: CapState, reported: SpentOfScope['reported']): CapPercen
   return capPercents.findLast((percent) => percent <= now || earlier.includes(percent)) ?? null;
 }
 
-/** Returns headers with the cap that has the least left after the hold. */
 export function capHeaders(cap: CapState | undefined): Readonly<Record<string, string>> {
   if (cap === undefined) return {};
   const { scope, window, limit: most, left, resetsAt: at } = cap;

@@ -34,7 +34,7 @@ export const channelSchema = z
   })
   .meta({ id: 'Channel' });
 
-/** Presents a channel without secrets: credentials only by name, and no addresses. */
+/** Presents a channel without secrets. Credentials appear only by name, and addresses are left out. */
 export function presentChannel(
   channel: ChannelConfig,
   channelSwitches: RouteDeps['channelSwitches'],

@@ -24,7 +24,6 @@ export const createdTaskSchema = z
   })
   .meta({ id: 'CreatedTask' });
 
-/** The status is always `submitted`, even if the task has progressed since. */
 export function presentCreatedTask(
   task: CreatedTask,
   kind: TaskKind,

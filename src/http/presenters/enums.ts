@@ -1,3 +1,4 @@
+import { taskKinds } from '../../base/task-kind.ts';
 import { z } from 'zod';
 import { taskErrorCodes } from '../../errors/errors.ts';
 import { failureClasses } from '../../errors/failure.ts';
@@ -11,4 +12,4 @@ export const failureClassSchema = z.enum(failureClasses).meta({
 });
 export const taskErrorCodeSchema = z.enum(taskErrorCodes).meta({ id: 'TaskErrorCode' });
 export const taskStatusSchema = z.enum(taskStatuses).meta({ id: 'TaskStatus' });
-export const taskKindSchema = z.enum(['video', 'image']).meta({ id: 'TaskKind' });
+export const taskKindSchema = z.enum(taskKinds).meta({ id: 'TaskKind' });

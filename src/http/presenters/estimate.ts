@@ -85,7 +85,6 @@ export interface EstimateOptions {
   readonly ignored: readonly string[];
   readonly explainRoute: boolean;
   readonly eta?: Eta;
-  /** The cap that would refuse the request. Undefined if none would. */
   readonly cap?: CapState;
   readonly expected?: Micros;
 }

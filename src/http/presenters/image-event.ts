@@ -6,7 +6,7 @@ import { presentError } from '../error-response.ts';
 import type { presentLink } from './image.ts';
 import { imageUsageSchema, presentImageUsage } from './image-usage.ts';
 
-/** The text of an event. If the event contains data, the base64 is written between the two parts. */
+/** The text of an event. If the event contains data, the base64 is written between `before` and `after`. */
 export interface StreamEvent {
   readonly before: string;
   readonly after: string;
@@ -14,21 +14,19 @@ export interface StreamEvent {
 
 export interface EventFacts {
   readonly createdSeconds: number;
-  /** The usage of all images. Only the last image's event contains it, so that clients can add up all events. */
+  /** The usage of all images. Only the last image's event contains it, so clients can add up the events. */
   readonly facts: Pick<SettleFacts, 'usage'>;
   readonly warnings: readonly string[];
 }
 
 export interface StreamedImage {
   readonly index: number;
-  /** Undefined if the event contains a link instead of data. */
   readonly mediaType: string | undefined;
   readonly link: ReturnType<typeof presentLink>;
   readonly size?: string | undefined;
 }
 
 export interface ImageStreamPresenter {
-  /** Undefined if the interface does not support partial images. */
   readonly partial?: (index: number, createdSeconds: number) => StreamEvent;
   readonly image: (image: StreamedImage, about: EventFacts) => StreamEvent;
   readonly end: (images: number, about: EventFacts) => string;
@@ -39,7 +37,7 @@ export function factsOfEvent(all: EventFacts, isLast: boolean): EventFacts {
   return isLast ? all : { ...all, facts: {}, warnings: [] };
 }
 
-/** The events of OpenAI's image streams, with `url` if links were requested. */
+/** The events of OpenAI's image streams, with an additional `url` if links were requested. */
 export const imageEventSchema = z
   .object({
     type: z.enum([

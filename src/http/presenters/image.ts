@@ -38,16 +38,15 @@ export interface ImageAnswerFacts {
   readonly warnings: readonly string[];
 }
 
-/** Writes the response in the format of one interface. Stored responses are replayed exactly as they were sent. */
+/** Writes responses in the format of one interface. Stored responses are replayed exactly as they were sent. */
 export interface ImagePresenter {
-  /** Writes text in parts, so that the upstream's base64 passes through unchanged. */
+  /** Returns text in parts, so that the upstream's base64 passes through unchanged. */
   readonly images: (made: Images, about: ImageAnswerFacts) => BodyPart[];
   readonly error: (error: GatewayError) => object;
-  /** Set if the response is a stream. `images` then returns all events together. */
+  /** Set if the response is a stream, in which case `images` returns all events together. */
   readonly stream?: ImageStreamPresenter;
 }
 
-/** Presents a synchronous upstream's images as the events of a stream. */
 export function streamingPresenter(
   stream: ImageStreamPresenter,
   error: ImagePresenter['error'],
@@ -72,7 +71,7 @@ export function presentImages(
   { images, facts, extra }: Images,
   { createdSeconds, warnings }: ImageAnswerFacts,
 ): BodyPart[] {
-  // The upstream must not overwrite our own fields.
+  // Do not let the upstream overwrite our own fields.
   const { created: _created, data: _data, warnings: _warnings, usage: reported, ...rest } = extra;
   const usage = presentImageUsage(facts, reported);
   const tail = JSON.stringify({ usage, ...rest, ...presentWarnings(warnings) }).slice(1);
@@ -99,7 +98,6 @@ function presentImage({ base64, ...image }: GeneratedImage): BodyPart[] {
   return withData(presentLink(image), 'b64_json', { base64 });
 }
 
-/** Writes an object that ends with the data, if any, after a `prefix` such as `data:image/png;base64,`. */
 export function withData(
   fields: object,
   name: string,
@@ -118,7 +116,6 @@ function escaped(text: string | Base64Blob): readonly BodyPart[] {
   return [JSON.stringify(text.toString()).slice(1, -1)];
 }
 
-/** The first base64 characters of each type, derived from the formats' signatures. */
 const imageTypes = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],
@@ -135,7 +132,7 @@ export function imageTypeOfHead(base64: string | Uint8Array): string {
   return imageTypes.find(([start]) => head.startsWith(start))?.[1] ?? 'image/png';
 }
 
-/** Joins adjacent texts, because each part is written separately. */
+/** Joins adjacent texts, because every part costs a separate write. */
 export function mergeText(parts: readonly BodyPart[]): BodyPart[] {
   const merged: BodyPart[] = [];
   for (const part of parts) {

@@ -1,3 +1,4 @@
+import { taskKinds } from '../../base/task-kind.ts';
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalJson } from '../../base/canonical-json.ts';
@@ -24,7 +25,7 @@ const payloadSchema = z.object({
   issuer: z.string().nullable().meta({ description: 'PUBLIC_URL of the gateway, or null if it has none.' }),
   task: z.string(),
   account: z.string(),
-  kind: z.enum(['video', 'image']),
+  kind: z.enum(taskKinds),
   model: z.string(),
   status: z.string(),
   error: z.string().nullable().meta({ description: 'The error code of a failed task.' }),
@@ -115,7 +116,7 @@ export interface ReceiptSources {
 type Subject = Pick<Task, 'id' | 'account' | 'kind' | 'model' | 'status' | 'createdAt'> &
   Partial<Pick<Task, 'error' | 'completedAt' | 'outcome'>>;
 
-/** Derives the subject from ledger entries, for synchronous images, which have no task record. */
+/** Derives the subject from ledger entries, because synchronous images have no task record. */
 export function subjectOfEntries(entries: readonly LedgerEntry[]): Subject | undefined {
   const hold = entries.find(({ kind }) => kind === 'hold');
   if (hold === undefined) return undefined;
@@ -126,7 +127,6 @@ export function subjectOfEntries(entries: readonly LedgerEntry[]): Subject | und
   return { ...subject, status: close.kind === 'settle' ? 'succeeded' : 'failed', completedAt: close.at };
 }
 
-/** `charge` is undefined until it is decided. */
 export function moneyOf(entries: readonly LedgerEntry[]) {
   const [hold, settled, refund] = (['hold', 'settle', 'refund'] as const).map((kind) =>
     entries.find((entry) => entry.kind === kind),
@@ -136,7 +136,7 @@ export function moneyOf(entries: readonly LedgerEntry[]) {
   return { hold, settled, charge: charge ?? (isReleased ? 0n : undefined), refunded: refund?.amount ?? 0n };
 }
 
-/** Combines facts from the record and the ledger. Once the task is finished, only a refund can change the receipt. */
+/** Combines facts from the record and the ledger. Once the task has finished, only a refund can change the receipt. */
 export function presentReceipt(task: Subject, sources: ReceiptSources): z.output<typeof payloadSchema> {
   const { entries, request, currency, issuer = null } = sources;
   const { hold, settled, charge, refunded } = moneyOf(entries);
@@ -184,7 +184,6 @@ function presentRequest({ request }: Pick<RequestRecord, 'request'>) {
   };
 }
 
-/** Presents the part of the hold's basis that determines the charge on this channel. */
 function presentBasis(text: string | undefined, channel = ''): Record<string, unknown> | null {
   const basis = heldBasis(text);
   if (basis === undefined) return null;

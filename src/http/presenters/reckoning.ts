@@ -65,11 +65,10 @@ export const reckoningSchema = z
 export interface ReckoningContext {
   readonly currency: string;
   readonly lines: Price['lines'];
-  /** For a charge, the calculation of its hold, which shows what came from the model's configuration. */
+  /** Only for a charge: the calculation of its hold, which shows what came from the model's configuration. */
   readonly hold?: Reckoning | undefined;
 }
 
-/** Describes how an amount was computed, without computing anything itself. */
 export function presentReckoning(
   reckoning: Reckoning,
   { currency, lines, hold }: ReckoningContext,
@@ -86,7 +85,6 @@ export function presentReckoning(
   };
 }
 
-/** Explains the calculation in a ledger entry, if any, using the prices frozen with its hold. */
 export function presentWritten(
   how: Reckoning | undefined,
   { holdBasis, currency }: { readonly holdBasis: string | undefined; readonly currency: string },

@@ -94,7 +94,7 @@ export function presentTrends(
   };
 }
 
-/** Derives past counts of unfinished tasks from `now`: subtracts tasks created since, and adds those finished since. */
+/** Works backwards from `now`: subtracts tasks created since, and adds those finished since. */
 function unfinishedAt(sums: readonly Flow[], now: number): number[] {
   let left = now;
   return sums

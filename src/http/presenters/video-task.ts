@@ -23,7 +23,7 @@ const resultSchema = z.object({
   expires_at: unixSeconds('The link works until then.').optional(),
 });
 
-/** The estimated number of seconds until the render is finished. */
+/** In seconds, until the render is finished. */
 export const etaSchema = z.object({
   p50: z.int().meta({ description: 'Half of similar tasks end within this time.' }),
   p90: z.int().meta({ description: 'Nine out of ten similar tasks end within this time.' }),
@@ -42,7 +42,6 @@ const taskErrorSchema = z.object({
   }),
 });
 
-/** All fields of a task. The status determines which of them are present. */
 export const taskFields = z.object({
   id: z.string(),
   task_id: z.string(),
@@ -85,7 +84,6 @@ export const taskFields = z.object({
   charge: z.string().optional().meta({ description: 'The charge of a task that succeeded.' }),
 });
 
-/** Properties of the video, which not every upstream reports. */
 const shapeFields = { resolution: true, ratio: true, size: true } as const;
 
 const unfinishedTask = taskFields
@@ -147,7 +145,7 @@ export const taskListSchemas = {
 
 export type PresentedTask = z.output<(typeof taskSchemas)[TaskKind]>;
 
-/** Presents a task's record, with links to our copies. Used as the response to GET and as the body of the callback. */
+/** Presents a task's record, with links to our copies. Used for GET responses and for callback bodies. */
 export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
   const { status } = task;
   switch (status) {
@@ -165,7 +163,7 @@ export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
     case 'pending':
     case 'submitted':
     case 'running':
-      // Hide the outcome until the status is final, because the poll stores it before the task is charged.
+      // Hide the outcome until the status is final. The poll stores the outcome before the task is charged.
       return {
         ...presentCommon(task),
         status,
@@ -196,7 +194,6 @@ function presentEnd({ completedAt, updatedAt }: Task) {
   return { completed_at: toSeconds(completedAt ?? updatedAt) };
 }
 
-/** Returns all fields, even those that the upstream omitted. */
 function presentSucceeded(task: Task, mediaUrl: MediaUrl): PresentedTask {
   const { outcome } = task;
   const { items = [], facts = {} } = outcome?.kind === 'succeeded' ? outcome : {};
@@ -220,7 +217,7 @@ function presentSucceeded(task: Task, mediaUrl: MediaUrl): PresentedTask {
   };
 }
 
-/** The planned pixel size does not apply if the resolution or ratio turned out differently. */
+/** The planned pixel size no longer applies if the resolution or ratio turned out differently. */
 function presentShape({ size, ...facts }: SettleFacts, planned: Task['shape']): Partial<VideoShape> {
   const { resolution = planned?.resolution, ratio = planned?.ratio } = facts;
   const isAsPlanned =
@@ -228,7 +225,7 @@ function presentShape({ size, ...facts }: SettleFacts, planned: Task['shape']): 
   return defined({ resolution, ratio, size: size ?? (isAsPlanned ? planned?.size : undefined) });
 }
 
-/** For a waiting task, explains the wait in terms that its owner understands. */
+/** Explains why a task is waiting, in terms that its owner understands. */
 function messageOf(task: Task): string {
   const { status, attention } = task;
   if (isTerminal(status)) return statusMessages[status];
@@ -239,7 +236,6 @@ function messageOf(task: Task): string {
 
 type LinkOf = (name: string, storedAt: number) => MediaLink | undefined;
 
-/** Links to our copy or, if there is none, to the upstream's file. */
 function presentItem(item: ResultItem, linkOf: LinkOf): PresentedTask['data'][number] {
   const { stored } = item;
   const copy = stored === undefined ? undefined : linkOf(stored.name, stored.at);
@@ -252,7 +248,7 @@ function presentItem(item: ResultItem, linkOf: LinkOf): PresentedTask['data'][nu
   });
 }
 
-/** Video prompts cost no tokens, so an upstream that reports only one of the two counts means both. */
+/** Video prompts cost no tokens. If the upstream reports only one of the two counts, that count stands for both. */
 function presentUsage({ usage }: SettleFacts): { completion_tokens: number; total_tokens: number } {
   const completion = usage?.completionTokens ?? usage?.totalTokens ?? 0;
   return { completion_tokens: completion, total_tokens: usage?.totalTokens ?? completion };

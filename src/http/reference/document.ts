@@ -18,7 +18,6 @@ export interface Operation {
   readonly answers: readonly Answer[];
 }
 
-/** `schema` is undefined if only the media type is known. */
 export interface Content {
   readonly mediaType: string;
   readonly schema: AnySchema | undefined;
@@ -38,7 +37,6 @@ export interface Group {
 
 const methods = ['post', 'get', 'put', 'delete', 'options'] as const;
 
-/** Groups operations by tag, in the order of the tags. Create operations come first. Aliases are merged. */
 export function groupsOf({ paths = {}, webhooks = {}, tags = [] }: OpenApiDocument): readonly Group[] {
   const all = [...Object.entries(paths), ...Object.entries(webhooks)].flatMap(([path, item]) =>
     '$ref' in item
@@ -84,7 +82,7 @@ function read(
     path,
     aliases,
     summary,
-    // For an operation without a description, the document repeats the summary.
+    // The document repeats the summary if an operation has no description.
     description: description === `${summary}.` ? '' : description,
     security: security.flatMap((each) => Object.entries(each).map(([scheme, names]) => ({ scheme, names }))),
     parameters: (found.parameters ?? []).flatMap((each) => ('$ref' in each ? [] : [each])),

@@ -8,7 +8,7 @@ import { prose } from './prose.ts';
 export interface Place {
   readonly objects: Objects;
   readonly id: string;
-  /** Whether clients send these fields to the gateway. If so, null counts as missing. */
+  /** Whether clients send these fields to the gateway. A null in a sent field counts as missing. */
   readonly isSent: boolean;
 }
 
@@ -16,7 +16,6 @@ export interface Field {
   readonly name: string;
   readonly schema: AnySchema;
   readonly isRequired: boolean;
-  /** If undefined, the schema's own description is shown. */
   readonly description?: string | undefined;
 }
 
@@ -59,14 +58,14 @@ function fieldItem({ name, schema, isRequired, description }: Field, place: Plac
   const { description: own } = place.objects.resolve(schema);
   const words = 'description' in schema ? schema.description : own;
   const need = place.isSent && isRequired ? html` <b class="small">required</b>` : nothing;
-  // The page has thousands of fields, so their styles do not depend on classes.
+  // The page has thousands of fields. Styles that do not need classes keep it small.
   return html`<li id="${at.id}">
     <code>${name}</code>
     <span>${typeOf(schema, at)}</span>${need}${prose(description ?? words)}${innerOf(schema, at)}
   </li>`;
 }
 
-/** Renders a link to a schema and a collapsed section, which the page fills with the schema's fields when opened. */
+/** Renders a link to a schema and a collapsed section. The page adds the schema's fields when the section is opened. */
 export function unfoldable(name: string): Markup {
   return html`<details data-object="${name}">
     <summary>Fields of ${name}</summary>
@@ -97,7 +96,6 @@ function innerOf(schema: AnySchema, place: Place): Markup {
   return html`${parts}`;
 }
 
-/** Numbers the anchors of an alternative, because alternatives may have fields with the same name. */
 function numbered(place: Place, index: number): Place {
   return { ...place, id: `${place.id}.${index + 1}` };
 }
@@ -116,7 +114,6 @@ function alternativesOf({ oneOf, anyOf, allOf }: Schema): readonly AnySchema[] {
   return [...(oneOf ?? []), ...(anyOf ?? []), ...(allOf ?? [])];
 }
 
-/** Describes a type in words, for example `string, at most 64 characters`. */
 export function typeOf(schema: AnySchema, place: Place): Markup {
   const name = nameOf(schema);
   if (name !== undefined && isObject(schema, place)) return html`<a href="#${name}">${name}</a>`;

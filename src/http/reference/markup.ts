@@ -1,6 +1,5 @@
 import { escapeHtml, escapeText } from '../escape-html.ts';
 
-/** HTML that is safe to insert into a page unescaped. */
 export class Markup {
   readonly text: string;
 

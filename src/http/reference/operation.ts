@@ -13,7 +13,6 @@ import type { TriedRequest } from './request.ts';
 export interface Writing {
   readonly objects: Objects;
   readonly origin: string;
-  /** The named schemas whose fields the page already shows. Writing adds to this set. */
   readonly homes: Set<string>;
   readonly commonCodes: ReadonlySet<string>;
   readonly explained: ReadonlySet<string>;
@@ -85,7 +84,6 @@ function body({ id, bodies }: Operation, writing: Writing): Markup {
   })}`;
 }
 
-/** Shows a named schema in full once, and collapsed after that. */
 function shown(schema: AnySchema, place: Place, { objects, homes }: Writing): Markup {
   const name = nameOf(schema);
   if (name === undefined) return schemaFields(objects.resolve(schema), place);

@@ -25,7 +25,6 @@ export interface TriedRequest {
   readonly body: unknown;
 }
 
-/** Builds a working request from the required parameters and the document's example body. */
 export function requestOf(operation: Operation, objects: Objects): TriedRequest {
   const { method, path, security, parameters, bodies } = operation;
   const json = bodies.find(({ mediaType }) => mediaType === 'application/json')?.schema;
@@ -72,7 +71,6 @@ function answerKind({ answers }: Operation): 'json' | 'text' | 'file' {
     : 'file';
 }
 
-/** Returns undefined if the response is not JSON, or if the document does not describe it. */
 export function answerSample({ answers }: Operation, objects: Objects): unknown {
   const success = answers.find(({ status }) => status.startsWith('2'));
   const json = success?.contents.find(({ mediaType }) => mediaType === 'application/json')?.schema;

@@ -10,7 +10,6 @@ interface Sampling {
   readonly isShort: boolean;
 }
 
-/** Returns the schema's own example, or generates a value of the right shape. */
 export function sampleOf(schema: AnySchema, sampling: Sampling): unknown {
   return sample(schema, sampling, []);
 }

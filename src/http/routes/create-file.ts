@@ -16,10 +16,9 @@ import type { Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'checkMediaUrl'> & { readonly stored: FileRouteDeps };
 
-/** The limit for a form in bytes, not counting its file. */
 const formBytesMax = 64 * 1024;
 const filenameCharactersMax = 255;
-/** The file to store, plus a text about it that some clients also send as a file. */
+/** The file to store, and a description that some clients also send as a file. */
 const filesMax = 2;
 export const fetchesMax = { name: 'fetched files', placesMax: 8, shareMax: 2 } as const;
 

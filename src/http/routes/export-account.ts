@@ -18,7 +18,7 @@ type Deps = Pick<
 >;
 
 const pageTasks = 100;
-/** The number of entries per page. The basis of a single entry may be 64 KiB long. */
+/** The number of entries per page. A single entry's basis may be 64 KiB long. */
 const pageEntries = 200;
 
 export function exportAccount(deps: Deps): Route {
@@ -69,7 +69,7 @@ async function* written(id: string, roles: OperatorIdentity['roles'], deps: Deps
   yield line({ object: 'export.end', ...counts });
 }
 
-/** Reads one request at a time, because a request may be many megabytes long. */
+/** Reads one request at a time, because each may be many megabytes long. */
 async function* taskLines(
   account: string,
   roles: OperatorIdentity['roles'],

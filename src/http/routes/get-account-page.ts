@@ -4,7 +4,6 @@ import { pageOperation, pagePolicy, pageReply } from '../pages/page-reply.ts';
 import { openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** Previews of files are data URLs. */
 const concessions = { images: 'data:' };
 
 export function getAccountPage({ publicUrl }: Pick<RouteDeps, 'publicUrl'>, files: PageFiles): Route {

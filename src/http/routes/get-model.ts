@@ -16,7 +16,8 @@ export function getModel({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
     input: z.object({ params: z.object({ model: z.string().min(1) }) }),
     success: { description: 'The model, its capabilities and its prices.', schema: modelSchema },
     errors: ['model_not_found', 'model_not_allowed', 'channel_not_allowed'],
-    // Official clients expect 404 for a missing resource. In a create request, the model is an invalid parameter.
+    // Official clients expect 404 for a missing resource. In a create request, an unknown model is an invalid
+    // parameter.
     statuses: { model_not_found: 404 },
     async handle({ params, caller }) {
       const model = catalogue.model(params.model, caller);

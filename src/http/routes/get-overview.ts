@@ -11,7 +11,6 @@ type Deps = Pick<
   'takeCensus' | 'accounts' | 'tasks' | 'notices' | 'readHealth' | 'workflowsUrl' | 'now'
 >;
 
-/** How long counts are reused for all operators, in milliseconds. */
 const sharedMs = 5_000;
 const hourMs = 60 * 60_000;
 const latenessHours = 3;

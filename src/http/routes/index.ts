@@ -129,13 +129,13 @@ import { setCircuit } from './set-circuit.ts';
 import { setOperatorRoles } from './set-operator-roles.ts';
 import { withdrawInvitation } from './withdraw-invitation.ts';
 
-/** Returns all operations. If two match the same path and method, the first one responds. */
+/** Returns all operations. If two of them match the same path and method, the first one responds. */
 export function createRoutes(deps: RouteDeps): readonly Route[] {
   const pages = readPageFiles();
   let described: ReturnType<typeof servedDocument> | undefined;
   const document = () => (described ??= servedDocument(routes));
   const routes: Route[] = [
-    // This must come before the list, so that an empty task id is a missing parameter and not a list request.
+    // Must come before the list. Otherwise, a request with an empty task id would be a list request.
     getVideo(deps),
     createVideo(deps),
     listVideos(deps),
@@ -143,7 +143,7 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     estimateVideo(deps),
     getVideoReceipt(deps),
     getReceiptKeys(deps),
-    // This must come before the list, as for videos.
+    // Must come before the list, as for videos.
     getImageTask(deps),
     cancelImageTask(deps),
     createImage(deps),

@@ -36,7 +36,7 @@ export function inviteOperator({ operators, operatorAuth, invitations, now }: De
       const roles = rolesOf(words);
       if (!mayGrant({ roles: own }, roles)) throw grantsMore(by, roles);
       const { token, invitation } = invitations.invite(valid_seconds);
-      // Nobody receives this token: the token issued through the link replaces it.
+      // Nobody receives this token, because the token issued through the link replaces it.
       const { hmac } = operatorAuth.newToken();
       const at = now();
       const invited = { name, roles, hmac, prefix: '', createdAt: at, createdBy: by, invitation };

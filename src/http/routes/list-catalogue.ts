@@ -1,3 +1,4 @@
+import { taskKinds } from '../../base/task-kind.ts';
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { listSchema } from '../presenters/list.ts';
@@ -8,7 +9,7 @@ export const catalogueModelSchema = z
   .object({
     object: z.literal('catalogue.model'),
     id: z.string(),
-    kind: z.enum(['video', 'image']),
+    kind: z.enum(taskKinds),
     owned_by: z.string(),
     minimum: z.string(),
     lines: z

@@ -34,10 +34,9 @@ type Deps = Pick<
   | 'now'
 >;
 
-/** How long task counts are reused for all operators, in milliseconds. */
 const sharedMs = 30_000;
 const slotsMs = 5_000;
-/** How long today's sums are reused, in milliseconds, because their query can be slow. */
+/** How long today's sums are reused, in milliseconds. Their query can be slow. */
 const earnedMs = 120_000;
 const earnedWaitMs = 1_000;
 const recentMs = 3 * 60 * 60_000;
@@ -103,7 +102,7 @@ export function listChannels(deps: Deps): Route {
   });
 }
 
-/** Returns undefined if counting takes too long. Channels are then listed without the counts. */
+/** Returns undefined if counting takes too long. The channels are then listed without counts. */
 async function count({ catalogue, tasks, log, now }: Deps) {
   const since = now() - recentMs;
   const ids = catalogue.current().channels.map(({ id }) => id);

@@ -175,7 +175,7 @@ async function findEnded(filter: EndFilter, { limit, after }: CursorPage, deps: 
 
 /**
  * Refuses filters that cannot be combined with an end time. An index lists tasks by end time for each status and class.
- * Any other filter would have to read all of those tasks.
+ * With any other filter, all of those tasks would have to be read.
  */
 function refuseWithEnd(asked: Asked): void {
   const { ended_after: _after, ended_before: _before, status: _status, class: _class, ...others } = asked;
@@ -216,7 +216,7 @@ async function findByCallback(
 
 const batchSize = 200;
 
-/** Finds running tasks too, even if Temporal's search attributes do not contain their job id yet. */
+/** Also finds running tasks whose job id Temporal's search attributes do not contain yet. */
 async function findByUpstreamId(upstreamId: string, { tasks }: Pick<RouteDeps, 'tasks'>): Promise<Found> {
   const task = await tasks.findByUpstreamId(upstreamId);
   return { tasks: task === undefined ? [] : [task], hasMore: false };

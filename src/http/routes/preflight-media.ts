@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** Handles the preflight for a page of another origin that reads part of a file or checks it for changes. */
 export function preflightMedia(): Route {
   return openRoute({
     operationId: 'preflightMedia',

@@ -10,7 +10,6 @@ type Deps = Pick<RouteDeps, 'port' | 'pingMongo' | 'isDraining' | 'isProxied' | 
 
 const checkTimeoutMs = 3_000;
 const retrySeconds = 5;
-/** How long the result of the checks is reused, in milliseconds. */
 const keptMs = 250;
 
 const warningSchema = z.object({

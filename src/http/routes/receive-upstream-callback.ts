@@ -15,7 +15,10 @@ import { timeLimit } from '../../process/running-time.ts';
 
 type Deps = Pick<RouteDeps, 'requests' | 'tasks' | 'channels' | 'port' | 'log' | 'now' | 'publicUrl'>;
 
-/** The limit for fetching a vendor's public key in milliseconds, so that its callback is not delayed for long. */
+/**
+ * The limit for fetching a vendor's public key, in milliseconds. It keeps the callback's response from being delayed
+ * for long.
+ */
 const verifyMs = 3_000;
 
 export function receiveUpstreamCallback(deps: Deps): Route {
@@ -49,7 +52,7 @@ export function receiveUpstreamCallback(deps: Deps): Route {
       const callback = { ...toCallback(body, meta), ...defined({ url }) };
       const { ended, reply } = await readNews(task_id, callback, deps);
       if (ended) {
-        // The upstream must not wait for Temporal. If the wake-up is lost, the next poll finds the same news.
+        // Do not make the upstream wait for Temporal. If the wake-up is lost, the next poll finds the same news.
         deps.port
           .wake(task_id)
           .catch((err: unknown) => deps.log.warn({ err, task: task_id }, 'a wake-up was lost'));
@@ -79,7 +82,7 @@ async function readNews(id: string, callback: UpstreamCallback, deps: Deps): Pro
     const context = channel.context(sent?.credential ?? '', task.model, timeLimit(verifyMs));
     const isGenuine = await adapter
       .verifyCallback(callback, { ...context, now: deps.now() })
-      // A callback that cannot be verified counts as genuine, because it is only a hint and costs one poll.
+      // A callback that cannot be verified counts as genuine. It is only a hint and costs one poll.
       .catch(() => true);
     if (!isGenuine) {
       deps.log.warn({ task: id, channel: sent?.channel }, 'a callback with a wrong signature was ignored');

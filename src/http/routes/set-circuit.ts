@@ -60,7 +60,7 @@ export function setCircuit(deps: Deps): Route {
   });
 }
 
-/** Refuses an unknown credential or model, because a misspelt one would open a circuit that protects nothing. */
+/** Refuses an unknown credential or model. A misspelt one would open a circuit that protects nothing. */
 function checkTarget(asked: z.output<typeof body>, channel: ChannelConfig): void {
   const { credential, model } = asked;
   const param = !channel.credentials.some(({ id }) => id === credential)

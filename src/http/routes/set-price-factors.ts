@@ -65,7 +65,7 @@ interface Known {
   readonly before: PriceFactors | undefined;
 }
 
-/** Refuses unknown models, unless they already have a factor: a factor may outlive its model's configuration. */
+/** Refuses unknown models unless they already have a factor, because a factor may outlive its model's configuration. */
 function requireModels(
   models: readonly { readonly model: string }[],
   { catalogue, before = noFactors }: Known,

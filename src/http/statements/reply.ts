@@ -29,14 +29,13 @@ export const statementSuccess: Success = {
 
 interface Asked extends z.output<typeof statementQuery> {
   readonly account: { readonly id: string; readonly name: string };
-  /** The account or operator whose share of `reports` this statement uses. */
   readonly reader: string;
 }
 
 type Deps = Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports'>;
 
 /**
- * Reads one page at a time, once the caller has received the previous one. Stops when the caller disconnects. Throws
+ * Reads one page at a time, once the caller has received the previous page. Stops when the caller disconnects. Throws
  * concurrency_limit_exceeded if too many reports are being read.
  */
 export async function statementReply({ account, reader, month, format }: Asked, deps: Deps): Promise<Reply> {

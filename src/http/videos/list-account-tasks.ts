@@ -17,7 +17,10 @@ import type { Route } from '../route.ts';
 
 const limitMax = 100;
 const limitDefault = 20;
-/** The maximum page size with prompts, about a screenful. A prompt's document also contains the request's media. */
+/**
+ * The maximum page size if prompts are included, which is about a screenful. A prompt's document also contains the
+ * request's media.
+ */
 const promptsMax = 25;
 const unixSeconds = queryNumber(z.int().min(0).max(99_999_999_999).optional());
 

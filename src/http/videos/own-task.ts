@@ -7,10 +7,11 @@ import type { TaskKind } from '../../base/task-kind.ts';
 import type { Task } from '../../task/record.ts';
 import type { TaskStore } from '../../store/tasks.ts';
 
-/** An empty id in the path is a missing parameter. Anything unlike our ids is an unknown task. */
+/**
+ * An empty id in the path is a missing parameter. Anything that does not look like one of our ids is an unknown task.
+ */
 export const taskParams = z.object({ task_id: z.string().min(1) });
 
-/** Throws task_not_found for a task that the caller may not see, as if the task did not exist. */
 export async function findOwnTask(
   tasks: Pick<TaskStore, 'find'>,
   { id, reach, kind }: { readonly id: string; readonly reach: Reach; readonly kind?: TaskKind },

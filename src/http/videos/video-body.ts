@@ -77,7 +77,7 @@ const consumedFields = {
     .refine((text) => !markerPattern.test(text.trim()), 'has a form that is reserved for the gateway')
     .optional(),
   tools: jsonStructure.optional(),
-  // These are read if they are missing at the top level, because the price must be based on what the upstream receives.
+  // These fields are also read from metadata, because the price must be based on what the upstream receives.
   mode: word.optional(),
   resolution: word.optional(),
   ratio: word.optional(),
@@ -113,7 +113,10 @@ const metadataShape = { ...consumedFields, ...commonFields };
 const metadataFields = z.object(metadataShape).catchall(anyJson);
 const metadataNames: ReadonlySet<string> = new Set(Object.keys(metadataFields.shape));
 
-/** The `metadata` fields that the gateway reads. All others go to the upstream, common ones under its own names. */
+/**
+ * The `metadata` fields that the gateway reads. All others are passed to the upstream. Fields that many upstreams share
+ * are renamed for each of them.
+ */
 export const consumedMetadataNames: ReadonlySet<string> = new Set(Object.keys(consumedFields));
 
 const metadata = z.preprocess((value, context) => {
@@ -170,7 +173,6 @@ export const videoBodySchema = z
 const types: Types = new Map([...typesOf(videoBodySchema.shape), ...typesOf(metadataShape, 'metadata.')]);
 
 export type VideoBody = z.output<typeof videoBodySchema>;
-/** Throws GatewayError with the field names that the caller sent. */
 export function understandVideo(
   fields: Readonly<Record<string, unknown>>,
   names: Names = videoNames,

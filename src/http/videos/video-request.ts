@@ -22,14 +22,14 @@ export interface ParsedVideo {
 
 /**
  * Applies field precedence: `images` over `image`, `duration` over `seconds`, and the top level over `metadata`. The
- * meaning of `size` depends on the model. Unused `metadata` fields remain in `extra`. Throws GatewayError.
+ * meaning of `size` depends on the model. Unused `metadata` fields stay in `extra`. Throws GatewayError.
  */
 export function readVideo(
   { body: asked, unread, nameOf, strict }: Understood,
   caller: Pick<Caller, 'assetUrls' | 'strict' | 'endUserRequired'>,
   checks: AddressChecks,
 ): ParsedVideo {
-  // Includes unread names, so that a misspelt required field is recognised.
+  // Include unread names, so that a misspelt required field is recognised.
   const unknown = Object.fromEntries(unread.map((name) => [name, undefined]));
   const input = { params: {}, query: {}, body: { ...unknown, ...asked } };
   const { body } = parseInput(checkedBody, input);
@@ -80,7 +80,6 @@ interface MediaField {
 
 interface Media {
   readonly images: MediaField;
-  /** The roles that the caller stated, in the same order as `images`. */
   readonly roles: readonly (ImageRole | undefined)[];
   readonly isSingle: boolean;
   readonly videos: MediaField;
@@ -135,7 +134,6 @@ function checkMedia(
   return media;
 }
 
-/** Returns the role that the caller or the input type states for each image. The model decides all other roles. */
 function readRoles(inputType: InputType | undefined, media: Media): AskedImage[] {
   const { images, videos, audios } = media;
   const hasMedia = images.urls.length + videos.urls.length + audios.urls.length > 0;
@@ -175,7 +173,10 @@ function checkRoles(
   });
 }
 
-/** Determines a single value for everything that affects the price, wherever it was sent. The first occurrence wins. */
+/**
+ * Determines a single value for everything that affects the price, wherever the value was sent. The first occurrence
+ * wins.
+ */
 function resolveOutput(body: VideoBody, metadata: VideoMetadata, { nameOf }: Sender) {
   const inBoth = (name: 'mode' | 'resolution' | 'ratio' | 'size'): Said<string> =>
     firstOf([name, body[name]], [`metadata.${name}`, metadata[name]]);
@@ -216,7 +217,6 @@ function resolveOutput(body: VideoBody, metadata: VideoMetadata, { nameOf }: Sen
 
 interface Said<Value> {
   readonly value: Value | undefined;
-  /** The field that takes precedence, followed by the fields with different values. */
   readonly names: readonly string[];
 }
 

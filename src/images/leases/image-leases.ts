@@ -13,12 +13,12 @@ export interface ImageLeasesDeps extends ProcessLeaseDeps {
 }
 
 /**
- * Makes sure that every synchronous image's hold is closed eventually, even if this process dies or the ledger is
+ * Ensures that every synchronous image's hold is closed eventually, even if this process dies or the ledger is
  * unavailable.
  */
 export interface ImageLeases {
   newImage(): string;
-  /** Call and await this before taking the image's hold. Afterwards, call either `end` or `abandon`. */
+  /** Call and await this before taking the image's hold. After that, call either `end` or `abandon`. */
   watch(image: string): Promise<WatchedImage>;
   /** Removes the process's lease if no hold is open. Otherwise, the lease expires and a reconciler closes the holds. */
   stop(): Promise<void>;
@@ -26,20 +26,21 @@ export interface ImageLeases {
 
 export interface WatchedImage {
   /**
-   * Call this once the hold is taken. Resolves with false if that took so long that a reconciler may have intervened.
+   * Call this once the hold is taken. Resolves to false if taking the hold took so long that a reconciler may have
+   * intervened.
    */
   confirm(): Promise<boolean>;
   /**
-   * Records the charge for images that arrived while the ledger was unavailable, for the process that later closes the
-   * hold.
+   * Records the charge for images that arrived while the ledger was unavailable. The process that later closes the hold
+   * reads it.
    */
   owe(charge: OwedCharge): Promise<void>;
   end(): void;
-  /** Call this if the hold is, or may be, still open so that it is closed in the background. */
+  /** Call this if the hold may still be open. The hold is then closed in the background. */
   abandon(account: string): void;
 }
 
-/** Delay after which a write that seemed to fail can no longer take effect. */
+/** How long to wait until a write that seemed to fail can no longer take effect, in milliseconds. */
 const closeAfterMs = 60_000;
 
 interface Abandoned {
@@ -50,7 +51,7 @@ interface Abandoned {
 
 export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
   const { leases, now, onError } = deps;
-  /** The current lease, and earlier ones that expired while this process was suspended or MongoDB was unavailable. */
+  /** The current lease, and earlier leases that expired while this process was suspended or MongoDB was unavailable. */
   const own = new Map<string, ProcessLease>();
   const abandoned = new Map<string, Abandoned>();
   const owing = new Set<string>();
@@ -85,7 +86,7 @@ export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
       },
       onFailed([image, hold], error) {
         onError(error);
-        // The failed item moves to the end, so the next round begins with the others.
+        // Move the failed item to the end, so that the next round begins with the others.
         abandoned.delete(image);
         abandoned.set(image, hold);
       },

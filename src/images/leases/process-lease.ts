@@ -6,12 +6,12 @@ import { imageLeaseIdLength } from '../../store/image-leases.ts';
 import type { ImageLeaseStore } from '../../store/image-leases.ts';
 
 /**
- * How long a lease lasts. A process that has not renewed its lease for this long, by its own clock, starts no more work
- * under it.
+ * How long a lease lasts, in milliseconds. A process that has not renewed its lease for this long, by its own clock,
+ * starts no more work under it.
  */
 export const leaseMs = 60_000;
 
-/** In base 36. The length is fixed, so a process's ids sort in order of creation. */
+/** In base 36. The length is fixed, so that a process's ids sort in order of creation. */
 const counterDigits = 9;
 
 export interface ProcessLeaseDeps {
@@ -30,16 +30,15 @@ export interface ProcessLeaseDeps {
 export interface ProcessLease {
   readonly id: string;
   newImage(): string;
-  /** Whether images may still be sent to an upstream under this lease. */
   isValid(): boolean;
-  /** Call and await this before taking the image's hold. If the process dies, a reconciler then closes the hold. */
+  /** Call and await this before taking the image's hold. If the process dies later, a reconciler closes the hold. */
   watch(image: string): Promise<void>;
   /**
-   * Call this once the hold is taken. Resolves with false if that took so long that a reconciler may have intervened.
+   * Call this once the hold is taken. Resolves to false if taking the hold took so long that a reconciler may have
+   * intervened.
    */
   confirm(): Promise<boolean>;
   forget(image: string): void;
-  /** Stops creating ids, and removes the lease once no hold is open. Never rejects. */
   retire(): Promise<void>;
 }
 
@@ -62,7 +61,7 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
     try {
       await leases.insert({ id, process: deps.process, from: floor });
     } catch (error) {
-      // Whether the lease was written is unknown. It is never renewed, and its replacement has another name.
+      // The lease may or may not have been written. It is never renewed, and its replacement has another name.
       validUntil = 0;
       throw error;
     }
@@ -81,7 +80,7 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
     return renewed;
   }
 
-  /** Renewals run one after another, so each writes the latest state. */
+  /** Renewals run one after another, so that each writes the latest state. */
   function renew(): Promise<boolean> {
     renewal = renewal.then(renewNow, renewNow);
     return renewal;
@@ -111,8 +110,8 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
       try {
         written ??= write();
         await written;
-        // A renewal since this id was created has recorded every image before `floor` as done, so another renewal has
-        // to correct that.
+        // A renewal since this id was created has recorded every image before `floor` as done. Another renewal has to
+        // correct that.
         if (image < floor) await renew();
       } catch (error) {
         watched.delete(image);

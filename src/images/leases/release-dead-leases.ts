@@ -17,23 +17,23 @@ export interface DeadLeaseDeps {
 }
 
 /**
- * A lease that has not changed for this long by our clock has expired for its owner, too, whatever the owner's clock
+ * A lease that has not changed for this long by our clock has expired for its owner too, whatever the owner's clock
  * says. Any renewal in flight has also arrived by then.
  */
 const deadAfterMs = leaseMs + 30_000;
 /**
- * How much longer a lease must stay unchanged, with all reads succeeding in time. MongoDB may have been unavailable the
- * whole time. Once it is back, the owner renews the lease within 15 s, possibly after writing a pending bill.
+ * How much longer a lease must stay unchanged, while all reads succeed in time. MongoDB may have been unavailable until
+ * then. Once it is back, the owner renews the lease within 15 s, possibly after writing a pending bill.
  */
 const watchedMs = 45_000;
 const readEveryMs = 5_000;
-/** If the gap between two reads is longer, MongoDB may have been unavailable in between. */
+/** If the gap between two reads is longer than this, MongoDB may have been unavailable in between. */
 const gapMsMax = 2 * readEveryMs;
 const holdsAtOnce = 500;
 
 /**
- * Creates the reconciler's step that closes the holds of image requests whose process has died. It settles a hold if
- * the images were delivered, releases it if not, and returns the number of holds.
+ * Creates the reconciler step that closes the holds of image requests whose process has died. The step settles a hold
+ * if the images were delivered, releases it if not, and returns the number of holds.
  */
 export function createReleaseDeadLeases(deps: DeadLeaseDeps) {
   const { leases, ledger, log } = deps;
@@ -41,7 +41,6 @@ export function createReleaseDeadLeases(deps: DeadLeaseDeps) {
   const closeHold = createCloseHold(deps);
   const turns = createTurns(({ id }: ImageLease) => id);
 
-  /** Returns whether all holds are closed. Stops early when the time is up. */
   async function closeHolds(
     { id, from, process }: ImageLease,
     onClosed: () => void,
@@ -99,8 +98,8 @@ function createDeathWatch({ leases, now, pause }: Pick<DeadLeaseDeps, 'leases' |
   }
 
   /**
-   * Finds the leases of dead processes. Returns an empty list if MongoDB was unavailable in between, and the next round
-   * starts over.
+   * Finds the leases of dead processes. If MongoDB was unavailable in between, returns an empty list, and the next
+   * round starts over.
    */
   async function findDead(): Promise<ImageLease[]> {
     let silent = await findUnchanged();

@@ -4,7 +4,7 @@ export type Attempt<Program> = { readonly program: Program } | { readonly failur
 
 export interface Source<Program> {
   readonly title: string;
-  /** Set if users may have to wait for the attempt. If the attempt then fails, that is reported immediately. */
+  /** Set if the attempt may take a while. Its failure is then reported immediately. */
   readonly slow?: true;
   readonly attempt: (options: LocalOptions) => Promise<Attempt<Program>>;
 }
@@ -16,8 +16,8 @@ export interface Wanted<Program> {
 }
 
 /**
- * Returns the first program that works. If no source provides one, throws a LocalServerError that lists why each
- * failed, followed by `advice`.
+ * Returns the first program that works. If none does, throws a LocalServerError that lists why each source failed,
+ * followed by `advice`.
  */
 export async function firstThatWorks<Program>(
   { server, advice, sources }: Wanted<Program>,

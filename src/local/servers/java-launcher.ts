@@ -8,7 +8,7 @@ import { exists, inTemporaryDirectory } from './program-files.ts';
 import { runCommand } from './run-command.ts';
 
 const launcherSources = fileURLToPath(new URL('../../../workshop/mongo-standin/', import.meta.url));
-const compileTimeoutMs = 60_000;
+const compileTimeoutMs = 600_000;
 
 /**
  * Returns the launcher's class path: its classes and the jars. Each version of the launcher's sources is compiled only
@@ -34,7 +34,7 @@ export async function compileLauncher(
   }
   options.report('Compiling the MongoDB stand-in …');
   await inTemporaryDirectory(parent, async (staged) => {
-    // Runs the compiler as a module, because there may be a `java` without a `javac`.
+    // Run the compiler as a module, because there may be a `java` without a `javac`.
     const compiler = ['-m', 'jdk.compiler/com.sun.tools.javac.Main', '-nowarn', '-proc:none'];
     const command = [program.java, ...compiler, '-d', staged, '-cp', jars.join(delimiter), ...files];
     const result = await runCommand(command, options, compileTimeoutMs);

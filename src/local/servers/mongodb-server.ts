@@ -20,9 +20,8 @@ export type MongoOptions = LocalOptions & {
   program: MongoProgram;
   /** The directory for the stand-in's jars and compiled classes. Defaults to the data directory. */
   programDir?: string;
-  /** Defaults to 27017 or the next free port. */
   port?: PortRequest;
-  /** The stand-in's heap. Defaults to 512. */
+  /** The heap of the stand-in, in megabytes. Defaults to 512. */
   heapMegabytes?: number;
 };
 
@@ -48,7 +47,7 @@ async function startOn(port: number, directory: string, options: MongoOptions): 
     ...(await commandLine(options, directory, port)),
   });
   const host = `127.0.0.1:${port}`;
-  // Connects directly, because the address stored in the replica set contains the port, which may differ at each start.
+  // Connect directly. The address stored in the replica set contains the port, which may differ at each start.
   const uri = `mongodb://${host}/?directConnection=true`;
   await waitUntilServing(child, () => prepare(uri, host, options.program.kind), startDeadlineMs);
   return { ...child, uri, kind: options.program.kind };
@@ -90,8 +89,8 @@ async function commandLine(
 }
 
 /**
- * Disables the socket file. A file left in /tmp by another user's mongod would prevent the start. Windows has no such
- * files.
+ * Disables the socket file. Another user's mongod may have left one in /tmp, which would prevent the start. Windows has
+ * no such files.
  */
 const noSocketFile = process.platform === 'win32' ? [] : ['--nounixsocket'];
 
@@ -107,7 +106,7 @@ async function prepare(uri: string, host: string, kind: MongoProgram['kind']): P
     if (kind === 'mongod') {
       await initiate(client, host);
     }
-    // The command's old name, because the stand-in does not know `hello`.
+    // Use the command's old name, because the stand-in does not support `hello`.
     const hello = await admin.command({ isMaster: 1 });
     if (hello['ismaster'] !== true) {
       throw new Error('it is not yet the primary of its replica set');
@@ -121,7 +120,6 @@ const notYetInitialized = 94;
 const invalidReplicaSetConfig = 93;
 const configSchema = z.object({ config: z.looseObject({ version: z.number() }) });
 
-/** Initiates the replica set, or updates its address if the port has changed since the last start. */
 async function initiate(client: MongoClient, host: string): Promise<void> {
   const { MongoServerError } = await import('mongodb');
   const admin = client.db('admin');
@@ -148,9 +146,7 @@ async function initiate(client: MongoClient, host: string): Promise<void> {
   }
 }
 
-/**
- * Warns if the directory contains data from the other kind of server, because neither kind can read the other's files.
- */
+/** Warns if the directory contains the other kind of server's data, because neither kind can read the other's files. */
 async function warnOfOtherData(directory: string, options: MongoOptions): Promise<void> {
   const other = options.program.kind === 'java' ? 'WiredTiger' : fallbackFile;
   const own = options.program.kind === 'java' ? fallbackFile : 'WiredTiger';

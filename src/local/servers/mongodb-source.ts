@@ -18,11 +18,10 @@ const downloadTimeoutMs = 900_000;
 export type MongoProgram = { kind: 'mongod'; path: string } | { kind: 'java'; java: string; jars: string };
 
 export type MongoResolveOptions = LocalOptions & {
-  /** From MONGOD_BINARY. If set, no other source is tried, even if this one does not work. */
+  /** From MONGOD_BINARY. If set, this is the only source, even if it does not work. */
   mongodBinary?: string;
 };
 
-/** In the order in which they are tried. */
 const sources: readonly Source<MongoProgram>[] = [
   { title: '`mongod` on PATH', attempt: fromPath },
   { title: "the data directory's bin", attempt: fromDataDir },
@@ -31,8 +30,8 @@ const sources: readonly Source<MongoProgram>[] = [
 ];
 
 /**
- * Finds MongoDB or downloads it into DATA_DIR. If all sources fail, throws a LocalServerError that lists what was tried
- * and what would help.
+ * Finds MongoDB or downloads it into DATA_DIR. If every source fails, throws a LocalServerError that lists what was
+ * tried and what would help.
  */
 export async function resolveMongo(options: MongoResolveOptions): Promise<MongoProgram> {
   if (options.mongodBinary !== undefined) {
@@ -57,10 +56,7 @@ async function fromPath(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   return path === undefined ? { failure: 'not found' } : checkedMongod(path, options);
 }
 
-/**
- * Finds MongoDB in the data directory, including the stand-in's jars, because no mongod could read the data that the
- * stand-in has written.
- */
+/** Also looks for the stand-in's jars, because no mongod can read the data that the stand-in has written. */
 async function fromDataDir(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   const path = mongodPath(options);
   if (await isExecutable(path)) {
@@ -81,7 +77,7 @@ async function checkedMongod(path: string, options: LocalOptions): Promise<Attem
     : { program: { kind: 'mongod', path } };
 }
 
-/** Runs in a child process so that a hanging download can be stopped. */
+/** Runs in a child process, so that a hanging download can be stopped. */
 const downloadScript = `
 const [, library, downloadDir] = process.argv;
 const { MongoBinary } = require(library);
@@ -96,7 +92,8 @@ async function fromDownload(options: LocalOptions): Promise<Attempt<MongoProgram
   }
   return inTemporaryDirectory(options.dataDir, async (directory) => {
     const library = createRequire(import.meta.url).resolve('mongodb-memory-server-core');
-    const result = await withProgress(options.report, `Downloading MongoDB from ${downloadHost}`, () =>
+    const what = `Downloading MongoDB from ${downloadHost}`;
+    const result = await withProgress(options.report, { what, directory }, () =>
       runCommand([process.execPath, '-e', downloadScript, library, directory], options, downloadTimeoutMs),
     );
     const downloaded = /^path=(.+)$/mu.exec(result.output)?.[1];
@@ -127,10 +124,11 @@ async function fromMaven(options: LocalOptions): Promise<Attempt<MongoProgram>> 
   return inTemporaryDirectory(options.dataDir, async (directory) => {
     await writeFile(join(directory, 'pom.xml'), pomWith(mavenPackage));
     const staged = join(directory, 'jars');
-    // Replaces Maven's default repository in HOME, which may not be writable.
+    // Maven's default repository is in HOME, which may not be writable.
     const repository = `-Dmaven.repo.local=${join(directory, 'repository')}`;
     const copy = [repository, 'dependency:copy-dependencies', `-DoutputDirectory=${staged}`];
-    const result = await withProgress(options.report, `Fetching ${mavenPackage} (6 MB) with Maven`, () =>
+    const what = `Fetching ${mavenPackage} (6 MB) with Maven`;
+    const result = await withProgress(options.report, { what, directory }, () =>
       runCommand([maven, '-B', '-q', '-f', join(directory, 'pom.xml'), ...copy], options, downloadTimeoutMs),
     );
     if (!result.ok || !(await exists(staged))) {
@@ -166,8 +164,11 @@ async function findJava(options: LocalOptions): Promise<{ path: string } | { fai
     return { failure: `Java ${javaVersionMin} or newer is not installed` };
   }
   const version = await runCommand([path, '-version'], options);
+  if (!version.ok) {
+    return { failure: `${path} does not run: ${reasonIn(version.output)}` };
+  }
   const major = Number(/version "(\d+)/u.exec(version.output)?.[1] ?? 0);
-  if (!version.ok || major < javaVersionMin) {
+  if (major < javaVersionMin) {
     return { failure: `Java ${javaVersionMin} or newer is needed, ${path} is ${major}` };
   }
   const modules = await runCommand([path, '--list-modules'], options);

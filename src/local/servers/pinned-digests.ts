@@ -42,7 +42,6 @@ export function unpinnedNotice(server: string, host: string): string {
   return `${server}: no digest is known for what ${host} serves, so only its certificate vouches for it.`;
 }
 
-/** Returns undefined if all files match. */
 export async function digestProblem(
   files: readonly string[],
   pinned: PinnedDigests = pinnedDigests,

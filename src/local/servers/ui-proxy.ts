@@ -22,8 +22,8 @@ const switchedOff = {
 
 const settingsPath = '/api/v1/settings';
 /**
- * Matches the requests that these buttons send. Resetting, pausing and unpausing an activity use longer paths and
- * remain allowed.
+ * Matches the requests that these buttons send. Resetting, pausing and unpausing an activity use longer paths and stay
+ * allowed.
  */
 const refusedPath =
   /^\/api\/v1\/namespaces\/[^/]+\/(?:workflows\/[^/]+(?:\/(?:terminate|reset))?|batch-operations\/[^/]+)$/;
@@ -31,10 +31,9 @@ const refusedPath =
 const settingsSchema = z.looseObject({});
 
 /**
- * Starts a proxy for the dev server's built-in UI, which cannot disable buttons itself. The proxy changes the response
- * with the UI's settings as docker-compose.yml would, refuses the requests of the disabled buttons, and passes on
- * everything else. Like the settings, the proxy only prevents accidents, because the dev server's own port has no
- * password.
+ * Starts a proxy for the dev server's built-in UI, which cannot disable buttons. The proxy changes the UI's settings as
+ * docker-compose.yml would, refuses the requests of the disabled buttons, and passes on everything else. It only
+ * prevents accidents, because the dev server's own port has no password.
  */
 export async function startUiProxy(target: string, port: number): Promise<UiProxy> {
   const server = createServer((incoming, answer) => {
@@ -66,7 +65,7 @@ async function forward(incoming: IncomingMessage, answer: ServerResponse, target
     headers: isSettings ? { ...passed(incoming), 'accept-encoding': 'identity' } : passed(incoming),
     agent: false,
   });
-  // If the browser disconnects early, the request to the UI is cancelled.
+  // If the browser disconnects early, cancel the request to the UI.
   answer.once('close', () => outgoing.destroy());
   const [, found] = await Promise.all([pipeline(incoming, outgoing), answerOf(outgoing)]);
   if (isSettings && found.statusCode === 200) await answerSettings(found, answer);
@@ -88,7 +87,6 @@ async function answerSettings(found: IncomingMessage, answer: ServerResponse): P
   answer.writeHead(200, { ...passed(found), 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
-/** Returns the headers to pass on, without hop-by-hop headers. */
 function passed({ headers }: IncomingMessage): OutgoingHttpHeaders {
   const { connection: _connection, 'keep-alive': _keepAlive, ...rest } = headers;
   return rest;

@@ -5,16 +5,15 @@ import { useRef } from '../shared/preact.js';
 /** @typedef {{ path: string, body: Record<string, unknown> }} Request */
 /** @typedef {{ id?: string, data?: import('./types.js').Task['data'] }} Answer */
 
-/** Long, because a gateway that stores no files responds only when the image is ready. */
+/** In milliseconds. Long, because a gateway that stores no files responds only when the image is ready. */
 const imageAnswerMs = 600_000;
 
 /**
- * Creates each request only once. After a lost response, repeating it sends the same idempotency key.
+ * Creates each request only once. After a lost response, a repeat sends the same idempotency key.
  *
  * @param {import('../shared/api.js').Api} api
  */
 export function useCreate(api) {
-  /** Maps each request to its idempotency key. */
   const unanswered = useRef(/** @type {Map<string, string>} */ (new Map()));
 
   /**

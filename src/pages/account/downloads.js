@@ -27,7 +27,7 @@ export function Downloads({ tasks, onClear }) {
   const files = tasks.flatMap(filesOf);
   const links = files.filter(({ link }) => link !== '');
 
-  /** Saves one file at a time, to keep only one in memory. */
+  /** Saves one file at a time, so that only one is in memory. */
   async function save() {
     setBusy(true);
     const unsaved = [];

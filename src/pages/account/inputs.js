@@ -117,8 +117,8 @@ const megabyte = 1_000_000;
 const pictureBytesMax = 2_000_000;
 
 /**
- * Returns a URL for the file that a request can contain. An image within `inRequestMax` becomes a data URL, unless
- * requests are limited to a megabyte. Any other file is uploaded to the gateway.
+ * Returns a URL for a file in a request. An image within `inRequestMax` becomes a data URL, unless requests are limited
+ * to a megabyte. Any other file is uploaded to the gateway.
  *
  * @param {File} file
  * @param {import('../shared/api.js').Api} api
@@ -175,7 +175,7 @@ function AddressInput({ title, isFull, onAdd }) {
       onInput=${(/** @type {InputChange} */ event) => setTyped(event.currentTarget.value)}
       onChange=${add}
       onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
-        // Otherwise Enter would submit the form without this URL.
+        // Otherwise, Enter would submit the form without this URL.
         if (event.key !== 'Enter') return;
         event.preventDefault();
         add();

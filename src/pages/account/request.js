@@ -1,5 +1,3 @@
-/** Converts between the playground's form and request bodies. Pure. */
-
 /** @typedef {import('./types.js').Model} Model */
 
 /**
@@ -75,7 +73,7 @@ function flag(name, title) {
 }
 
 /**
- * `values` are the entries by field name. Empty ones are left out. `media` contains URLs and data URLs.
+ * `values` are the entries by field name. Empty entries are left out. `media` contains URLs and data URLs.
  *
  * @param {Model} model
  * @param {{ prompt: string, values: Record<string, string | boolean>, media: Record<string, readonly string[]> }} entered
@@ -98,7 +96,7 @@ export function requestOf(model, { prompt, values, media }) {
     .filter(([, addresses]) => addresses.length > 0);
   const { images, ...others } = Object.fromEntries(given);
   if (model.kind === 'image') {
-    // As a task, the result can still be found after this page is closed.
+    // Create a task, so that the result can still be found after this page is closed.
     const body = { ...base, async: true };
     return images === undefined
       ? { path: '/v1/images/generations', body }
@@ -136,8 +134,6 @@ const storedNames = /** @type {const} */ ({
 });
 
 /**
- * `missing` counts the files that the API does not return.
- *
  * @param {import('./types.js').StoredRequest} request
  * @returns {{ entered: Entered, missing: number }}
  */

@@ -11,7 +11,7 @@ import { useSaving } from './saving.js';
  * @typedef {{
  *   api: import('./types.d.ts').Api, path: string, account: import('./types.d.ts').Account, currency: string,
  *   onIssued: (secret: string) => void, onSaved: () => Promise<void>, onClose: () => void,
- * }} Props `path`: of the account in the API.
+ * }} Props `path`: the account's path in the API.
  */
 /**
  * @typedef {{

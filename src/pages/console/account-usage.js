@@ -11,11 +11,7 @@ import { linkTo } from './router.js';
 
 const path = '/admin/v1/usage';
 
-/**
- * Loaded when it is opened.
- *
- * @param {{ api: import('./types.d.ts').Api, account: string, currency: string }} props
- */
+/** @param {{ api: import('./types.d.ts').Api, account: string, currency: string }} props */
 export function AccountUsage(props) {
   const [isOpen, setOpen] = useState(false);
   return html`<details

@@ -45,7 +45,7 @@ export function Adopt({ jobs, ...props }) {
 
 /**
  * The operator fills in the action, previews it, and performs it with a separate button. Any change discards the
- * preview. Enter in a field only previews.
+ * preview. Pressing Enter in a field only previews.
  *
  * @param {Props & {
  *   tasks: readonly import('./act-runs.js').Named[], possible: readonly ActionName[],

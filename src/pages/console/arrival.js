@@ -8,11 +8,7 @@ import { html, useState } from '../shared/preact.js';
 const path = '/admin/v1/config';
 const everyMs = 1_000;
 
-/**
- * Polls until every process runs the published version or has refused it.
- *
- * @param {{ api: import('./types.d.ts').Api, published: Config }} props `published` is the response to the publication.
- */
+/** @param {{ api: import('./types.d.ts').Api, published: Config }} props `published` is the response to the publication. */
 export function Arrival({ api, published }) {
   const { version } = published;
   const [isAwaited, setAwaited] = useState(true);

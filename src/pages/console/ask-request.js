@@ -9,7 +9,7 @@ import { Offers } from './offers.js';
 const resolutions = ['480p', '720p', '1080p', '4k'];
 
 /**
- * A form for a request that is only explained. Fields that it does not have are entered as JSON.
+ * A form for a request that is only explained. Anything without its own field is entered as JSON.
  *
  * @template Answer
  * @param {{
@@ -83,11 +83,7 @@ export function AskRequest({ title, button, models, ask, show }) {
   </section>`;
 }
 
-/**
- * Leaves out empty fields, so that the model's defaults apply.
- *
- * @param {Written} written
- */
+/** @param {Written} written */
 function requestOf({ model, duration, resolution, more }) {
   return {
     ...parsed(more),

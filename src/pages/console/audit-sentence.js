@@ -1,8 +1,8 @@
 import { words } from '../shared/format.js';
 
 /**
- * A verb phrase for each action in the audit log. `{target}` stands for what the action affected, and other names in
- * braces for fields of the request.
+ * A verb phrase for each action in the audit log. `{target}` stands for what the action affected. Other names in braces
+ * stand for fields of the request.
  *
  * @type {Record<string, string>}
  */
@@ -61,7 +61,7 @@ export const phrases = {
 
 /**
  * Returns the sentence about an entry as the texts before and after its target. The second one is undefined if the
- * sentence does not name the target.
+ * sentence does not mention the target.
  *
  * @param {{ by: string, via: string, action: string, target: string, what: string }} entry
  * @returns {readonly [string, string | undefined]}
@@ -84,7 +84,10 @@ function wordOf(value) {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '(not recorded)';
 }
 
-/** Long requests are truncated, so they cannot be parsed. @param {string} what @returns {Record<string, unknown>} */
+/**
+ * Long requests are truncated and therefore cannot be parsed.
+ * @param {string} what @returns {Record<string, unknown>}
+ */
 function fieldsOf(what) {
   try {
     return JSON.parse(what);

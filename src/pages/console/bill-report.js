@@ -148,10 +148,10 @@ const dayColumns = [
 const taskLink = (task) => html`<a class="mono" href=${linkTo(['tasks', task])}>${task}</a>`;
 
 /**
- * Returns the jobs that can be assigned without doubt, by task: the job fits only this task, and the task fits only
+ * Returns the jobs that can be assigned without doubt, by task. Such a job fits only this task, and the task fits only
  * this job and is waiting for one.
  *
- * @param {readonly Row[]} rows A job that is billed in several units has several rows.
+ * @param {readonly Row[]} rows A job that is billed in multiple units has multiple rows.
  * @returns {ReadonlyMap<string, string>}
  */
 function fittingJobs(rows) {

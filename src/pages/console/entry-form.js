@@ -259,7 +259,7 @@ function valueOf({ type }, written) {
   return type === 'number' ? numberOr(text) : text;
 }
 
-/** Returns other text unchanged, so that the gateway's error says what it expects. @param {string} text */
+/** Returns any other text unchanged, so that the gateway's error states what it expects. @param {string} text */
 function numberOr(text) {
   const number = Number(text);
   return Number.isNaN(number) ? text : number;

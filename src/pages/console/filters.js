@@ -44,7 +44,7 @@ export const spans = [
 export function Filters({ api, place, searchRef, overview }) {
   const [isPicking, setPicking] = useState(false);
   /**
-   * Loaded when the operator first focuses a filter. The filters work without these counts.
+   * Loaded when the operator first focuses a filter. The filters also work without these counts.
    *
    * @type {Counted | undefined}
    */
@@ -97,8 +97,6 @@ export function Filters({ api, place, searchRef, overview }) {
 }
 
 /**
- * Filters by names, with suggestions.
- *
  * @param {{
  *   api: import('./types.d.ts').Api, value: (name: string) => string,
  *   set: (name: string) => (given: string) => void, counted: Counted | undefined,
@@ -148,8 +146,6 @@ function countOf(name, { attention, callbacks }) {
 }
 
 /**
- * Returns the filters to clear because they cannot be combined with this one.
- *
  * @param {URLSearchParams} query
  * @param {string} name
  * @param {string} given
@@ -162,7 +158,7 @@ function without(query, name, given) {
 }
 
 /**
- * Choosing any other filter clears the end time, and choosing an end time clears those filters.
+ * Choosing any other filter clears the end time. Choosing an end time clears the other filters.
  *
  * @param {string} name
  * @param {string} given

@@ -53,8 +53,6 @@ function matching(names, text) {
 }
 
 /**
- * If there is only one result, opens it.
- *
  * @param {{ hits: readonly Hit[], only: string | undefined }} props `only`: the link of the only result. Undefined if
  * there are others.
  */

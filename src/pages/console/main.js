@@ -129,7 +129,7 @@ function Shell({ api, signOut }) {
 }
 
 /**
- * Once is enough, because the actions are built into the gateway.
+ * Loaded only once, because the actions are built into the gateway.
  *
  * @param {import('./types.d.ts').Api} api
  * @param {AbortSignal} signal

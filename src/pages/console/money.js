@@ -30,7 +30,7 @@ const groups = [
 const liveMs = 60_000;
 /** In days. Reports on longer periods are loaded only once, because their query is slow. */
 const liveDaysMax = 31;
-/** The CSV has all rows. */
+/** The table shows this many rows. The CSV contains all of them. */
 const rowsShown = 500;
 
 /** @param {import('./types.d.ts').PageProps & { place: import('./router.js').Place }} props */

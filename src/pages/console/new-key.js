@@ -36,7 +36,7 @@ export function mayUse(key) {
 }
 
 /**
- * A dialog that creates a key. The key is shown either here, or only to its owner through a link.
+ * A dialog that creates a key. The key appears either here or, through a link, only to its owner.
  *
  * @param {{
  *   api: import('./types.d.ts').Api, account: string, currency: string, may: (word: string) => boolean,

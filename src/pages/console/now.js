@@ -237,7 +237,7 @@ function waitOf({ state, waits_for: waits }) {
 }
 
 /**
- * Adds up rows that read the same, because several states wait for the same thing.
+ * Adds up rows that read the same, because multiple states wait for the same thing.
  *
  * @param {readonly Depth[]} rows
  */

@@ -8,8 +8,6 @@ const modelsPath = '/admin/v1/models';
 const offeredMax = 100;
 
 /**
- * Loads the names of all models, and of the channels that render them, when `isWanted` becomes true.
- *
  * @param {import('./types.d.ts').Api} api
  * @param {boolean} [isWanted]
  */
@@ -22,8 +20,6 @@ export function useModelNames(api, isWanted = true) {
 }
 
 /**
- * Loads accounts to suggest, when `isWanted` becomes true.
- *
  * @param {import('./types.d.ts').Api} api
  * @param {boolean} isWanted
  * @returns {readonly Offer[]}
@@ -36,8 +32,6 @@ export function useAccountOffers(api, isWanted) {
 }
 
 /**
- * Loads keys to suggest, when `isWanted` becomes true.
- *
  * @param {import('./types.d.ts').Api} api
  * @param {{ isWanted: boolean, account: string }} of If `account` is empty, keys of all accounts are suggested.
  * @returns {readonly Offer[]}

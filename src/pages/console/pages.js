@@ -1,8 +1,6 @@
 import { html } from '../shared/preact.js';
 
 /**
- * Renders nothing if there is only one page.
- *
  * @param {{
  *   isFirst: boolean, hasMore: boolean, onNewest: () => void, onOlder: () => void, newest?: string, older?: string,
  * }} props

@@ -29,7 +29,7 @@ export function Results({ task }) {
 function Result({ url, kind, name }) {
   const { src, isOurs } = sourceOf(url);
   if (src === '') return html`<p class="soft">${url === '' ? 'It is only in the response.' : url}</p>`;
-  // Shows the first frame until the video is played.
+  // Show the first frame until the video is played.
   const preview =
     kind === 'video'
       ? html`<video src=${`${src}#t=0.01`} controls preload="metadata"></video>`

@@ -58,8 +58,6 @@ export function goTo(link) {
 }
 
 /**
- * Changes the query without adding an entry to the browser's history.
- *
  * @param {Place} place
  * @param {Record<string, string | undefined>} change
  */

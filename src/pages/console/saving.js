@@ -1,7 +1,10 @@
 import { errorOf } from '../shared/api.js';
 import { useRef, useState } from '../shared/preact.js';
 
-/** The longest time that a dialog waits for the page to refresh. By then, its action has already been performed. */
+/**
+ * The longest time that a dialog waits for the page to refresh, in milliseconds. By then, its action has already been
+ * performed.
+ */
 const shownWithinMs = 5_000;
 
 /**
@@ -22,7 +25,7 @@ export function useSaving({ run, onSaved, onClose }) {
     try {
       await run(written);
       await Promise.race([onSaved?.(), new Promise((resolve) => setTimeout(resolve, shownWithinMs))]);
-      // If the operator has already closed it, another dialog may be open.
+      // If the operator has already closed this dialog, another one may be open.
       if (!isLeft.current) onClose();
     } catch (thrown) {
       setError(errorOf(thrown));

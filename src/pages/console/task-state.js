@@ -8,7 +8,7 @@ import { named } from './names.js';
 const tones = { pending: 'idle', submitted: 'busy', running: 'busy', succeeded: 'good', failed: 'bad' };
 
 /**
- * Shows a task's state in one word. If it needs attention, shows the reason instead or, with `full`, both.
+ * Shows a task's state in one word. If the task needs attention, shows the reason instead or, with `full`, both.
  *
  * @param {{ task: Pick<Task, 'status' | 'needs_attention'>, full?: boolean }} props
  */
@@ -19,7 +19,7 @@ export function TaskState({ task: { status, needs_attention: attention }, full =
 }
 
 /**
- * A failed task's hold has been released.
+ * Shows the hold of a failed task as released.
  *
  * @param {Pick<Task, 'charge' | 'hold' | 'status'>} task
  */

@@ -177,7 +177,6 @@ function classOf(name, isAdvised) {
   return ends ? 'destructive' : isAdvised ? 'main' : '';
 }
 
-/** Returns an empty string if the amounts depend on the action's fields. */
 function effect(/** @type {{ charged: string | null, released: string | null, refunded: string }} */ sums) {
   const parts = Object.entries(sums).flatMap(([name, amount]) =>
     typeof amount === 'string' && /^[\d.]+$/.test(amount) && /[1-9]/.test(amount)

@@ -27,7 +27,7 @@ import { columnsOf, hiddenColumns } from './task-columns.js';
 const tickMs = 5_000;
 const pageSize = 50;
 const largestPage = 100;
-/** Few enough that an operator can take responsibility for acting on all of them. */
+/** Few enough for an operator to take responsibility for acting on all of them. */
 const allMax = 1_000;
 
 /** @param {Props} props */
@@ -245,7 +245,7 @@ function hoursAgo(hours) {
 
 /**
  * Converts both responses to one shape. The response to `find` nests each task one level deeper. For ids of synchronous
- * images, it has ledger entries.
+ * images, it contains ledger entries.
  *
  * @param {Found} answer
  */
@@ -253,11 +253,7 @@ function toPage({ data, has_more: hasMore = false, ledger = [], others = [] }) {
   return { data: data.map((row) => ('task' in row ? row.task : row)), has_more: hasMore, ledger, others };
 }
 
-/**
- * Synchronous images have no task, so show their ledger entries.
- *
- * @param {{ entries: readonly LedgerEntry[], currency: string }} props
- */
+/** @param {{ entries: readonly LedgerEntry[], currency: string }} props */
 function FoundImages({ entries, currency }) {
   const account = entries[0]?.account ?? '';
   return html`<p>

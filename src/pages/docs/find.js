@@ -1,5 +1,3 @@
-/** Searches the documentation. Pure. */
-
 /**
  * @typedef {'Operation' | 'Field' | 'Object' | 'Error' | 'Guide'} Kind
  * @typedef {{ kind: Kind, title: string, detail: string, href: string }} Entry
@@ -9,8 +7,6 @@
 const kinds = ['Operation', 'Error', 'Object', 'Guide', 'Field'];
 
 /**
- * Returns the entries that contain every word of `text`, best match first.
- *
  * @param {readonly Entry[]} entries
  * @param {string} text
  * @param {number} max
@@ -34,7 +30,7 @@ function rankOf({ kind, title, detail }, words) {
   const [name, more] = [title.toLowerCase(), detail.toLowerCase()];
   if (!words.every((word) => name.includes(word) || more.includes(word))) return 0;
   const whole = words.join(' ');
-  // In a title of several words, a match at the end is not a close match.
+  // In a title with multiple words, a match at the end is not a close match.
   const isExact = name === whole && words.length === 1;
   const closeness = isExact
     ? 4

@@ -8,7 +8,7 @@ const page = document.documentElement;
 const contents = document.getElementById('contents');
 const copiedMs = 2_000;
 
-// The server may not know the address at which the browser reaches it. Replace it in the examples.
+// The server may not know the address at which the browser reaches it, so correct the address in the examples.
 const written = page.dataset['origin'] ?? '';
 const origin = root.replace(/\/$/, '');
 if (written !== origin)

@@ -1,5 +1,5 @@
 /**
- * The page contains this for each operation, so that it can build a form.
+ * The page contains this object for each operation, so that a form can be built from it.
  *
  * @typedef {{ name: string, in: string, isRequired: boolean, options: readonly (string | null)[] }} Parameter
  * @typedef {{
@@ -8,8 +8,6 @@
  */
 
 /**
- * Leaves out empty parameters.
- *
  * @param {Tried} tried
  * @param {Readonly<Record<string, string>>} values
  */

@@ -73,7 +73,7 @@ export function Try({ tried }) {
 /** @typedef {Event & { currentTarget: HTMLInputElement }} InputChange */
 
 /**
- * The credential is used for all requests with this scheme until the tab is closed.
+ * All requests with this scheme use the credential until the tab is closed.
  *
  * @param {{ scheme: string }} props
  */

@@ -6,7 +6,6 @@ import { root } from './root.js';
  * response, in milliseconds.
  */
 
-/** Thrown if the gateway refuses a request. `status` is the HTTP status. */
 export class ApiError extends Error {
   /** @param {{ status: number, code: string, param: string, message: string, requestId: string }} refusal */
   constructor({ status, code, param, message, requestId }) {

@@ -1,6 +1,6 @@
 import { html } from './preact.js';
 
-/** Charts that show only proportions. Put a table with the numbers next to each one. */
+/** The charts in this module show only proportions. Put a table with the numbers next to each one. */
 
 /**
  * Parts are stacked from the bottom up. `tone` is a CSS class in app.css.
@@ -33,7 +33,7 @@ function heightOf({ parts }) {
   return parts.reduce((sum, { value }) => sum + Math.max(0, value), 0);
 }
 
-/** As a percentage of the chart's height. */
+/** The minimum height of a part, as a percentage of the chart. */
 const least = 1.5;
 
 /** @param {{ bar: Bar, x: number, scale: number }} props */

@@ -1,4 +1,4 @@
-/** Words for the codes of failed deliveries. @type {Record<string, string>} */
+/** @type {Record<string, string>} */
 const failures = {
   no_answer: 'no response',
   not_sent: 'not sent',
@@ -17,11 +17,7 @@ const failures = {
   too_many_redirects: 'too many redirects',
 };
 
-/**
- * Returns the status of a delivery, or why there was no response.
- *
- * @param {{ status: number | null, error: string | null }} sent
- */
+/** @param {{ status: number | null, error: string | null }} sent */
 export function answerOf({ status, error }) {
   if (status !== null) return String(status);
   return error === null ? '–' : (failures[error] ?? `no response (${error})`);

@@ -18,7 +18,7 @@ export function Dialog({ title, onClose, closeWord = 'Close', isFirm = false, ch
     const dialog = element.current;
     dialog?.showModal();
     // Browsers close a dialog on the second Escape even if a `cancel` listener prevents it, and the focused element may
-    // no longer exist. So handle the key here.
+    // no longer exist, so handle the key here.
     const onKey = (/** @type {KeyboardEvent} */ event) => {
       if (event.key !== 'Escape') return;
       event.preventDefault();

@@ -18,7 +18,7 @@ export function money(amount, least = 2) {
 }
 
 /**
- * Formats an amount for a heading: amounts of 1 or more are rounded to two decimal places. Small amounts keep all
+ * Formats an amount for a heading. Amounts of 1 or more are rounded to two decimal places. Small amounts keep all
  * digits, because rounding would hide most of a price.
  *
  * @param {string | null | undefined} amount

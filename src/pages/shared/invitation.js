@@ -5,11 +5,7 @@ import { useLive } from './live.js';
 import { randomId } from './random-id.js';
 import { Secret } from './secret.js';
 
-/**
- * Returns the invitation link from the address, and removes it from the address and the browser's history.
- *
- * @returns {string | undefined}
- */
+/** @returns {string | undefined} */
 export function takeLink() {
   const [, link] = /^#\/invitation\/(.+)$/.exec(location.hash) ?? [];
   if (link !== undefined) history.replaceState(null, '', `${location.pathname}${location.search}#/`);
@@ -17,8 +13,6 @@ export function takeLink() {
 }
 
 /**
- * Shows what an invitation offers, with a button to accept it. Then shows the new secret once.
- *
  * @template Offer
  * @param {{
  *   link: string, client: string, path: string, title: string, describe: (offer: Offer) => unknown,

@@ -23,11 +23,7 @@ export function Time({ at, exact = false }) {
     : html`<time datetime=${iso} title=${full}>${near}</time>`;
 }
 
-/**
- * Shows that data is still loading or, above outdated data, why it could not be refreshed.
- *
- * @param {{ live: { data: unknown, error: Error | undefined, offlineSince: number | undefined, refresh: () => void } }} props
- */
+/** @param {{ live: { data: unknown, error: Error | undefined, offlineSince: number | undefined, refresh: () => void } }} props */
 export function LiveState({ live: { data, error, offlineSince, refresh } }) {
   if (error === undefined)
     return data === undefined ? html`<p class="soft" role="status">Loading…</p>` : null;

@@ -26,8 +26,6 @@ function dayOf(milliseconds) {
 }
 
 /**
- * Returns all days from `from` up to, but not including, `to`.
- *
  * @param {string} from
  * @param {string} to
  */

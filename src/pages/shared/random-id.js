@@ -1,5 +1,5 @@
 /**
- * Returns a random hexadecimal id. Not `crypto.randomUUID`, which browsers offer only on secure origins.
+ * Returns a random hexadecimal id. Does not use `crypto.randomUUID`, which browsers offer only on secure origins.
  *
  * @param {number} bytes
  */

@@ -3,18 +3,16 @@ import { Refusal } from './parts.js';
 import { focused, html, useMemo, useRef, useState } from './preact.js';
 
 /**
- * Provides the API with the user's token, and functions to sign in and out. An expired token signs the user out.
- *
  * @param {{
  *   session: ReturnType<typeof import('./session.js').createSession>, client: string,
  *   enter: (api: import('./api.js').Api) => Promise<string | undefined>, leave?: (api: import('./api.js').Api) => Promise<unknown>,
- * }} options `client`: the name in the audit log. `enter` rejects if the token is invalid. If it resolves with another
- * token, that one is stored instead.
+ * }} options `client`: the name in the audit log. `enter` rejects if the token is invalid. If it resolves to another
+ * token, that token is stored instead.
  */
 export function useSignIn({ session, client, enter, leave }) {
   const [isSignedIn, setSignedIn] = useState(session.token() !== undefined);
   const [expired, setExpired] = useState(false);
-  // The token as typed. Not stored in the browser, because `enter` may return another one to use instead.
+  // The token as typed. It is not stored in the browser, because `enter` may return another token to use instead.
   const typed = useRef(/** @type {string | undefined} */ (undefined));
   const api = useMemo(
     () =>
@@ -23,7 +21,7 @@ export function useSignIn({ session, client, enter, leave }) {
         token: () => typed.current ?? session.token(),
         onExpired() {
           session.signOut();
-          // Several requests may be refused at the same time. Only the first one signs the user out and shows the
+          // Multiple requests may be refused at the same time. Only the first one signs the user out and shows the
           // message.
           setSignedIn((before) => {
             if (before) setExpired(true);

@@ -2,9 +2,9 @@ import { money, movement, placesOf } from './format.js';
 import { html, useLayoutEffect, useRef, useState } from './preact.js';
 
 /**
- * Cells of a column with `isProse` may have several lines. `money` replaces `cell` for amounts: all amounts in the
- * table get the same number of decimal places, so that their decimal points align. `movement` does the same with
- * signed amounts. `by` returns the value by which to sort.
+ * Cells of a column with `isProse` may have multiple lines. `money` replaces `cell` for amounts. All amounts in the
+ * table get the same number of decimal places, so that their decimal points align. `movement` does the same for signed
+ * amounts. `by` returns the value to sort by.
  *
  * @template Row
  * @typedef {{

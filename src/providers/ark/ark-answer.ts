@@ -78,7 +78,6 @@ export function readArkRefusal(json: unknown): Refusal | undefined {
   return defined({ code, message, field: param ?? fieldOfCode(code) });
 }
 
-/** Returns the field named in a code such as `InvalidParameter.ratio`. */
 function fieldOfCode(code: string): string | undefined {
   return /^(?:Missing|Invalid)Parameter\.([a-z][\w.[\]]*)$/.exec(code)?.[1];
 }
@@ -87,10 +86,7 @@ export function arkRefusal(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readArkRefusal(answer.json), arkFailures);
 }
 
-/**
- * Returns the error for a query about a job. A 404 in the upstream's own format means that the upstream no longer knows
- * the job.
- */
+/** A 404 in the upstream's own format means that the upstream does not know the job. */
 export function arkJobRefusal(answer: HttpResponse): UpstreamError {
   const error = arkRefusal(answer);
   const refusal = readArkRefusal(answer.json);
@@ -98,7 +94,7 @@ export function arkJobRefusal(answer: HttpResponse): UpstreamError {
   return unknownJob(404, error);
 }
 
-/** Returns when the job finished: `updated_at` does not change while the job runs or after it has finished. */
+/** Uses `updated_at`, which changes neither while the job runs nor after it has finished. */
 function endOf({ updated_at: updatedAt }: ArkJob): { readonly endedAt?: number } {
   return defined({ endedAt: middleOfSecond(updatedAt) });
 }
@@ -127,12 +123,12 @@ export function arkStatus(job: ArkJob): OperationStatus | undefined {
     case 'cancelled':
       return cancelledJob({ traceId });
     default:
-      // Unknown states count as running. A job that stays in one is ended by our own deadline.
+      // Unknown states count as running. Our own deadline ends a job that stays in one.
       return { state: 'pending', phase: 'running', traceId };
   }
 }
 
-/** Whether a job contains the facts that determine its charge, which list entries may lack. */
+/** List entries may lack the facts that determine the charge. */
 export function hasSettleFacts(job: ArkJob): boolean {
   return job.resolution !== undefined && (job.duration !== undefined || job.frames !== undefined);
 }

@@ -24,10 +24,7 @@ const countedCases: Cases = [
 
 const taskField = 'omni_reference_task_type';
 
-/**
- * Returns the cases for input videos. A video is a reference unless the request sets another task. Some families guess
- * the task if none is sent.
- */
+/** A video is a reference unless the request sets another task. Some families guess the task if none is sent. */
 function videoCases({ references, keepsShape }: SeedanceFamily): Cases {
   if (references.videos === 0) return [];
   const task: ParameterFacts = keepsShape
@@ -111,10 +108,7 @@ function referenceCases({ resolutions, referencesExclude }: SeedanceFamily): Cas
   return [{ when: { brings: ['references'] }, facts: { resolutions: others } }];
 }
 
-/**
- * Returns the cases that fix the output's shape or length. Without `video_task`, the upstream guesses whether to edit a
- * video or use it only as a reference.
- */
+/** Without `video_task`, the upstream guesses whether to edit a video or use it only as a reference. */
 function shapeCases({ min, max }: SeedanceFamily['durations']): Cases {
   const like = { ratios: ['adaptive'] };
   const task = (name: string) => ({

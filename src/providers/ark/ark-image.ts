@@ -84,7 +84,7 @@ const arkImageFacts: FactsTable = {
     ],
     [/seedream-5-0-pro/i, fifthPro],
     [/seedream-5-0-flash/i, { ...fifthPro, ...fifthSizes }],
-    // The "Lite" models, whose names have no suffix.
+    // The "Lite" models have no suffix in their names.
     [
       /seedream-5/i,
       {
@@ -117,9 +117,7 @@ export const arkImage: SynchronousImageProvider = {
 };
 
 const pixelsPerToken = 256;
-/**
- * Returns width × height / 256 per image, for the largest size if none is specified. Source: the vendor's usage rule.
- */
+/** The vendor bills width × height / 256 tokens per image. Assumes the largest size if none is specified. */
 function estimateTokens({ size, n }: ImageRequest, { sizes }: PlainFacts): bigint {
   const pixels = pixelCount(size ?? '') ?? sizes?.pixels?.max ?? pixelsMax;
   return BigInt(n) * BigInt(Math.ceil(pixels / pixelsPerToken));

@@ -29,7 +29,7 @@ export function buildArkVideo(request: VideoRequest, context: SubmitContext): Js
   };
 }
 
-/** Returns only the fields that the model has. It refuses any others, whatever their value. */
+/** The model refuses every field that it does not have, whatever the value. */
 function outputFields(request: VideoRequest, { fields = {}, sound }: PlainFacts): JsonObject {
   const { ratio, duration, seed, watermark, generateAudio, draft, tools } = request;
   return defined({

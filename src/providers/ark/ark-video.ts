@@ -37,8 +37,8 @@ const findPageSize = 100;
 const findPagesMax = 20;
 
 /**
- * Video jobs of Volcengine Ark and BytePlus ModelArk. The operation is `{id}`. Not covered: the final render of a draft
- * (`draft_task`), because our API has no field for another job, 3-D models, and access key pair signatures.
+ * Video jobs of Volcengine Ark and BytePlus ModelArk. The operation is `{id}`. Not covered: 3-D models, access key pair
+ * signatures, and the final render of a draft (`draft_task`), because our API has no field for another job.
  */
 export const arkVideo: VideoProvider = {
   listMax,

@@ -22,7 +22,6 @@ export function readBflCreated(json: unknown) {
 const jobSchema = z.object({
   id: optionalText,
   status: optionalText,
-  /** Some responses contain the status in this field. */
   state: optionalText,
   result: z.object({ sample: optionalText, end_time: optionalNumber }).optional().catch(undefined),
   details: z.unknown().optional(),
@@ -62,7 +61,7 @@ export function creditCost(amount: string | undefined): Cost | undefined {
 
 const messageCharactersMax = 500;
 
-/** Returns `details` as text. The upstream sends either a string or an object with the reasons. */
+/** The upstream sends either a string or an object with the reasons. */
 function textOf(details: unknown): string {
   if (typeof details === 'string') return details;
   if (typeof details !== 'object' || details === null) return noReason;
@@ -74,7 +73,6 @@ function textOf(details: unknown): string {
 }
 
 export interface BflReading {
-  /** Returns the expiry in Unix seconds, for links that do not state one. */
   readonly expiresAt: (endedAt: number | undefined) => number;
   readonly facts: SettleFacts;
   readonly cost: Cost | undefined;
@@ -100,7 +98,7 @@ export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | u
       return failedJob(bflFailures, { code: job.word, message: job.said }, { cost: job.cost, unbilled });
     }
     default:
-      // Covers `Pending`, `Reasoning` and any unknown state.
+      // `Pending`, `Reasoning` and unknown states count as running.
       return { state: 'pending', phase: 'running' };
   }
 }

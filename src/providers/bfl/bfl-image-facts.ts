@@ -74,7 +74,6 @@ export const bflImageFacts: FactsTable = {
     [/^flux-dev/, { ...flux1, references: { max: 0, mask: false }, parameters: common }],
     [/^flux-pro-1/, flux1],
   ],
-  // Requests for these models have the same form as for FLUX.2.
   others: {
     fields: flux2.fields,
     references: { mask: false },

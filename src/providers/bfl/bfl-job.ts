@@ -8,8 +8,8 @@ import type { Operation, OperationStatus, ProviderContext, Submitted, VendorBala
 import type { JsonObject } from '../../models/request.ts';
 
 /**
- * Submits a job, in the same way for all models. The operation contains `id`, the credits that the response reports
- * and, if the response contains a trusted one, the polling address.
+ * The operation contains `id`, the credits that the response reports and, if trusted, the polling address from the
+ * response.
  */
 export async function submitBflJob(json: JsonObject, context: ProviderContext): Promise<Submitted> {
   const answer = await context.request({
@@ -32,7 +32,7 @@ export interface BflJobKind {
   readonly facts: SettleFacts;
 }
 
-/** `now` is in Unix milliseconds. It is needed because links expire. */
+/** `now` returns Unix milliseconds. It is needed to compute when links expire. */
 export async function bflJobStatus(
   operation: Operation,
   context: ProviderContext,
@@ -47,7 +47,7 @@ export async function bflJobStatus(
     signal: context.signal,
   });
   const job = readBflJob(answer.json);
-  // The vendor sends this message with status 200 or 404, even for a moment after a job is created.
+  // The vendor sends this message with status 200 or 404, and sometimes right after a job is created.
   if (job !== undefined && /^task not found$/i.test(job.word)) {
     throw unknownJob(answer.status);
   }

@@ -66,7 +66,6 @@ function buildVideo(request: VideoRequest, context: Pick<SubmitContext, 'model' 
   };
 }
 
-/** Builds the media fields. Media are sent as addresses, or as base64 without the data URL prefix. */
 function mediaFields(request: VideoRequest): JsonObject {
   const { videos, extra } = request;
   const [video] = videos.map(withoutDataHead);

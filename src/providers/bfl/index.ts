@@ -3,9 +3,7 @@ import { bflBalance } from './bfl-job.ts';
 import { createBflVideo } from './bfl-video.ts';
 import type { Provider } from '../provider.ts';
 
-/**
- * The adapter for Black Forest Labs. `now` is in Unix milliseconds. It is needed because links expire within minutes.
- */
+/** `now` returns Unix milliseconds. It is needed because links expire within minutes. */
 export function createBfl(now: () => number): Provider {
   return {
     about: {
@@ -15,11 +13,10 @@ export function createBfl(now: () => number): Provider {
       costUnit: 'credits',
       unbilled: { classes: ['moderation_input', 'moderation_output'] },
       unverified: [
-        'how callbacks are signed: with `callback_secret`, both known ways are accepted; without it, every callback only triggers a poll',
-        'whether links of FLUX 3 work for an hour',
-        'prices of 1440p and 4k',
+        'how callbacks are signed: with `callback_secret`, both known ways are accepted; without it, a callback only triggers a poll',
+        'whether FLUX 3 links work for an hour',
+        'the prices of 1440p and 4k',
         'whether a submission that got a 503 may have been accepted: a 503 with an explanation is retried',
-        'how to find lost jobs: the vendor cannot list jobs and returns no marker',
       ],
     },
     video: createBflVideo(now),

@@ -51,7 +51,6 @@ export function readDashscopeJob(json: unknown): DashscopeJob | undefined {
   return jobSchema.safeParse(json).data;
 }
 
-/** Reads the links of both synchronous and asynchronous responses, which use different fields. */
 export function imageLinks({ output }: DashscopeJob): string[] {
   const asynchronous = (output.results ?? []).map(({ url }) => url);
   const synchronous = (output.choices ?? []).flatMap(({ message }) =>

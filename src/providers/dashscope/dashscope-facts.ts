@@ -90,7 +90,7 @@ function factsOf(model: WanModel): VideoFacts {
     },
     input_seconds: inputSecondsMax,
     input_seconds_reported: true,
-    // 480p is limited to its own ratios. For a size that does not exist, the vendor picks another one and bills that.
+    // 480p has its own ratios. If a size does not exist, the vendor picks another one and bills that.
     cases: [
       ...(media.videos === 0 ? [] : videoCases),
       ...(shape === 'size' ? [{ when: { resolution: ['480p'] }, facts: { ratios: ratiosOf('480p') } }] : []),
@@ -98,7 +98,7 @@ function factsOf(model: WanModel): VideoFacts {
   };
 }
 
-/** Returns the media that a model accepts. Frames and references exclude each other. */
+/** Frames and references exclude each other. */
 function mediaOf({ kind, lastFrame, references, audios }: WanModel): MediaFacts {
   const none = { frames: 0, references: 0, videos: 0, audios: 0 };
   const listed = references === undefined ? {} : { references: references.images, videos: references.videos };

@@ -147,15 +147,13 @@ function buildTask(request: ImageRequest, context: SubmitContext): OutgoingObjec
 }
 
 /**
- * Returns the expiry of links from a synchronous response. They are valid for one day. The response has no end time, so
- * its date counts.
+ * Links from a synchronous response are valid for one day. The response has no end time, so the day starts at its date.
  */
 function dayAfter(date: string | undefined): number | undefined {
   const at = Date.parse(date ?? '');
   return Number.isNaN(at) ? undefined : at / 1000 + 24 * 3600;
 }
 
-/** Writes a size with an asterisk between width and height, as the vendor does. */
 function sizeField(size: string | undefined): JsonObject {
   return size === undefined ? {} : { size: size.replace(/x/i, '*') };
 }
@@ -163,7 +161,7 @@ function sizeField(size: string | undefined): JsonObject {
 function readTask(job: DashscopeJob): OperationStatus | undefined {
   const items = resultItems(job, linkExpiry(job.output.end_time));
   if (items.length > 0) return { state: 'succeeded', items, facts: facts(job, items.length) };
-  // A task can "succeed" although every image was refused.
+  // A task can "succeed" even if every image was refused.
   const refused = (job.output.results ?? []).find(({ code }) => code !== undefined);
   return refused === undefined ? undefined : failedJob(dashscopeFailures, refused);
 }

@@ -1,10 +1,7 @@
 import type { LengthFacts } from '../../models/model-facts.ts';
 
 export interface WanModel {
-  /**
-   * The input that the model needs. An `any` model accepts every input and chooses the mode by the media in the
-   * request.
-   */
+  /** An `any` model accepts every input and chooses the mode by the media in the request. */
   readonly kind: 't2v' | 'i2v' | 'kf2v' | 'r2v' | 'any';
   readonly shape: 'size' | 'resolution' | 'resolution_and_ratio';
   readonly resolutions: readonly string[];
@@ -13,7 +10,7 @@ export interface WanModel {
   readonly references?: { readonly images: number; readonly videos: number };
   readonly audios: number;
   readonly generatesAudio: boolean;
-  /** Whether images and videos are sent in one list, as from version 2.7. */
+  /** From version 2.7 on, images and videos are sent in one list. */
   readonly mediaList: boolean;
   readonly lastFrame: boolean;
 }
@@ -81,10 +78,7 @@ function rowsOf(name: string, kinds: readonly Kind[], generation: Generation): R
   ]);
 }
 
-/**
- * Returns how a request specifies the output's shape. An input image determines it, and only models before 2.7 accept
- * pixel sizes.
- */
+/** An input image determines the output's shape. Only models before 2.7 accept pixel sizes. */
 function shapeOf(kind: Kind, { mediaList }: Generation): WanModel['shape'] {
   if (kind === 'i2v' || kind === 'kf2v') return 'resolution';
   return mediaList ? 'resolution_and_ratio' : 'size';

@@ -60,7 +60,7 @@ export async function dashscopeStatus(
       // The task does not exist, is more than a day old, or is so new that the upstream does not show it yet.
       throw unknownJob(answer.status, { code: 'UNKNOWN' });
     default:
-      // Covers `RUNNING`, `SUSPENDED` and any unknown state.
+      // `RUNNING`, `SUSPENDED` and unknown states count as running.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -83,7 +83,7 @@ export async function cancelDashscopeTask(
   throw refusal;
 }
 
-/** The list contains the account's newest tasks, which may not include a task that is being polled. */
+/** The list covers only the account's newest tasks, so a task that is being polled may be missing. */
 const listPageSize = 100;
 export const dashscopeListMax = 50;
 

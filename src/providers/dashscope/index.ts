@@ -9,7 +9,7 @@ export const dashscope: Provider = {
     unbilled: { classes: 'all' },
     unverified: [
       'whether the hosts without a workspace serve Wan 3.0',
-      'prices and error codes of Wan 3.0; limits of qwen-image-3.0',
+      'the prices and error codes of Wan 3.0, and the limits of qwen-image-3.0',
     ],
   },
   video: dashscopeVideo,

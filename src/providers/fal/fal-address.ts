@@ -40,7 +40,7 @@ function appOf(endpoint: string): string {
   return parts.slice(0, namespaces.has(parts[0] ?? '') ? 3 : 2).join('/');
 }
 
-/** Returns an address of a request. The address without a suffix serves the result. */
+/** The address without a suffix serves the result. */
 export function requestUrl(operation: Operation, baseUrl: string, what: '' | '/status' | '/cancel'): string {
   const { id, app = '' } = operation;
   return `${baseUrl}/${app}/requests/${id}${what}`;
@@ -52,10 +52,7 @@ export function requestUrl(operation: Operation, baseUrl: string, what: '' | '/s
  */
 const queues = ['https://queue.fal.run', 'https://queue.falrun.com'];
 
-/**
- * Whether the channel uses the vendor's hosts, which are separate for each purpose. Any other host serves everything
- * itself.
- */
+/** The vendor uses a separate host for each purpose. Any other host serves everything itself. */
 function isFal(baseUrl: string): boolean {
   return /\.(?:fal\.run|falrun\.com)$/.test(new URL(baseUrl).hostname);
 }

@@ -16,9 +16,6 @@ interface FalRequest {
 /** Large enough for a history page with the inputs and outputs of a hundred requests. */
 const bodyBytesMax = 16 * 1024 * 1024;
 
-/**
- * Sends a request with the key. Returns responses of any status, because a result has the status that the model chose.
- */
 export async function callFal(request: FalRequest, context: ProviderContext): Promise<HttpResponse> {
   return context.request({
     ...request,

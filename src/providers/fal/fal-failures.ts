@@ -26,7 +26,7 @@ export const falFailures: FailureTable = [
     code: /^(?:value_error|greater_than|less_than|image_|video_|audio_|file_|unsupported_)/,
     class: 'invalid_input',
   },
-  // "User is locked. Reason: Exhausted balance." has status 403, as has a lack of permission.
+  // Status 403 covers both "User is locked. Reason: Exhausted balance." and a missing permission.
   { status: 403, words: /locked|balance/i, outcome: 'unavailable', class: 'quota' },
   { status: 404, outcome: 'unavailable', class: 'quota' },
   { status: 400, class: 'invalid_input' },

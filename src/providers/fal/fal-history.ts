@@ -68,10 +68,7 @@ export async function findFal(
   return [...found.values()];
 }
 
-/**
- * Reads the status of a request that the queue no longer knows. Throws the error for an unknown job if the history does
- * not know the request either.
- */
+/** Reads the status of a request that the queue no longer has. Throws if the history does not have it either. */
 export async function statusFromHistory(
   { id, endpoint = '' }: Operation,
   context: ProviderContext,

@@ -94,7 +94,7 @@ export async function falStatus(
     case 'COMPLETED':
       return (await readResult(operation, context, { outcome, status: answer })) ?? running;
     default:
-      // Covers `IN_PROGRESS` and any unknown state.
+      // `IN_PROGRESS` and unknown states count as running.
       return running;
   }
 }

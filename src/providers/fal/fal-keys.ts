@@ -24,10 +24,7 @@ interface Fetched {
 /** The vendor's limit for caching keys. */
 const keptMaxMs = 24 * 3600 * 1000;
 const fetchedAgainMs = 60_000;
-/**
- * Limits the cached addresses. Most channels share the vendor's address, and only channels on other hosts have their
- * own.
- */
+/** Most channels share the vendor's address. Only channels on other hosts add entries. */
 const addressesMax = 20;
 
 export function createFalKeys(): FalKeys {

@@ -16,7 +16,7 @@ export interface Outcome {
   readonly mapping: FieldMapping | undefined;
 }
 
-/** Where files usually are, for tasks whose model has been removed from the channel. */
+/** Where files usually are. Applies to tasks whose model has been removed from the channel. */
 const unknownMappings = {
   video: { result: 'video.url', facts: {} },
   image: { result: 'images[].url', facts: {} },
@@ -54,9 +54,7 @@ export function falSuccess(
   });
 }
 
-/**
- * Returns the failure for a model's own refusal (`answer`). If a runner worked on the request first, it may be billed.
- */
+/** A refusal may be billed if a runner worked on the request first. */
 export function falFailure(
   answer: Pick<HttpResponse, 'json' | 'headers' | 'status'>,
   refusal: Refusal,
@@ -82,7 +80,6 @@ function failureOfResult(refusal: Refusal, status: number): Failure {
   return { ...failure, ...defined({ input }) };
 }
 
-/** Guesses the moderated input from the model's name for the field. */
 function inputOf(field: string): ModeratedInput | undefined {
   if (/prompt/.test(field)) return 'prompt';
   if (/image|frame/.test(field)) return 'image';
@@ -91,9 +88,9 @@ function inputOf(field: string): ModeratedInput | undefined {
 }
 
 /**
- * Returns why the request failed, or undefined if the response comes from the queue or an intermediary and so says
- * nothing about the request. A model's own response has a distinctive body. If that body has no type, only the statuses
- * that models themselves use count.
+ * Returns why the request failed, or undefined if the response came from the queue or an intermediary and says nothing
+ * about the request. A model's own response has a distinctive body. If that body has no type, only the statuses that
+ * models themselves use count.
  */
 export function readOutcomeRefusal(answer: HttpResponse): Refusal | undefined {
   const said = readFalRefusal(answer.json);

@@ -45,12 +45,12 @@ export function createFal(): Provider {
     about: {
       vendor: 'fal',
       inputs:
-        'defined by the mapping of each model. If the account stores payloads, a lost job is found by the marker field of the mapping. If not, a person must look it up. The gateway asks a running job to stop, and reports it as cancelled only after it has stopped',
+        'defined by the mapping of each model. A lost job can be found by the mapping’s marker field only if the account stores payloads. A running job is reported as cancelled only after it has stopped',
       costUnit: 'what the model bills, times the price in the mapping',
       unbilled: { classes: ['internal', 'capacity'] },
       unverified: [
         'whether the history contains requests that are still waiting',
-        'the status of a cancelled request: a result with status 499 and a missing result are both read as cancelled',
+        'the status of a cancelled request: both status 499 and a missing result count as cancelled',
         'the prices of Kling and FLUX',
       ],
     },

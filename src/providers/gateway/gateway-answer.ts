@@ -12,8 +12,8 @@ import { endedJob, failedCode, middleOfSecond, noReason, tokenUsage } from '../s
 import type { OperationStatus } from '../provider.ts';
 
 /**
- * Where responses of other gateways contain a fact. These gateways agree on little, and their documentation contradicts
- * their code, so each list contains every path where the fact has been seen. The first path with a value counts.
+ * Paths at which other gateways' responses contain a fact. Gateways agree on little, and their documentation
+ * contradicts their code, so each list contains every path seen. The first path with a value counts.
  */
 
 const idPlaces = ['id', 'task_id', 'data.task_id', 'data.id', 'request_id'];
@@ -120,7 +120,6 @@ export function readGatewayStatus(json: unknown, traceId: string): OperationStat
   }
 }
 
-/** Reads the failure. A gateway with our API reports the failure class itself. */
 function readFailure(json: unknown, refusal: Refusal): Failure {
   const reported = failureClasses.find((name) => name === textAt(json, ['error.class']));
   if (reported === undefined) return jobFailure(gatewayFailures, refusal);
@@ -170,7 +169,7 @@ export function readGatewayFacts(json: unknown): SettleFacts {
   });
 }
 
-/** Reads progress given as an integer, a fraction from 0 to 1, or "50%". */
+/** Progress may be an integer, a fraction from 0 to 1, or "50%". */
 function readProgress(json: unknown): number | undefined {
   const text = textAt(json, progressPlaces);
   const match = /^(\d+(?:\.\d+)?)%?$/.exec(text ?? '');
@@ -225,7 +224,7 @@ function numberAt(json: unknown, places: readonly string[]): number | undefined 
   return undefined;
 }
 
-/** Reads a number that a charge may depend on, even an implausible one. */
+/** A charge may depend on this number, so even an implausible one is returned. */
 function reportedAt(json: unknown, places: readonly string[]): number | undefined {
   for (const place of places) {
     const value = valueAt(json, place);

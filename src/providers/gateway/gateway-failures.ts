@@ -1,8 +1,8 @@
 import type { FailureRow, FailureTable } from '../shared/failure-table.ts';
 
 /**
- * Creates rows for a vendor's code. Some relays pass the code on as their own. Others put the entire vendor response
- * into their message.
+ * A vendor's code arrives in one of two ways. Some relays pass it on as their own, and others put the entire vendor
+ * response into their message.
  */
 function vendorCode(pattern: RegExp, row: Omit<FailureRow, 'code' | 'words'>): FailureTable {
   return [

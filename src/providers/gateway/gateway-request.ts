@@ -16,7 +16,7 @@ export interface GatewayEndpoints {
 }
 
 /**
- * Returns the addresses for a channel. If `base_url` ends in `/v1`, videos are created at `/video/generations`. Any
+ * Returns the endpoints of a channel. If `base_url` ends in `/v1`, videos are created at `/video/generations`. Any
  * other `base_url` already contains the video path: `…/v1/videos` means the OpenAI dialect, and
  * `…/v1/videos/generations` is another spelling of the task dialect.
  */
@@ -31,10 +31,6 @@ export function gatewayEndpoints(baseUrl: string): GatewayEndpoints {
   };
 }
 
-/**
- * The vendor behind the gateway decides what it accepts. `reserved` lists the fields that the gateway itself sends or
- * keeps.
- */
 export const gatewayFacts: FactsTable = {
   origin: { source: 'the interface of this gateway and of similar ones', read: '2026-11' },
   models: [],
@@ -115,10 +111,6 @@ function buildMetadata(request: VideoRequest, duration: number | undefined): Jso
   });
 }
 
-/**
- * Returns the vendor's own content items, for gateways that have no fields for videos and audio. The text stays in
- * `prompt`.
- */
 function referenceContent(request: VideoRequest): JsonObject[] | undefined {
   const { references, videos, audios } = request;
   if (videos.length + audios.length === 0) return undefined;

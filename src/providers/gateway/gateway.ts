@@ -52,7 +52,7 @@ const gatewayVideo: VideoProvider = {
   status,
   cancelUntil: 'queued',
   cancel,
-  // Of the models behind gateways, only Seedance is priced by tokens, with the same formula everywhere.
+  // Seedance is the only model behind gateways that is priced by tokens, with the same formula everywhere.
   estimateTokens: estimateSeedanceTokens,
   renders,
 };
@@ -88,20 +88,17 @@ const gatewayImage: SynchronousImageProvider = {
 export const gateway: Provider = {
   about: {
     vendor: 'Another gateway with this interface or a similar one (new-api)',
-    inputs: 'text, frames, reference images, videos and audio, as far as the model behind it accepts them',
+    inputs: 'text, frames, reference images, videos and audio, whatever the model behind it accepts',
     unverified: [
-      'whether a failed job is billed: the gateway behind the address decides',
-      'which format similar gateways use: their documentation and code disagree, and both formats are accepted',
+      'whether a failed job is billed, which the other gateway decides',
+      'which format similar gateways use: their documentation and code disagree, so both formats are accepted',
     ],
   },
   video: gatewayVideo,
   image: gatewayImage,
 };
 
-/**
- * Returns the possible output of Seedance models. Vendors behind a gateway differ: if `frames` replaces the duration,
- * the response may report either length.
- */
+/** Vendors behind a gateway differ: if `frames` replaces the duration, the response may report either length. */
 function renders(request: VideoRequest, model: string): PossibleOutput {
   if (!isSeedance(model)) return {};
   const output = seedanceOutput(request, model);
@@ -112,7 +109,6 @@ function renders(request: VideoRequest, model: string): PossibleOutput {
   return { ...output, seconds: { min: Math.min(min, timed.min), max: Math.max(max, timed.max) } };
 }
 
-/** Refuses prompts with parameters that affect the price, because the vendor behind the gateway may parse them. */
 function check({ prompt }: VideoRequest): { param: string; message: string } | undefined {
   const flag = pricedPromptFlag(prompt);
   return flag === undefined
@@ -156,10 +152,7 @@ async function status(operation: Operation, context: ProviderContext): Promise<O
   return { state: 'succeeded', items: [link], facts: readGatewayFacts(answer.json), traceId: operation.id };
 }
 
-/**
- * Returns the key-free link to which some gateways redirect from here. Other gateways serve the bytes themselves, and
- * callers get no link.
- */
+/** Some gateways redirect to a key-free link here. Others serve the bytes themselves, so callers get no link. */
 async function contentLink(
   url: string,
   context: ProviderContext,
@@ -173,7 +166,6 @@ async function contentLink(
   return expiresAt === undefined ? { url: link } : { url: link, expiresAt };
 }
 
-/** Cancels a job, which only gateways with our API can do. A missing route counts as a refusal. */
 async function cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'> {
   const url = `${gatewayEndpoints(context.baseUrl).job(operation.id)}/cancel`;
   const answer = await context.request({ method: 'POST', url, ...authorized(context) });
@@ -228,7 +220,6 @@ const imageRules: ConventionRules = {
   linkLifetimeSeconds: 3600,
 };
 
-/** Fetches a job's images. `wait` exists only in our own API, and other gateways ignore it. */
 async function resumeImages(job: string, context: ProviderContext): Promise<GeneratedImages> {
   const { images } = gatewayEndpoints(context.baseUrl);
   const answer = await context.request({

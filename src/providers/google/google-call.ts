@@ -15,10 +15,6 @@ function googleHeaders(context: Pick<ProviderContext, 'baseUrl' | 'credential'>)
   return isVertex(context) ? bearer(context) : { 'x-goog-api-key': context.credential.apiKey };
 }
 
-/**
- * Returns the address for interactions. On Vertex, interactions have another API version and are not below the
- * publisher's path.
- */
 export function interactionsUrl({ baseUrl }: Pick<ProviderContext, 'baseUrl'>): string {
   return `${baseUrl.replace(/\/v1\/(?=projects\/)/, '/v1beta1/').replace(/\/publishers\/google$/, '')}/interactions`;
 }
@@ -67,8 +63,8 @@ export function readGoogleModel(upstream: string): GoogleModel {
 }
 
 /**
- * Returns the model. On Vertex, the name must include a result folder, the only way to get the rendered file.
- * Elsewhere, it must not.
+ * On Vertex, the name must include a result folder, which is the only way to get the rendered file. Elsewhere, the name
+ * must not include one.
  */
 export function requireGoogleModel(context: ProviderContext): GoogleModel {
   const model = readGoogleModel(context.model);

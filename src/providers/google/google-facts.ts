@@ -34,7 +34,6 @@ const omniUsual: VideoFacts = {
       when: { brings: ['videos'] },
       facts: { parameters: { video_task: { values: ['edit', 'extend', 'upscale'], read: true } } },
     },
-    // An upscaled video keeps the length and shape of its input.
     {
       when: { brings: ['videos'], metadata: { video_task: 'upscale' } },
       facts: {

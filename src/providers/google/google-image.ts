@@ -178,7 +178,7 @@ function readImages(answer: HttpResponse): GeneratedImages {
   return { images, facts: defined({ images: images.length, usage }), extra: {} };
 }
 
-/** Converts the token counts. Without details, the entire input counts as text. */
+/** Without details, the entire input counts as text. */
 function usageOf(usage: NonNullable<Answer['usageMetadata']>): SettleFacts['usage'] {
   const { candidatesTokenCount: made, totalTokenCount: total, promptTokenCount: input } = usage;
   const counts = (usage.promptTokensDetails ?? []).filter(({ modality }) => modality === 'IMAGE');

@@ -132,10 +132,7 @@ export async function omniStatus(operation: Operation, context: ProviderContext)
 /** Large, because responses repeat the input, which may contain images. */
 const interactionBytesMax = 64 * 1024 * 1024;
 
-/**
- * Whether the vendor reports an unknown id, which it does with 400. Other 400s have proved temporary and count as
- * ambiguous.
- */
+/** The vendor reports an unknown id with status 400. Other 400s have proved temporary and count as ambiguous. */
 function isUnknownInteraction({ status, words }: UpstreamError): boolean {
   return status === 400 && /invalid interaction/i.test(words);
 }
@@ -159,7 +156,7 @@ function readInteraction(interaction: Interaction): OperationStatus | undefined 
       return failedJob(googleFailures, { code, message });
     }
     default:
-      // Covers `in_progress` and any unknown state.
+      // `in_progress` and unknown states count as running.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -206,7 +203,8 @@ export async function cancelOmni(
 }
 
 /**
- * Whether the job can no longer be cancelled. The vendor also uses 400 for an invalid key, which is handled elsewhere.
+ * The vendor refuses such a cancellation with status 400. It also uses 400 for an invalid key, which is handled
+ * elsewhere.
  */
 function isRefusedCancel({ gone, status, words }: UpstreamError): boolean {
   return !gone && !/\bapi[ _]key\b/i.test(words) && (status === 400 || status === 409);

@@ -97,9 +97,7 @@ export function readKlingJobs(data: unknown): KlingJob[] | undefined {
   return data.map(readKlingJob).filter((job) => job !== undefined);
 }
 
-/**
- * Adds up the charges. Returns undefined if they are partly in units and partly in cash, which is not a single amount.
- */
+/** Returns undefined if the charges mix units and cash, because they do not add up to a single amount. */
 function costOf(billing: readonly z.infer<typeof billingSchema>[]): Cost | undefined {
   const charges = billing.map(({ charge_type, package_type, amount, currency }) => {
     const unit = charge_type === 'cash' ? currency : `${package_type ?? 'video'} units`;
@@ -121,14 +119,12 @@ export function klingStatus(job: KlingJob): OperationStatus | undefined {
     case 'failed':
       return failedJob(klingFailures, { message: job.message }, { cost: job.cost });
     default:
-      // Covers `processing` and any unknown state.
+      // `processing` and unknown states count as running.
       return { state: 'pending', phase: 'running' };
   }
 }
 
-/**
- * Rounds a file's length to the length sold. Kling sells whole seconds, but its files are a few frames longer (`5.1`).
- */
+/** Kling sells whole seconds, but its files are a few frames longer (`5.1`). */
 function soldSeconds(seconds: number): number {
   return seconds < 0 ? seconds : Math.max(1, Math.round(seconds));
 }

@@ -64,7 +64,7 @@ function readKeyPair(apiKey: string): KeyPair | undefined {
 
 const lifetimeSeconds = 1800;
 
-/** Returns the header for a signed request. Source: the vendor's authentication page. */
+/** Source: the vendor's authentication page. */
 function signed({ accessKey: issuer, secretKey: secret }: KeyPair, now: number): { authorization: string } {
   const token = jsonWebToken({ algorithm: 'HS256', issuer, secret, lifetimeSeconds, now });
   return { authorization: `Bearer ${token}` };

@@ -29,7 +29,6 @@ export function createKlingImage(call: KlingCall): ImageTaskProvider {
   };
 }
 
-/** Matches models that accept multiple images, which have a separate path. */
 const severalImages = /-(?:omni|o1)$/;
 
 function isOmni(model: string): boolean {

@@ -48,10 +48,6 @@ function serviceOf({ frames, references, video }: Media, extra: JsonObject, mode
 
 const elementsSchema = z.array(z.object({ element_id: z.union([z.string().min(1), z.number().int()]) }));
 
-/**
- * Reads the element ids. `metadata.element_list` has the legacy format in both standards. Returns undefined if the
- * field has another format.
- */
 export function readElements({ element_list: list }: JsonObject): readonly string[] | undefined {
   if (list === undefined) return [];
   return elementsSchema.safeParse(list).data?.map(({ element_id }) => String(element_id));

@@ -94,7 +94,7 @@ function isEdit({ video }: KlingInputs): boolean {
   return video?.role === 'base';
 }
 
-/** Whether the result can keep the input's sound. No other sound is generated in that case. */
+/** If the result can keep the input's sound, no other sound is generated. */
 function bringsSound(inputs: KlingInputs): boolean {
   return isEdit(inputs) || inputs.service === 'motion';
 }
@@ -105,10 +105,7 @@ function secondsField({ duration }: VideoRequest, { fields = {} }: PlainFacts): 
 
 const ratioUnsaid = '16:9';
 
-/**
- * Returns the ratio to send. A reference video may determine the shape. With other references, the request must specify
- * a ratio.
- */
+/** A reference video may determine the shape. With other references, the request must specify a ratio. */
 function ratioField(
   { ratio }: VideoRequest,
   { service, video }: KlingInputs,
@@ -157,7 +154,6 @@ function legacyBody(request: VideoRequest, { inputs, facts, extra, context }: Pa
     ...legacyMedia(inputs, speaks ? generateAudio : undefined),
     ...defined({
       mode: resolution === undefined ? undefined : (modes[resolution.toLowerCase()] ?? resolution),
-      // The legacy standard expects a string.
       duration: seconds === undefined ? undefined : String(seconds),
       aspect_ratio: ratioField(request, inputs, facts),
       sound: speaks && !isEdit(inputs) ? (generateAudio ? 'on' : 'off') : undefined,

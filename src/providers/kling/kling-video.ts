@@ -23,7 +23,7 @@ import type {
 import { readFacts } from '../shared/read-facts.ts';
 import type { VideoRequest } from '../../models/request.ts';
 
-/** How many ids a query may contain is undocumented. One of the vendor's clients sends 50. */
+/** The maximum number of ids per query is undocumented. One of the vendor's clients sends 50. */
 const listMax = 50;
 const findPageSize = 500;
 const findPagesMax = 5;
@@ -128,7 +128,6 @@ async function list(
   );
 }
 
-/** Queries a legacy job under the path of its submission. */
 export async function legacyStatus(
   call: KlingCall,
   operation: Operation,

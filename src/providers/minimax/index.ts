@@ -10,10 +10,10 @@ export const minimax: Provider = {
     unbilled: { classes: 'all', models: 'MiniMax-H3' },
     unverified: [
       'whether older accounts need their group to retrieve files from v1',
-      'the status of 2056 (plan limit), and in v2 the envelope of callbacks and how long links work (a few hours)',
+      'the status of 2056 (plan limit); in v2, the envelope of callbacks and how long links work (a few hours)',
       'H3-Image: the field of an image in an edit (`images[].image_url`, as in OpenAI’s JSON, is sent), the format of its errors, how long its links work, and how many tokens an image has, so set a price per image',
-      'how to find a lost job safely: only its model and time are known (H3), so an operator decides (decision 0003)',
-      'how many seconds of reference videos are billed: price lines with `input_second` count the seconds in the response',
+      'how to find a lost H3 job safely: only its model and time are known, so an operator decides',
+      'how many seconds of reference videos are billed: `input_second` counts those in the response',
     ],
   },
   video: minimaxVideo,

@@ -61,7 +61,7 @@ export function minimaxStatus(job: MinimaxJob): OperationStatus | undefined {
     case 'cancelled':
       return cancelledJob();
     default:
-      // Covers `running` and any unknown state.
+      // Unknown states count as running too.
       return { state: 'pending', phase: 'running' };
   }
 }

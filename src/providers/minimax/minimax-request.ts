@@ -28,7 +28,7 @@ const resolutionUnsaid = '768P';
 const secondsUnsaid = 5;
 const ratioUnsaid = '16:9';
 
-/** Builds the body for version 2, which requires a resolution and a length. */
+/** Version 2 requires a resolution and a length. */
 function contentBody(request: VideoRequest): JsonObject {
   const { prompt, references, videos, audios, resolution, duration, ratio, watermark } = request;
   const frames = framesOf(request);
@@ -48,7 +48,6 @@ function contentBody(request: VideoRequest): JsonObject {
     resolution: resolution?.toUpperCase() ?? resolutionUnsaid,
     duration: typeof duration === 'number' ? duration : secondsUnsaid,
     ...defined({
-      // Frames determine the ratio. For text, the request must specify one.
       ratio: frames.length > 0 ? undefined : (ratio ?? (media.length === 0 ? ratioUnsaid : undefined)),
       aigc_watermark: watermark,
     }),

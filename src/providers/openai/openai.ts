@@ -144,7 +144,7 @@ export const openai: Provider = {
       'text; images and a mask for edits. Azure OpenAI works as well: its `base_url` ends with `/openai?api-version=…`, and `upstream` is the deployment; its videos need the vendor file examples/vendors/azure-openai-video.yaml',
     unverified: [
       'which qualities gpt-image-2.6 accepts, and how many tokens each of them costs',
-      'when Azure shuts models down: the table has the dates of OpenAI',
+      'when Azure shuts models down: the table has OpenAI’s dates',
     ],
   },
   image: openaiImage,
@@ -152,9 +152,7 @@ export const openai: Provider = {
   bill: openaiBill,
 };
 
-/**
- * Whether the request is an edit. A request with an image is one on either route, because generation accepts no images.
- */
+/** A request with an image is an edit on either route, because generation accepts no images. */
 function isEdit(request: ImageRequest): boolean {
   return request.images.length > 0;
 }
@@ -255,7 +253,6 @@ function fieldsOf(request: ImageRequest, context: ProviderContext): JsonObject {
     prompt: request.prompt,
     n: request.n,
     ...defined({ size }),
-    // Models that always send base64 reject this field.
     ...(facts.data_only === true ? {} : { response_format: request.responseFormat ?? 'url' }),
   };
 }

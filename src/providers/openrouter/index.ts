@@ -175,7 +175,6 @@ const links = readableItems(z.string().min(1)).nullish().catch(undefined);
 const jobSchema = z.object({
   status: optionalText,
   generation_id: optionalText,
-  /** The key-free links in newer responses. */
   urls: links,
   unsigned_urls: links,
   usage: z
@@ -210,7 +209,7 @@ async function status({ id }: Operation, context: ProviderContext): Promise<Oper
     case 'expired':
       return expiredJob(facts);
     default:
-      // Covers `in_progress` and any unknown state.
+      // `in_progress` and unknown states count as running.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -257,12 +256,12 @@ export const openrouter: Provider = {
   about: {
     vendor: 'OpenRouter',
     inputs:
-      'text; a first frame, or a first and a last one; reference images and, if the model accepts them, videos and sounds. The vendor decides what each model can render. OpenRouter returns no marker and cannot list jobs, so only a person can find a lost job',
+      'text; a first frame, or a first and a last one; reference images and, if the model accepts them, videos and sounds. The vendor decides what each model can render',
     costUnit: 'USD',
     unverified: [
       'whether a failed job is billed',
       'how long the file is kept ("a short period"), and links without the key',
-      'the cost if OpenRouter uses your own key for the vendor behind it: no cost is recorded in that case',
+      'the cost if OpenRouter uses your own key for the vendor behind it: none is recorded',
     ],
   },
   video,

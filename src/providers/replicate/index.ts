@@ -33,12 +33,12 @@ export const replicate: Provider = {
   about: {
     vendor: 'Replicate',
     inputs:
-      'defined by the mapping of each model. A lost job is found by its callback address, or by the marker field of the mapping. With neither, a person must look it up within an hour, because the inputs are deleted after that',
+      'defined by the mapping of each model. A lost job is found by its callback address or the mapping’s marker field. With neither, an operator must look it up within an hour, before its inputs are deleted',
     costUnit: 'the unit that the mapping counts (seconds of hardware, or outputs)',
     unverified: [
       'whether a failed run is billed for its run time',
-      'the names of the counts of outputs in `metrics`',
-      'whether the input or the result of a flagged job was at fault: its class is always `moderation_output`',
+      'what the output counts in `metrics` are called',
+      'whether a flagged job’s input or result was at fault: the class is always `moderation_output`',
       'the rate limit of accounts with a low balance; the message of error E006',
     ],
   },

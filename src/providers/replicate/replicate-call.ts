@@ -18,7 +18,7 @@ interface ReplicateRequest {
   readonly path: string;
   readonly json?: OutgoingObject;
   readonly form?: FormData;
-  /** If set, a response that the prediction does not exist counts as a success. */
+  /** If set, a response saying that the prediction does not exist counts as success. */
   readonly isGone?: boolean;
 }
 
@@ -63,7 +63,7 @@ export async function askReplicate(
   return { answer, prediction };
 }
 
-/** Whether Replicate itself reports the prediction as unknown. A proxy's 404 page is not in the vendor's format. */
+/** A proxy's 404 page is not in the vendor's format. */
 function isUnknown({ status, json }: HttpResponse): boolean {
   return status === 404 && readRefusal(json) !== undefined;
 }

@@ -125,7 +125,7 @@ export async function replicateStatus(
     case 'aborted':
       return cancelledJob();
     default:
-      // Covers `processing` and any unknown state.
+      // `processing` and unknown states count as running.
       return { state: 'pending', phase: 'running' };
   }
 }

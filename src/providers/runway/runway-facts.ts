@@ -84,7 +84,7 @@ function factsOf(model: RunwayModel): VideoFacts {
   };
 }
 
-/** Returns the media that a model accepts. How many references it accepts is unknown. */
+/** How many references a model accepts is unknown. */
 function mediaFacts({ frames, references, edit, needs }: RunwayModel): VideoFacts['media'] {
   const isTaken = (kind: RunwayModel['references'][number]) => references.includes(kind);
   return {
@@ -104,10 +104,6 @@ function tasksOf({ references, edit }: RunwayModel): string[] {
   ];
 }
 
-/**
- * Returns when a request is an edit. `metadata.video_task: edit` edits a video even if the model also accepts reference
- * videos.
- */
 function editedWhen({ references }: RunwayModel): FactsCondition {
   return defined({
     brings: partsOf.edit,
@@ -115,7 +111,6 @@ function editedWhen({ references }: RunwayModel): FactsCondition {
   });
 }
 
-/** Returns the facts of an edit, which may keep its video's length and shape. */
 function editFacts(model: RunwayModel): PlainFacts {
   const { edit, references, shapes, wordless } = model;
   const images = edit?.images === true && references.includes('images') ? {} : { references: 0 };
@@ -137,7 +132,6 @@ function editFacts(model: RunwayModel): PlainFacts {
   };
 }
 
-/** Returns the facts of an extension, which keeps the video's shape and adds the requested seconds. */
 function extension(model: RunwayModel): NonNullable<VideoFacts['cases']>[number] {
   return {
     when: { brings: partsOf.extend, metadata: { video_task: 'extend' } },
@@ -195,7 +189,6 @@ function ratiosOf(model: RunwayModel, operation: RunwayInputs['operation']): str
   return typeof first === 'string' ? undefined : Object.keys(first);
 }
 
-/** Returns the cases in which a ratio in pixels also determines the resolution. */
 function namedShapes(model: RunwayModel): NonNullable<VideoFacts['cases']> {
   return (['text', 'image'] as const).flatMap((operation) => {
     const shapes = shapesOf(model, operation);

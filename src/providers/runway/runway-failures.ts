@@ -13,7 +13,6 @@ export const runwayFailures: FailureTable = [
     outcome: 'unavailable',
     class: 'quota',
   },
-  // A 429 means that the daily quota of generations is exhausted. The vendor does not limit the request rate.
   { status: 429, outcome: 'throttled', class: 'capacity' },
   { code: /^SAFETY\.OUTPUT(?:\.|$)/, class: 'moderation_output' },
   { code: /SAFETY\b.*\bTEXT\b/, class: 'moderation_input', input: 'prompt' },

@@ -27,7 +27,7 @@ export async function uploadToRunway(
   const form = new FormData();
   for (const [field, value] of Object.entries(slot.fields)) form.append(field, value);
   form.append('file', blob, filename);
-  // The storage is on another host, so the account's key must not be sent. The form fields authorize the upload.
+  // The storage is on another host, so the account's key must not be sent there. The form fields authorize the upload.
   const stored = await context.request({
     method: 'POST',
     url: slot.uploadUrl,

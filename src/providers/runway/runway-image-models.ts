@@ -8,7 +8,6 @@ import { runwayAddresses } from './runway-facts.ts';
 export interface RunwayImageModel {
   /** Pixel pairs, and words that let the model choose the shape. Undefined if every size is sent unchanged. */
   readonly ratios?: readonly string[];
-  /** The default ratio. */
   readonly usual: string;
   readonly counts: readonly number[];
   readonly qualities: readonly string[];
@@ -119,7 +118,6 @@ export function runwayImageModel(name: string): RunwayImageModel {
   return known[name] ?? base;
 }
 
-/** Converts the vendor's size classes, such as `auto_1k`, to ours. */
 function sizesOf({ ratios }: RunwayImageModel): SizeFacts {
   if (ratios === undefined) return { pixels: {} };
   return { only: ratios.map((ratio) => ratio.replace(':', 'x').replace(/^auto_(\dk)$/, '$1')) };

@@ -3,7 +3,6 @@ import type { RunwayInputs } from './runway-shape.ts';
 
 /** A model's capabilities. A test compares them with the types in the vendor's SDK. */
 export interface RunwayModel {
-  /** 1 allows a first frame, 2 a first and a last frame. */
   readonly frames: 0 | 1 | 2;
   readonly references: readonly ('images' | 'videos' | 'audios')[];
   /** Set if reference videos are sent without `type`. */
@@ -27,7 +26,6 @@ interface RunwayEdit {
   readonly images: boolean;
   /** Whether the result has the length and shape of the video. If so, neither is sent. */
   readonly likeInput: boolean;
-  /** Fields that mark a request as an edit, if the vendor also uses videos in other ways. */
   readonly says?: { readonly mode: 'edit'; readonly duration?: 'auto' };
   readonly extends?: true;
   /** Ratios to which the picture can be expanded. */
@@ -128,7 +126,7 @@ const omni: RunwayModel = {
   shapes: wide720,
 };
 
-/** Based on the SDK. Models that the SDK lacks have their own `origin`. */
+/** Taken from the SDK. Models that the SDK lacks have their own `origin`. */
 export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel, origin?: FactsOrigin])[] = [
   [/^gen4\.5$/, { ...gen4, wordless: [], shapes: wide720, imageShapes: gen4Shapes }],
   [/^gen4_turbo$/, { ...gen4, needs: 'image' }],

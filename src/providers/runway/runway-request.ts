@@ -39,12 +39,12 @@ export function buildRunwayVideo(
       ...shapeFields(request, model, inputs.operation),
       ...defined({ duration: secondsField(request, model, inputs), audio, seed }),
     },
-    // The upstream generates sound by default, so an unspecified choice counts as sound.
+    // The upstream generates sound by default, so a request that leaves the choice open counts as having sound.
     ...defined({ sound: sound === 'choice' ? (audio ?? true) : audio }),
   };
 }
 
-/** Whether an edit has the input video's length. Some edits render a new video instead. */
+/** Some edits render a new video instead of keeping the input's length. */
 function hasOwnLength({ edit }: RunwayModel, { operation }: RunwayInputs): boolean {
   return operation === 'edit' && edit?.likeInput === true;
 }

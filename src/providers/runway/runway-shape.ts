@@ -35,7 +35,6 @@ export function shapesOf({ shapes, imageShapes }: RunwayModel, operation: Runway
   return operation === 'image' ? (imageShapes ?? shapes) : shapes;
 }
 
-/** Returns the resolutions, the default one first. */
 export function usualFirst(shapes: Shapes): readonly string[] {
   const sold = 'pairs' in shapes ? Object.keys(shapes.pairs) : shapes.resolutions;
   const others = sold.filter((resolution) => resolution !== resolutionUsual);
@@ -79,7 +78,7 @@ function wordFields(
   { ratios }: { readonly ratios: readonly string[] },
   operation: RunwayInputs['operation'],
 ): ShapeFields {
-  // No ratio is sent if the picture keeps the image's shape or the model chooses the shape.
+  // No ratio is sent if the output keeps the image's shape or the model chooses the shape.
   const isFree =
     (operation === 'image' && ratios.length === 0) || (ratio === 'adaptive' && !ratios.includes(ratio));
   return defined({ resolution: resolution?.toLowerCase(), ratio: isFree ? undefined : ratio });

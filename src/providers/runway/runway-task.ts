@@ -17,11 +17,6 @@ import { optionalAmount } from '../shared/vendor-cost.ts';
 import { UpstreamError } from '../provider.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
 
-/**
- * The task life cycle, which videos and images share. The operation is `{id}`, plus `sound` if the model offers a
- * choice, because sound affects the price and responses do not report it.
- */
-
 export interface RunwaySubmission {
   readonly path: string;
   readonly json: OutgoingObject;
@@ -58,7 +53,7 @@ export async function runwayStatus(
 ): Promise<OperationStatus> {
   const { answer, task } = await ask(operation, context);
   switch (task.status ?? '') {
-    // `THROTTLED` means that the task was accepted but waits, because our account has too many parallel jobs.
+    // `THROTTLED` means that the task was accepted but is waiting, because our account has too many parallel jobs.
     case 'PENDING':
     case 'THROTTLED':
       return { state: 'pending', phase: 'submitted' };
@@ -78,7 +73,7 @@ export async function runwayStatus(
     case 'CANCELLED':
       return cancelledJob({ cost: costOf(task) });
     default:
-      // Covers `RUNNING` and any unknown state.
+      // `RUNNING` and unknown states count as running.
       return defined({ state: 'pending' as const, phase: 'running' as const, progress: progressOf(task) });
   }
 }
@@ -96,7 +91,7 @@ function pathOf(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`;
 }
 
-/** Whether Runway itself reports the task as unknown. A proxy's error page says nothing about the task. */
+/** A proxy's error page says nothing about the task. */
 function isUnknown(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.status === 404 && error.outcome === 'rejected';
 }
@@ -122,12 +117,12 @@ function succeeded(
   });
 }
 
-/** Whether the vendor refunds the credits. It does for its own failures, but not for refused input. */
+/** The vendor refunds credits for its own failures, but not for refused input. */
 function isReturned({ failureCode = '' }: RunwayTask): boolean {
   return !/^(?:SAFETY|ASSET|INPUT_PREPROCESSING\.SAFETY)\b/.test(failureCode);
 }
 
-/** Reads the cost. Zero is valid: the vendor reports it for anything that it does not charge for. */
+/** Zero is a valid cost. The vendor reports it for anything that it does not charge for. */
 function costOf({ cost }: RunwayTask): Cost | undefined {
   const amount = optionalAmount.parse(cost?.credits);
   return amount === undefined ? undefined : { amount, unit: 'credits' };

@@ -10,10 +10,9 @@ export interface Refusal {
   readonly retryAfterMs?: number;
 }
 
-/** One row per group of vendor codes. Every pattern and status in a row must match. */
+/** A row covers a group of vendor codes. Every pattern and status in the row must match. */
 export interface FailureRow {
   readonly code?: RegExp;
-  /** Matched against the vendor's message, for codes with multiple meanings. */
   readonly words?: RegExp;
   readonly status?: number;
   /** What a refusal with this code says about the job. If undefined, the HTTP status decides. */
@@ -61,7 +60,7 @@ export function knownWords(
     : { code: instead, message: `${code}: ${message}` };
 }
 
-/** Returns the failure of a job. Without a matching row, the failure counts as internal to the vendor. */
+/** A failure without a matching row counts as internal to the vendor. */
 export function jobFailure(table: FailureTable, refusal: Refusal): Failure {
   const row = findFailureRow(table, refusal);
   return row === undefined ? { class: 'internal' } : failureOfRow(row, refusal);

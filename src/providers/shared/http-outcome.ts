@@ -34,7 +34,7 @@ export function refusalError(
   });
 }
 
-/** Whether the upstream itself read and judged the request. With these statuses, any JSON object shows that it did. */
+/** With these statuses, any JSON object shows that the upstream itself read and judged the request. */
 function isExplanation({ status, json }: HttpResponse): boolean {
   return (
     [400, 413, 422].includes(status) && typeof json === 'object' && json !== null && !Array.isArray(json)
@@ -51,7 +51,7 @@ function outcomeOfStatus(status: number, explained: boolean): UpstreamOutcome {
   if (status === 503 || status === 529) return explained ? 'throttled' : 'ambiguous';
   if (status === 401 || status === 402 || status === 403) return 'unavailable';
   if (status === 408 || status === 499 || status >= 500 || status < 300) return 'ambiguous';
-  // A redirect or an unexplained 4xx points to a wrong address or a proxy, not to our request.
+  // A redirect or an unexplained 4xx points to a wrong address or a proxy, not to a problem with our request.
   if (status < 400 || (!explained && status !== 413)) return 'unavailable';
   return 'rejected';
 }
@@ -73,8 +73,8 @@ export function bearer({ credential }: Pick<ProviderContext, 'credential'>): { a
 }
 
 /**
- * Returns the error for an upstream that reports, in its own format, that it does not know the job. Not for a proxy's
- * error page.
+ * Returns the error for a job that the upstream itself reports as unknown, in its own format. A proxy's error page does
+ * not count.
  */
 export function unknownJob(
   status: number | undefined,
@@ -151,7 +151,7 @@ const numberMax = 8.64e12;
 export const optionalText = z.string().min(1).optional().catch(undefined);
 const number = z.number().nonnegative().max(numberMax);
 export const optionalNumber = number.optional().catch(undefined);
-/** For numbers that some upstreams send as strings. */
+/** Accepts numbers that some upstreams send as strings. */
 export const optionalNumeric = z
   .union([
     number,

@@ -103,10 +103,7 @@ async function encodeForm(request: ImageRequest, fields: JsonObject): Promise<Fo
   return form;
 }
 
-/**
- * Adds an image to a form, where addresses are sent as text. If the upstream accepts no addresses, its adapter leaves
- * `url` out of `imageForms`.
- */
+/** Addresses are sent as text. If the upstream accepts no addresses, its adapter leaves `url` out of `imageForms`. */
 async function appendImage(
   form: FormData,
   name: string,
@@ -121,7 +118,7 @@ async function appendImage(
 }
 
 const answerSchema = z.object({ created: optionalNumber, data: z.array(z.unknown()) });
-/** A text that may be too long for a string: a response can contain 20 MB of base64. */
+/** The text may be too long for a string: a response can contain 20 MB of base64. */
 const optionalLongText = z.union([z.instanceof(LargeText), optionalText]);
 const imageSchema = z.object({
   url: optionalLongText,
@@ -176,7 +173,7 @@ export function readConventionImages(answer: HttpResponse, rules: ConventionRule
 
 type ConventionUsage = z.infer<typeof usageSchema>['usage'];
 
-/** Converts token counts. Cached tokens are deducted from the text tokens, up to their number. */
+/** Cached tokens are deducted from the text tokens, never below zero. */
 function usageOf(usage: ConventionUsage): SettleFacts['usage'] {
   const { output_tokens: output, total_tokens: total, input_tokens_details: input } = usage ?? {};
   const { text_tokens: text, image_tokens: inputImageTokens, cached_tokens: cached } = input ?? {};

@@ -15,7 +15,7 @@ export function imageAddress(image: ImageInput): string | FileDataUrl {
   }
 }
 
-/** Returns the base64, for JSON bodies that state the media type in a separate field. */
+/** Returns the base64 for JSON bodies that state the media type in a separate field. */
 export function imageBase64(image: Exclude<ImageInput, { form: 'url' }>): string | FileDataUrl {
   return image.form === 'data' ? image.base64 : new FileDataUrl(image, '');
 }

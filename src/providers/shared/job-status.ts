@@ -24,9 +24,6 @@ interface SaidReason {
 export const noReason = 'The upstream gave no reason.';
 export const failedCode = 'failed';
 
-/**
- * Returns the status of a job whose failure the upstream explains. The table maps the explanation to a failure class.
- */
 export function failedJob(table: FailureTable, said: SaidReason, facts: JobFacts = {}): FailedStatus {
   const { code = failedCode, message = noReason, field } = said;
   const failure = jobFailure(table, defined({ code, message, field }));
@@ -40,7 +37,6 @@ interface Reason {
   readonly failure: Failure;
 }
 
-/** Returns the status of a job whose failure class the adapter already knows, usually from the job's state. */
 export function endedJob(reason: Reason, { unbilled, ...facts }: JobFacts = {}): FailedStatus {
   return defined({
     state: 'failed' as const,

@@ -9,7 +9,7 @@ export interface TokenTerms {
   readonly now: number;
 }
 
-/** Tokens become valid this much earlier, because the vendor's clock may be behind. */
+/** Tokens become valid this much earlier, in case the vendor's clock is behind. */
 const clockSlackSeconds = 5;
 
 export function jsonWebToken({ algorithm, issuer, secret, lifetimeSeconds, now }: TokenTerms): string {

@@ -5,7 +5,7 @@ import { firstBytes } from '../../base/first-bytes.ts';
 export class LargeText {
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
-  /** Whether the string had no escapes. Its bytes in quotes are valid JSON in that case. */
+  /** Whether the string had no escapes. If so, its bytes in quotes are valid JSON. */
   readonly verbatim: boolean;
 
   constructor(chunks: readonly Uint8Array[], verbatim: boolean) {
@@ -39,7 +39,6 @@ export interface LargeJsonReader {
   finish(): unknown;
 }
 
-/** Shorter strings remain ordinary strings. */
 const largeFromBytes = 16 * 1024;
 const quote = 0x22;
 const backslash = 0x5c;

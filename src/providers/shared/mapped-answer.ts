@@ -30,10 +30,6 @@ export function mappedFacts(answer: unknown, { facts }: Pick<FieldMapping, 'fact
   });
 }
 
-/**
- * Multiplies the vendor's count by the unit price. If the mapping does not say where the count is, `usual` is the
- * count.
- */
 export function mappedCost(
   answer: unknown,
   { cost }: Pick<FieldMapping, 'cost'>,

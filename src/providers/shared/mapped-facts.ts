@@ -12,10 +12,6 @@ import type {
 } from '../../models/model-facts.ts';
 import { plainParameters } from './read-facts.ts';
 
-/**
- * Facts about the fields that a mapping has. `mappedIssue` refuses values that the mapping's rules exclude, and
- * anything that has no field.
- */
 export function mappedVideoFacts(mapping: FieldMapping | undefined): VideoFacts {
   if (mapping === undefined) return {};
   const fieldsOf = sentFields(mapping, fieldNames);
@@ -60,7 +56,6 @@ function namesOf({ fields, constants, pass, marker }: FieldMapping): PlainFacts 
   };
 }
 
-/** Frames take precedence over references, as in `inputTypeOf`, so the case for frames comes last. */
 const inputCases: readonly (readonly [FactsCondition, MappedInput])[] = [
   [{ brings: ['references', 'videos', 'audios'] }, 'reference'],
   [{ brings: ['first_frame'] }, 'first_last_frame'],

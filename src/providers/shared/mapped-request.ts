@@ -17,7 +17,7 @@ function mappedInputOf(request: GenerationRequest): MappedInput {
   return request.kind === 'video' ? inputTypeOf(request) : request.images.length > 0 ? 'edit' : 'generate';
 }
 
-/** Returns the upstream's model name for this kind of input. `check` has verified that there is one. */
+/** Returns the upstream's model name for this kind of input. `check` has already verified that one exists. */
 export function mappedEndpoint(request: GenerationRequest, mapping: FieldMapping, upstream: string): string {
   return mapping.endpoints?.[mappedInputOf(request)] ?? upstream;
 }
@@ -148,7 +148,7 @@ function fieldIssue(field: MappedField, value: OutgoingJson, asking: Asking): Re
     : undefined;
 }
 
-/** Whether the value has no effect, so it can be dropped if the upstream has no field for it. */
+/** A value without an effect can be dropped if the upstream has no field for it. */
 function isDispensable(field: MappedField, value: OutgoingJson): boolean {
   if (field === 'safety_identifier') return true;
   if (field === 'n') return value === 1;
@@ -189,7 +189,7 @@ function writtenText(
   ];
 }
 
-/** Returns '' for objects. They are media, which have no text form. */
+/** Objects are media and have no text form, so they become ''. */
 function textOf(value: OutgoingJson): string {
   return typeof value === 'object' ? '' : String(value);
 }

@@ -1,20 +1,16 @@
 export interface SeedanceFamily {
-  /** Which table of pixel sizes applies. The first generation has its own. */
   readonly pixels: 'first_generation' | 'later' | 'unknown';
   readonly durations: { readonly min: number; readonly max: number; readonly auto: boolean };
   readonly resolutions: readonly string[];
-  /** 1 allows a first frame, 2 a first and a last frame. */
   readonly frames: 0 | 1 | 2;
   readonly references: { readonly images: number; readonly videos: number; readonly audios: number };
   readonly referenceSeconds: number;
-  /** Whether audio may be sent without an image or video. */
   readonly audioAlone: boolean;
   /**
-   * Whether the output keeps its input's shape if frames are given or a video is edited or extended. `adaptive` is the
-   * only accepted ratio in that case.
+   * Whether the output keeps its input's shape if frames are given or a video is edited or extended. If so, `adaptive`
+   * is the only accepted ratio.
    */
   readonly keepsShape: boolean;
-  /** Resolutions at which reference images are refused. */
   readonly referencesExclude: readonly string[];
   readonly generatesAudio: boolean;
   readonly draft: boolean;
@@ -125,7 +121,7 @@ export function seedanceFamily(model: string | undefined): SeedanceFamily {
   return seedanceFamilies.find(([name]) => name.test(model ?? ''))?.[1] ?? unknownFamily;
 }
 
-/** Whether a model is, or may be, a Seedance model. A private endpoint may serve one. */
+/** A private endpoint may serve a Seedance model. */
 export function isSeedance(model: string): boolean {
   return seedanceFamily(model) !== unknownFamily || /^ep-/i.test(model);
 }

@@ -14,14 +14,12 @@ function sizes(...row: readonly [Size, Size, Size, Size, Size, Size]): SizesByRa
   return { '16:9': wide, '4:3': standard, '1:1': square, '3:4': tallStandard, '9:16': tall, '21:9': cinema };
 }
 
-/** Output pixel sizes of Seedance 1.0. Source: the vendor's table. */
 const firstGeneration: Table = {
   '480p': sizes([864, 480], [736, 544], [640, 640], [544, 736], [480, 864], [960, 416]),
   '720p': sizes([1248, 704], [1120, 832], [960, 960], [832, 1120], [704, 1248], [1504, 640]),
   '1080p': sizes([1920, 1088], [1664, 1248], [1440, 1440], [1248, 1664], [1088, 1920], [2176, 928]),
 };
 
-/** Output pixel sizes of Seedance 1.5 and 2.0. Only 2.0 supports 4k, which `check` enforces. */
 const later: Table = {
   '480p': sizes([864, 496], [752, 560], [640, 640], [560, 752], [496, 864], [992, 432]),
   '720p': sizes([1280, 720], [1112, 834], [960, 960], [834, 1112], [720, 1280], [1470, 630]),
@@ -70,7 +68,6 @@ export function estimateSeedanceTokens(
     : output.resolution.toLowerCase() || unspecifiedResolution;
   const pixels = largestPixels(family, asked, output.ratio);
   const frames = frameCount(request, output, family);
-  // An impossible length has no known price.
   if (pixels === undefined || !Number.isSafeInteger(frames)) return undefined;
   return (pixels * BigInt(frames)) / 1024n;
 }

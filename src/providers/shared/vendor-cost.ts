@@ -23,7 +23,7 @@ export function costOfUnits(units: unknown, price: string, unit: string): Cost |
   return count === undefined ? undefined : vendorCost(multiplyDecimals(count, price), unit);
 }
 
-/** Multiplies exactly, because money must never become a float. */
+/** Multiplies exactly. Money must never become a float. */
 function multiplyDecimals(one: string, other: string): string {
   const [a, b] = [one, other].map((text) => {
     const [whole = '0', fraction = ''] = text.split('.');

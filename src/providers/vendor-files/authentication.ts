@@ -38,7 +38,7 @@ function plainHeaders(authentication: Plain, context: ProviderContext): Readonly
     : { [authentication.header]: authentication.prefix + context.credential.apiKey };
 }
 
-/** Returns the headers with the key, which only the vendor's own host may receive. */
+/** Returns the headers with the key. Only the vendor's own host may receive the key. */
 export function keyHeaders(
   authentication: Authentication,
   url: string,
@@ -76,7 +76,7 @@ function signature(
   };
 }
 
-/** Creates the token. The first half of the key pair is the issuer. */
+/** The first half of the key pair is the issuer. */
 function token({ algorithm, lifetime_seconds: lifetimeSeconds }: Jwt, apiKey: string, now: number): string {
   const { id: issuer, secret } = pairOf(apiKey);
   return jsonWebToken({ algorithm, issuer, secret, lifetimeSeconds, now });

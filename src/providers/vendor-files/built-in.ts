@@ -11,7 +11,6 @@ import { ExpressionError } from './expressions.ts';
 import type { Evaluator } from './expressions.ts';
 import { fileProvider } from './file-provider.ts';
 
-/** Reads a vendor file of this release, which has been tested. Throws if it is invalid. */
 export function builtInFile(url: URL): VendorFile {
   // `jitless`: compiling the schema would take longer than interpreting it for so few files.
   return vendorFileSchema.parse(valueOf(readFileSync(url, 'utf8')), { jitless: true });

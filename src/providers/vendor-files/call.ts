@@ -84,14 +84,13 @@ function addressed(
   return { url: url.href, headers: { ...headers, ...credentials.headers } };
 }
 
-/** Returns undefined if the path leads out of the base address, as `/../x` does. */
 export function addressBelow(baseUrl: string, path: string): URL | undefined {
   const url = new URL(baseUrl + path);
   return url.href.startsWith(`${new URL(baseUrl).href.replace(/\/$/, '')}/`) ? url : undefined;
 }
 
 /**
- * Returns the error for a request that the vendor file cannot express. Nothing was sent, and other requests are
+ * Returns the error for a request that the vendor file cannot express. Nothing has been sent, and other requests are
  * unaffected.
  */
 function notSayable(why: string): UpstreamError {
@@ -150,7 +149,6 @@ function isUnknown(
   return unknown.codes === undefined || unknown.codes.some((one) => patternMatcher(one).test(code));
 }
 
-/** Evaluates an expression on a successful response. If the evaluation fails, the outcome is unknown. */
 export async function readAnswer(
   answer: HttpResponse,
   { source, bindings }: { readonly source: string; readonly bindings: Bindings },

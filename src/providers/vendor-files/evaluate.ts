@@ -17,7 +17,6 @@ const textCharactersMax = 4 * 1024 * 1024;
 
 const compiled = createRecent<jsonata.Expression>(compiledMax);
 
-/** Throws if the expression cannot be compiled or uses a refused function. */
 export function compile(source: string): jsonata.Expression {
   const known = compiled.get(source);
   if (known !== undefined) return known;

@@ -45,10 +45,10 @@ export type FromThread =
   | { readonly kind: 'done'; readonly text?: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** CPU time per evaluation. */
+/** CPU time per evaluation, in milliseconds. */
 const workingMsMax = 1_000;
 const workingLookMs = 50;
-/** Enough for a response of a few megabytes. If an expression needs more, its thread is terminated. */
+/** Enough for a response of a few megabytes. The thread is terminated if an expression needs more. */
 const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
 /** An idle thread uses about ten megabytes, so it is terminated after this time. */
 const idleMs = 60_000;
@@ -116,7 +116,6 @@ function ask(worker: Worker, message: ToThread): Promise<Exclude<FromThread, { k
     const hear = (answer: FromThread): void => {
       if (answer.kind !== 'ready') stop(answer);
     };
-    // The thread exited before the message could be sent.
     if (worker.threadId === -1) return resolve(undefined);
     const workedMs = startThreadClock(worker);
     const watch = setInterval(() => {

@@ -86,7 +86,7 @@ async function ask(
   return { read: withAddresses(readStatus(read), context), answer };
 }
 
-/** Resolves links against the base address, because some vendors report only a file's path. */
+/** Some vendors report only a file's path, so links are resolved against the base address. */
 function withAddresses<Status extends ReadStatus | undefined>(
   status: Status,
   { baseUrl }: ProviderContext,

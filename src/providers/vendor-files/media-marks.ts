@@ -15,9 +15,7 @@ export interface SeenMedium {
   readonly url: string;
   readonly is_data: boolean;
   readonly media_type?: string;
-  /** Set only for data. */
   readonly base64?: string;
-  /** The mark for a form part with the item's bytes. Set only for data. */
   readonly file?: string;
 }
 
@@ -93,10 +91,8 @@ function mapped(
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, change(each)]));
 }
 
-/** Anything deeper in a response is dropped. */
 const depthMax = 50;
 
-/** Returns the response with marks in place of large texts, and a function that returns a mark's text. */
 export function markLargeTexts(answer: unknown): {
   readonly value: unknown;
   readonly large: (text: string | undefined) => LargeText | string | undefined;

@@ -49,7 +49,7 @@ function videoView(request: VideoRequest, { facts: source, context, marks }: Vie
   });
 }
 
-/** Returns the parameters that the expression interprets, which are not passed on. */
+/** Parameters that the expression itself interprets are not passed on. */
 function readParameters({ extra }: GenerationRequest, { parameters = {} }: PlainFacts): JsonObject {
   return Object.fromEntries(
     Object.entries(extra).filter(

@@ -126,10 +126,10 @@ export const vidu: Provider = {
   about: {
     vendor: 'Vidu',
     inputs:
-      'text; a first frame, or a first and a last one; up to 7 reference images. A lost job is found by its `payload`, which requires reading each job',
+      'text; a first frame, or a first and a last one; up to 7 reference images. A lost job is found by its `payload`, for which each job must be read',
     costUnit: 'credits',
     unverified: [
-      'which jobs can be cancelled, and whether their credits are returned: the documentation covers only jobs of quiet hours, which the adapter does not use',
+      'which jobs can be cancelled, and whether their credits are returned: the documentation covers only off-peak jobs, which the adapter does not use',
       'whether a failed job is billed',
       'how the list query separates multiple ids',
     ],

@@ -77,7 +77,6 @@ async function call({ path, ...options }: Call, context: ProviderContext): Promi
 
 const creditsSchema = z.object({ remains: z.array(z.object({ credit_remain: z.number() })) });
 
-/** Adds up the remaining credits of all packages. Source: the vendor's credits page, 2026-11. */
 export async function viduBalance(context: ProviderContext): Promise<VendorBalance> {
   const answer = await call({ method: 'GET', path: 'credits' }, context);
   const parts = creditsSchema.safeParse(answer.json).data?.remains;
@@ -133,7 +132,6 @@ export async function viduStatus({ id }: Operation, context: ProviderContext): P
   }
 }
 
-/** Returns a pending status. Unknown states count as running. */
 function pending(state: string, progress?: number): OperationStatus {
   const isWaiting = state === 'created' || state === 'queueing';
   return defined({

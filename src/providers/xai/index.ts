@@ -11,8 +11,8 @@ export const xai: Provider = {
     unverified: [
       'whether a moderated result is billed: the cost in the response is recorded',
       'whether moderation may come with status 403, and the names of the options that store a result',
-      'how long links work: results should be copied',
-      'the price of images of quality `high`: the vendor’s pages have prices only for `low` and `medium`',
+      'how long links work, so copy the results',
+      'the price of images of quality `high`: the vendor’s pages list only `low` and `medium`',
     ],
   },
   video: xaiVideo,

@@ -26,7 +26,6 @@ export function xaiRefusal(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readRefusal(answer.json), xaiFailures);
 }
 
-/** Whether xAI itself refused. A proxy's response is not in the vendor's format. */
 export function isXaiRefusal({ json }: HttpResponse): boolean {
   return readRefusal(json) !== undefined;
 }

@@ -1,7 +1,6 @@
 import type { VideoFacts } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
-/** The limit for audio files and vendor voices together. */
 export const xaiSoundsMax = 3;
 
 const schemes = ['https', 'http', 'data'];

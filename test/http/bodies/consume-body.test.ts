@@ -10,7 +10,6 @@ import { consumeBody } from '../../../src/http/bodies/consume-body.ts';
 import { openSpool } from '../../../src/http/images/spool.ts';
 import { openImageWorkspaces } from '../../../src/images/workspace.ts';
 
-/** Returns a request whose whole body has arrived before anything reads it, as short uploads do. */
 function arrived(...pieces: readonly string[]): IncomingMessage {
   const request = new IncomingMessage(new Socket());
   request.headers = { 'content-length': String(pieces.join('').length) };
@@ -31,7 +30,6 @@ function options(onChunk: (chunk: Buffer) => Promise<void>) {
 
 const endless = { reserve: () => undefined };
 
-/** Lets streams and promises progress as far as they can without `onChunk`. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await setImmediate();
 }

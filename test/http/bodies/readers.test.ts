@@ -38,7 +38,7 @@ function* inPieces(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
   }
 }
 
-/** Sizes of pieces, some tiny, but only a few, because each piece costs one wait. */
+/** Piece sizes, including tiny ones. There are only a few pieces, because each one costs a wait. */
 const pieceSizes = fc
   .array(fc.integer({ min: 1, max: 40_000 }), { minLength: 1, maxLength: 4 })
   .map((sizes) => [...sizes, 2_000]);
@@ -134,7 +134,6 @@ describe('long data URLs in JSON', () => {
           expect(files.map((file) => file.bytes)).toEqual([bytes, bytes + 1, bytes + 2]);
         },
       ),
-      // One-byte pieces, for each kind of escape.
       { numRuns: 25, examples: escapes.map((escape) => [longDataUrlBytesMin, [1], escape]) },
     );
   });

@@ -280,7 +280,6 @@ const rawHeaders = () => ({
   'content-type': 'multipart/form-data; boundary=x',
 });
 
-/** Sends the text in chunks, without a content-length. */
 function sendRaw(text: string, { megabytes = 0 } = {}): Promise<{ status: number }> {
   return new Promise((resolve, reject) => {
     const call = request(gateway.url + edits, { method: 'POST', headers: rawHeaders() }, (response) => {

@@ -11,8 +11,6 @@ import { programsOn } from '../../support/docs-page.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
-/** Runs the programs on `/docs` exactly as a reader would copy them. */
-
 const yaml = readFileSync(
   new URL('../../../src/local/gateway.local.yaml', import.meta.url),
   'utf8',

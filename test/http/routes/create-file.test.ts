@@ -124,7 +124,6 @@ describe('an upload that fails', () => {
     expect([over.status, over.body.error.code]).toEqual([429, 'storage_quota_exceeded']);
     failsToRemove.mockRestore();
     expect(await world.world.stores.files.bytesOf(account.id, 0)).toBe(full() * clip.length);
-    // Storage may complete an aborted write later.
     world.world.clock.aheadMs += 3_600_000;
     expect((await deleteExpired()).done).toBe(full());
     world.world.clock.aheadMs -= 3_600_000;

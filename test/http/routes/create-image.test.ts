@@ -5,8 +5,6 @@ import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import type { TestAccount } from '../../support/client.ts';
 
-/** Covers only the route's own responses. The work behind it is tested in test/images. */
-
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 

@@ -7,7 +7,6 @@ import { useFileWorld } from './file-world.ts';
 import type { Server } from '../../support/http-world.ts';
 
 const files = useFileWorld('route_get_docs');
-/** Offers every operation that the document describes, so its page is the largest. */
 let world: Server;
 
 beforeAll(async () => {

@@ -155,7 +155,6 @@ it('reads ahead no further for a client that stops reading, and stops for one th
   await sleep(300);
   socket.destroy();
   await end;
-  // 100 pages are more than all buffers in between can hold.
   expect(pages).toBeLessThan(100);
 });
 

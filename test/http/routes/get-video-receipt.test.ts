@@ -150,7 +150,6 @@ describe('the program of docs/money.md', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  /** Verifies a receipt with the program in docs/money.md, in a separate process without the gateway. */
   async function check(receipt: object): Promise<unknown> {
     const page = await readFile(new URL('../../../docs/money.md', import.meta.url), 'utf8');
     const [, program = ''] = /```js\n(.*?)```/s.exec(page) ?? [];

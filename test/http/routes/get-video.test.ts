@@ -136,7 +136,6 @@ describe('fields in each state', () => {
     expect(body).toMatchObject({ status: 'failed', message: 'The task failed.', data: [], error });
     expect(body).not.toHaveProperty('usage');
     expect(body).not.toHaveProperty('video_url');
-    // The upstream reported no class, so the class follows from the code.
     expect(body.error).toEqual({ ...error, class: 'internal' });
   });
 
@@ -319,7 +318,7 @@ describe('?wait=', () => {
       },
     });
     const { account, id, path } = await newTask();
-    // Otherwise the waiting requests would see the task as submitted before they see it succeed.
+    // Accept the task first. Otherwise the waiting requests would see it as submitted before they see it succeed.
     await world.drive.accept(id);
     const waiting = Array.from({ length: 50 }, () =>
       node.call('GET', `${path}?wait=30`, { key: account.key }),

@@ -7,7 +7,6 @@ import { firstRecord } from '../../support/task-records.ts';
 
 let count = 0;
 
-/** Inserts a task as if it had just been created. Tests that only read a task need no upstream for that. */
 export async function insertTask(
   gateway: TestGateway,
   account: TestAccount,

@@ -9,7 +9,6 @@ it('by name, with role, last use and end', async () => {
   await world.admin('POST', '/operators', { name: 'anton' });
   expect((await adminCaller(world.url, token)('GET', '/keys')).status).toBe(200);
   const before = (await world.admin('GET', '/operators')).body.data;
-  // Times of use are written once a minute, not with each request.
   expect(before.map((row: { last_used_at: unknown }) => row.last_used_at)).toEqual([null, null]);
   await world.noteUses();
   await world.admin('DELETE', '/operators/anton');

@@ -6,7 +6,6 @@ import type { TestGateway } from '../../support/gateway.ts';
 import { imageYaml, startImageUpstream } from '../../images/support.ts';
 import type { ImageUpstream } from '../../images/support.ts';
 
-/** Images returned synchronously have no task record, so operators refund them from the ledger alone. */
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 

@@ -61,7 +61,6 @@ it('both together have the limits of one', async () => {
   const left = async (call: typeof asNew) =>
     Number((await call('GET', '/v1/balance')).headers['x-ratelimit-remaining-requests']);
   const before = await left(account.call);
-  // The minute may have changed between the two requests.
   expect([before - 1, 49]).toContain(await left(asNew));
 });
 

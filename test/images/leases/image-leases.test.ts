@@ -48,7 +48,6 @@ function processLeases(): ImageLeases {
 const collection = () =>
   gateway.core.mongo.db.collection<{ _id: string; from: string; beat: number }>('image_leases');
 
-/** Opens the reconciler of another process, whose clock is unrelated to those of the lease owners. */
 function openReconciler() {
   const { ledger, log, stores } = gateway.core;
   let clock = 0;
@@ -65,7 +64,6 @@ function openReconciler() {
   };
 }
 
-/** Runs the reconciler twice, two minutes apart, with no lease renewed in between. */
 async function reconcile(): Promise<number> {
   const look = openReconciler();
   expect(await look(0)).toBe(0);

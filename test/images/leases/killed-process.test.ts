@@ -19,7 +19,6 @@ let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
 let child: ChildProcess | undefined;
-/** Numbers the dead processes, so no lease is used twice. */
 let dead = 0;
 
 beforeAll(async () => {

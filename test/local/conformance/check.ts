@@ -1,12 +1,11 @@
 import type { Collection, Document } from 'mongodb';
 
-/** Documents of any shape, with a string as `_id` like all of the gateway's documents. */
+/** Documents of any shape, with a string as `_id`, like all of the gateway's documents. */
 export type Subject = Collection<Document & { _id: string }>;
 
 export type Check = {
   name: string;
   expected: unknown;
-  /** Receives an empty collection. The result is compared with `expected`. */
   run: (collection: Subject) => Promise<unknown>;
 };
 

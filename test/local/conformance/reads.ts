@@ -145,7 +145,6 @@ export const readChecks: readonly Check[] = [
   }),
 ];
 
-/** Inserts a1 … a5 and b1 … b5 out of order: two accounts with a sequence each. */
 async function insertPages(collection: Subject): Promise<void> {
   const numbers = [3, 1, 5, 2, 4];
   const documents = ['b', 'a'].flatMap((account) =>

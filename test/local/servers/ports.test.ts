@@ -35,7 +35,6 @@ it('any port is outside the range that outgoing connections may occupy', async (
 });
 
 it('a preferred port is chosen unless another process has chosen it, and still runs', async () => {
-  // Repeated in case another test run has chosen the port in the meantime.
   await waitUntil('the port is chosen', async () => {
     const other = await runProgram(new URL('./programs/choose-port.ts', import.meta.url));
     const port = Number(other.line);

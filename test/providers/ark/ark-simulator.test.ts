@@ -65,7 +65,6 @@ describe('a job', () => {
   });
 });
 
-// Other faults are in test/providers/every-provider.test.ts.
 it.each([
   ['503', 'throttled', 0],
   ['huge-body=3', 'ambiguous', 1],

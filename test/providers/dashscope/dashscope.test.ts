@@ -283,7 +283,6 @@ describe('a video', () => {
 });
 
 videos.isRefused([
-  // A selection. All codes are in test/providers/failures.test.ts.
   ['a parameter', { status: 400, json: { code: 'InvalidParameter', message: 'm' } }, 'rejected', 'InvalidParameter'],
   ['the quota', { status: 429, json: { code: 'Throttling.AllocationQuota', message: 'm' } }, 'unavailable', 'Throttling.AllocationQuota'],
   ['no id', { json: { output: {} } }, 'ambiguous', 'unreadable_answer'],

@@ -13,7 +13,6 @@ const require = createRequire(import.meta.url);
 const file = join(dirname(require.resolve('@google/genai')), 'node.d.ts');
 const declared = readFileSync(file, 'utf8').replaceAll('\r', '');
 
-/** Resolves an alias to its literal words, without the arbitrary string that the SDK also allows. */
 function wordsOf(type: string): string {
   const [, alias] =
     new RegExp(`^declare type ${type.replace('$', '\\$')} = ("[^;]*);`, 'm').exec(declared) ?? [];

@@ -133,7 +133,6 @@ videos.readsNoState([
   ['trouble', [refused(500, 'server_error', 'x (1000)')], false, '1000'],
 ]); // prettier-ignore
 
-/** Every code is tested in test/providers/failures.test.ts, and every proxy page in proxy-pages.test.ts. */
 describe('a refused create', () => {
   const submit = (answer: CannedAnswer, model = 'MiniMax-H3') =>
     upstreamError(video.submit(videoRequest(), submitContext({ model, request: canned(answer).request })));

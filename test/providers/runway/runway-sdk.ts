@@ -2,8 +2,6 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { readSdkTypes, type SdkObject, type SdkTypes } from '../../support/sdk-types.ts';
 
-/** The create bodies in `@runwayml/sdk`. */
-
 const require = createRequire(import.meta.url);
 const folder = join(dirname(require.resolve('@runwayml/sdk')), 'resources');
 

@@ -9,7 +9,6 @@ const page = readFileSync(fileURLToPath(new URL('../../../docs/vendor-files.md',
 const prose = page.replaceAll(/^```[\s\S]*?^```/gm, '');
 const words = new Set([...prose.matchAll(/`([^`]+)`/g)].flatMap(([, text = '']) => text.split(/[^\w$]+/)));
 
-/** Returns the schema's keys, without those of facts and costs, which docs/configuration.md describes. */
 function keysOf(schema: any): string[] {
   const { properties = {}, anyOf = [], items = {} } = schema;
   const own = Object.entries(properties).flatMap(([name, part]) =>

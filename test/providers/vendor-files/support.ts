@@ -5,7 +5,6 @@ import { vendorFileSchema, type VendorFile } from '../../../src/models/vendor-fi
 
 export const examplesFolder = fileURLToPath(new URL('../../../examples/vendors', import.meta.url));
 
-/** Returns an example file's data before validation, for tests to change. */
 export function exampleData(name: string): any {
   return parse(readFileSync(`${examplesFolder}/${name}.yaml`, 'utf8'));
 }

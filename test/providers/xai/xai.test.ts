@@ -153,7 +153,6 @@ describe('a job', () => {
 });
 
 describe('a refused create', () => {
-  // A selection. All codes are in test/providers/failures.test.ts.
   videos.isRefused([
     ['a wrong key', { status: 400, json: fixture('xai/refused') }, 'unavailable', 'quota'],
     ['a field, in the nested body', { status: 422, json: { error: { message: 'm', type: 'invalid_request_error', param: 'duration' } } }, 'rejected', 'invalid_input'],

@@ -5,10 +5,6 @@ import { onRacePoint } from '../../../src/base/race-point.ts';
 import { createLogger } from '../../../src/observability/log.ts';
 import { installRuntime } from '../../../src/temporal/install-runtime.ts';
 
-/**
- * Binds the first port chosen for the runtime's metrics, and prints that port together with the address used in the
- * end.
- */
 let taken: string | undefined;
 onRacePoint(async (point, address) => {
   if (point !== 'runtime.install' || taken !== undefined) return;

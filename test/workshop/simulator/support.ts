@@ -19,7 +19,6 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body. {} if the response is not JSON. */
   readonly body: Json;
 }
 
@@ -32,7 +31,6 @@ export interface Harness extends Simulator {
   ) => Promise<Answer>;
 }
 
-/** Starts a simulator on a free port. Only `control.advance` moves its clock. */
 export async function startHarness(options: Partial<SimulatorOptions> = {}): Promise<Harness> {
   const stopped = Date.now();
   const simulator = await startSimulator({
@@ -122,7 +120,6 @@ export function arkCaller(harness: Harness): ArkCaller {
   };
 }
 
-/** Waits until the simulator has sent this many callbacks and knows their outcomes. */
 export async function expectCallbacks(
   { control }: Pick<Harness, 'control'>,
   counts: ReturnType<Harness['control']['stats']>['callbacks'],

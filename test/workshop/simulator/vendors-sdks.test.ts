@@ -20,15 +20,10 @@ beforeEach(() => {
 });
 afterAll(() => harness.close());
 
-/** A vendor's client with the operations the test needs, in the client's own terms. */
 interface Walk {
   readonly name: string;
   readonly words: readonly [queued: string, running: string, ended: string];
-  /**
-   * The state of a cancelled job, or the status of the error that reports it. Undefined if jobs cannot be cancelled.
-   */
   readonly cancelled?: string | number;
-  /** The statuses for a wrong key and for an unknown job. Defaults to 401 and 404. */
   readonly refusals?: readonly [wrongKey: number, unknownJob: number];
   readonly connect: (key: string) => Connected;
 }
@@ -69,7 +64,6 @@ const fal: Walk = {
     const { queue } = createFalClient({
       credentials,
       retry: { maxRetries: 0 },
-      // The client's hosts are fixed, so requests are redirected to the simulator.
       requestMiddleware: async (request) => ({
         ...request,
         url: request.url.replace('https://queue.fal.run', `${harness.url}/fal`),

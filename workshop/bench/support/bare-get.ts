@@ -1,7 +1,6 @@
 import Koa from 'koa';
 import { MongoClient } from 'mongodb';
 
-/** The baseline for `get`, without authentication or validation. Arguments: port, MongoDB's address, database. */
 const [port, uri = '', database = ''] = process.argv.slice(2);
 const mongo = await MongoClient.connect(uri, { maxPoolSize: 50 });
 const tasks = mongo.db(database).collection<{ _id: string }>('tasks');

@@ -1,7 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { listen } from '../../../test/support/listen.ts';
 
-/** A TCP proxy to MongoDB that counts commands by name and collection. */
 export interface CountedLink {
   readonly port: number;
   take(): Map<string, number>;
@@ -47,7 +46,6 @@ function messageReader(count: (name: string) => void): (piece: Buffer) => void {
   };
 }
 
-/** Returns the command and its collection, such as `find tasks`. Both are a command's first field. */
 function commandOf(message: Buffer): string {
   if (message.readInt32LE(12) !== opMsg) return 'handshake';
   const type = message[documentAt + 4];

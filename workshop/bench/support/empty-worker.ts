@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { taskPollers } from '../../../src/temporal/task-pollers.ts';
 
-/** A worker with the settings of src/worker.ts that runs until SIGTERM. Arguments: Temporal's address, task queue. */
 const [address = '', taskQueue = ''] = process.argv.slice(2);
 const logger = new DefaultLogger('WARN');
 Runtime.install({ shutdownSignals: ['SIGTERM'], logger });

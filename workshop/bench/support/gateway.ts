@@ -8,7 +8,6 @@ import { resultsDir } from './report.ts';
 export interface BenchGateway extends StandGateway {
   readonly keys: readonly string[];
   readonly db: Db;
-  /** Returns a create request whose prompt determines how long the simulator renders. */
   videoBody(kind: RenderKind): string;
   close(): Promise<void>;
 }
@@ -96,9 +95,6 @@ function jsonHeaders(key: string): Record<string, string> {
   return { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 }
 
-/**
- * Opens connections that create tasks. They rotate through the API processes and, at each process, through all keys.
- */
 export function openCreates(
   { url, keys, urls = [url] }: Pick<BenchGateway, 'url' | 'keys'> & { readonly urls?: readonly string[] },
   connections: number,

@@ -13,14 +13,13 @@ export interface HttpAnswer {
 }
 
 export interface HttpConnections {
-  /** `connection` is 0 … count - 1. A connection allows only one call at a time. */
+  /** `connection` ranges from 0 to count - 1. A connection allows only one call at a time. */
   call(connection: number, call: HttpCall): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
 
 const timeoutMs = 120_000;
 
-/** Opens keep-alive connections, one per caller, driven through undici's `dispatch`, which is the cheapest client. */
 export function openConnections(origin: string, count: number): HttpConnections {
   const clients = Array.from(
     { length: count },

@@ -22,7 +22,6 @@ export interface ImagePeer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Starts Portkey's gateway, which routes by headers and does not check keys. */
 export async function startPortkey(stand: Stand, upstream: string): Promise<ImagePeer> {
   const directory = join(peersDir, 'portkey');
   const program = join(directory, 'node_modules/@portkey-ai/gateway/build/start-server.js');
@@ -53,7 +52,6 @@ export async function startPortkey(stand: Stand, upstream: string): Promise<Imag
   };
 }
 
-/** Starts LiteLLM with one worker and a master key, but without a database, so it records no spending. */
 export async function startLitellm(stand: Stand, upstream: string, model: string): Promise<ImagePeer> {
   const directory = join(peersDir, 'litellm');
   const bin = join(directory, 'bin');
@@ -80,7 +78,7 @@ general_settings: { master_key: ${peerKey} }
     args: ['--config', config, '--host', '127.0.0.1', '--port', String(port), '--num_workers', '1'],
     environment: {
       HOME: stand.directory,
-      // Otherwise LiteLLM fetches prices from the network at startup.
+      // Keeps LiteLLM from fetching prices from the network at startup.
       LITELLM_LOCAL_MODEL_COST_MAP: 'True',
       LITELLM_LOG: 'ERROR',
     },

@@ -24,7 +24,7 @@ const prices: PriceBasis = {
   facts: { mode: 'pro', duration: 10 },
   version: 'bench',
 };
-/** A price basis as frozen at creation, of realistic length: 10 micro-units per second. */
+/** A price basis of realistic length, as frozen at creation. It charges 10 micro-units per second. */
 export const heldBasis = JSON.stringify(prices);
 const settlement = settle({ basis: prices, channel: 'one', facts: { durationSeconds: 7 }, held: 100n });
 export const settledBasis = JSON.stringify({ ...settlement, amount: settlement.amount.toString() });
@@ -55,10 +55,6 @@ const endUsers = 200;
 const taskEveryMs = 5_000;
 const begin = Date.parse('2026-10-01T00:00:00Z');
 
-/**
- * Creates held and settled tasks with their records. The ledger itself plans the entries. Resolves with the number of
- * entries.
- */
 export async function fillLedger(
   db: Db,
   {

@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks';
 
-/** The results of a closed loop of callers. Times are in milliseconds. Only successful calls count. */
 export interface LoadResult {
   readonly concurrency: number;
   readonly count: number;
@@ -14,7 +13,6 @@ export interface LoadResult {
 }
 
 export interface LoadOptions {
-  /** The number of callers. Each makes its next call once it has a response to the previous one. */
   readonly concurrency: number;
   /** No call begins after this many seconds. */
   readonly seconds: number;
@@ -63,13 +61,11 @@ export async function runLoad({ concurrency, seconds, countMax, once }: LoadOpti
   };
 }
 
-/** Returns the nearest rank, so the result is a measured value. */
 function percentile(sorted: Float64Array, percent: number): number {
   const rank = Math.ceil((percent / 100) * sorted.length);
   return sorted[Math.max(0, rank - 1)] ?? Number.NaN;
 }
 
-/** Returns the run with the median rate, so a single disturbed run does not decide. */
 export function middleRun(runs: readonly LoadResult[]): LoadResult {
   const sorted = runs.toSorted((a, b) => a.rate - b.rate);
   const middle = sorted[Math.floor((sorted.length - 1) / 2)];

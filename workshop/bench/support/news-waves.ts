@@ -66,7 +66,6 @@ export async function untilEnded({ db }: BenchGateway, renders: Renders): Promis
 export interface End {
   readonly accepted: number;
   readonly renderMs: number;
-  /** In Unix milliseconds: when the upstream accepted the job, by the gateway's clock, plus the render time. */
   readonly upstreamEnd: number;
   readonly completed: number;
   readonly called: number;
@@ -125,7 +124,6 @@ export async function sampleRequests({ simulatorUrl }: BenchGateway) {
       const requestsPerSecondMax = Math.max(
         0,
         ...samples.map(({ at: since, total }) => {
-          // Limits windows to a second, because a late sample would cover more time.
           const last = samples.findLast((sample) => sample.at <= since + 1_000);
           return (last?.total ?? total) - total;
         }),

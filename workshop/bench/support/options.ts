@@ -5,13 +5,10 @@ export interface BenchOptions {
   /** Runs small and short, only to show that the benchmark works. Its numbers mean nothing. */
   readonly quick: boolean;
   readonly profile: boolean;
-  /** The length of a measured slice, in seconds. */
   readonly seconds: number | undefined;
   readonly count: number | undefined;
   readonly connections: readonly number[] | undefined;
-  /** The numbers of API processes, and of workers, to compare. */
   readonly processes: readonly number[] | undefined;
-  /** The number of runs per subject. The run with the median rate is reported. */
   readonly rounds: number | undefined;
   readonly only: readonly string[] | undefined;
   readonly command: string;

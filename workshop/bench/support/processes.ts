@@ -8,19 +8,16 @@ import type { Measured, Subject } from './rounds.ts';
 
 interface Compared {
   readonly title: string;
-  /** Returns the subject with its calls spread over these API processes. */
   readonly subject: (urls: readonly string[]) => Subject;
-  /** Returns the same subject with work that finishes, so none is left in flight. */
   readonly warmUp: (urls: readonly string[]) => Subject;
 }
 
 const usual = { rounds: 3, connections: [16, 64], countMax: 50_000 };
-/** How much more CPU time a call may cost with multiple processes than with one, as a factor. */
 const growthMax = 1.1;
 
 /**
- * Measures one subject with increasing numbers of API processes and workers. Different numbers cannot take turns,
- * because each running worker takes its share of the tasks.
+ * Measures one subject with increasing numbers of API processes and workers. These measurements cannot be interleaved,
+ * because every running worker takes its share of the tasks.
  */
 export async function benchProcesses(
   { counts, ...options }: BenchOptions & { readonly counts: readonly number[] },
@@ -53,7 +50,6 @@ function nameOf(size: number): string {
   return size === 1 ? '1 API and 1 worker' : `${size} APIs and ${size} workers`;
 }
 
-/** Adds the CPU time of `api-2` to `api`, and so on. */
 function withSums(one: Measured): Measured {
   const cpu: Record<string, number> = {};
   for (const [process, ms] of Object.entries(one.cpu)) {

@@ -29,7 +29,6 @@ export interface Goal {
   readonly met: boolean;
 }
 
-/** Prints the tables as Markdown and writes everything to workshop/bench/results/<name>-<time>.json. */
 export async function publish(
   report: Report,
   { name, command }: { readonly name: string; readonly command: string },

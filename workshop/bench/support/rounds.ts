@@ -9,14 +9,12 @@ import { measureCpu, usageOf } from './usage.ts';
 export interface Subject {
   readonly name: string;
   readonly title: string;
-  /** The process whose memory is measured. Undefined if the subject has no process of its own. */
   readonly process?: string;
   open(connections: number): Opened;
 }
 
 interface Opened {
   once(caller: number): Promise<void>;
-  /** Resolves when the connections are closed and everything that the calls started has finished. */
   close(): Promise<void>;
 }
 
@@ -58,7 +56,7 @@ export function roundsOf(
 }
 
 /**
- * Measures subjects in turns. `warmUp` runs first at full load, because a fresh process would otherwise compile its
+ * Measures subjects in turns. `warmUp` runs first at full load, because otherwise a fresh process would compile its
  * code while it is measured.
  */
 export async function measureInTurns(
@@ -145,7 +143,6 @@ export function rowsOf(measured: readonly Measured[], concurrency: number, limit
 
 interface Compared {
   readonly title: string;
-  /** A goal: the subject `name` should reach `goalShare` of the rate of `limit`. */
   readonly name: string;
   readonly limit: string;
   readonly goalShare: number;
@@ -173,7 +170,6 @@ export function reportShares(
   return { setting: { rounds, seconds }, tables: [{ title, rows }], goals, raw: measured };
 }
 
-/** A subject whose callers each repeat one call. `calls` has one call per caller, or one for all. */
 export function httpSubject({
   origin,
   calls,

@@ -2,15 +2,17 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** A process's usage, from /proc on Linux. On other systems, from `ps`, which reports CPU time in whole seconds. */
+/**
+ * A process's resource usage, read from /proc on Linux. Other systems use `ps`, which reports CPU time in whole
+ * seconds.
+ */
 export interface Usage {
   readonly cpuMs: number;
   readonly bytes: number;
-  /** The peak so far. Linux only. */
   readonly peakBytes?: number;
 }
 
-/** The same in all common Linux kernels. */
+/** All common Linux kernels use this value. */
 const clockTicksPerSecond = 100;
 
 export async function usageOf(pid: number): Promise<Usage> {
@@ -27,7 +29,6 @@ async function usageFromProc(pid: number): Promise<Usage> {
   return { cpuMs: cpuMsOf(stat), bytes: kilobytes('VmRSS') * 1024, peakBytes: kilobytes('VmHWM') * 1024 };
 }
 
-/** Returns the CPU milliseconds of child processes that have exited. Linux only. */
 export async function childrenCpuMs(): Promise<number> {
   return cpuMsOf(await readFile('/proc/self/stat', 'utf8'), 13);
 }

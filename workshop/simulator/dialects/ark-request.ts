@@ -19,7 +19,6 @@ export function arkRequestId(now: number): string {
   return `02${Math.floor(now)}${randomBytes(16).toString('hex')}`;
 }
 
-/** Appends the request id, which ends every message. */
 export function arkWords({ code, message }: Pick<Refusal, 'code' | 'message'>, now: number) {
   return { code, message: `${message} Request id: ${arkRequestId(now)}` };
 }
@@ -136,7 +135,6 @@ export function readArkBody(body: unknown): ArkBody {
   return check(bodySchema, isObject ? Object.fromEntries(entries) : body, refuseArk);
 }
 
-/** What a task renders, with every open choice made. `endpoint` is the request's model or endpoint id. */
 export type ArkDetail = ReturnType<typeof settleArk>;
 
 export function settleArk(
@@ -164,7 +162,7 @@ export function settleArk(
     resolution,
     ratio,
     frames,
-    // Observed: one more frame than in the documented formula.
+    // The vendor was observed to bill one more frame than its documented formula.
     tokens: Math.floor((width * height * ((frames ?? 24 * seconds + 1) + 24 * read)) / 1024),
     seed: body.seed === -1 ? random : body.seed,
     lastFrame: body.return_last_frame,
@@ -177,10 +175,6 @@ export function settleArk(
   };
 }
 
-/**
- * Returns the total length of the input videos. Nothing is fetched: only links to the simulator's own videos reveal a
- * length.
- */
 function inputSeconds({ content }: ArkBody): number {
   const urls = content.flatMap((each) => (each.type === 'video_url' ? [each.video_url.url] : []));
   return urls.reduce((sum, url) => {

@@ -133,7 +133,6 @@ function present(job: Job<ArkDetail>): Record<string, unknown> {
   };
 }
 
-/** Converts a list item to the SDK's form, which differs from the documented one. */
 function itemOfSdk(item: Record<string, unknown>): Record<string, unknown> {
   const { error, resolution: _resolution, ratio: _ratio, duration: _duration, ...rest } = item;
   return error === null || error === undefined ? rest : { ...rest, failure_reason: error };
@@ -172,7 +171,6 @@ const imageSchema = z.object({
   watermark: z.boolean().default(true),
 }); // prettier-ignore
 
-/** Volcengine Ark's synchronous images, one per call. */
 export const seedream = dialect({
   ...both,
   name: 'seedream',

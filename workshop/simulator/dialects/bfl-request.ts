@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { areaOf, check, json, linesOf, link, refusals, sizeOf, taken } from '../engine.ts';
 import type { FaultSet, Mistake, Rendered } from '../engine.ts';
 
-/** Replies with `{"detail":…}`. Validation errors also have a location (`param`) and a type. */
 export const refuseBfl = refusals(({ status, code: type, message: msg, param }) => {
   if (type === '') return json(status, { detail: msg });
   if (status === 429) return json(status, { error: type, retry_after: 5 });
@@ -18,23 +17,20 @@ export const notValid = ({ path, reason, isAbsent }: Pick<Mistake, 'path' | 'rea
 export const noSuchModel = refuseBfl(404, '', 'Not Found');
 
 export interface BflDetail extends Rendered {
-  /** Whether the model is FLUX 3, which has its own status word for a running job, and longer-lived links. */
+  /** Whether the model is FLUX 3, which has its own status word for a running job and longer-lived links. */
   readonly third: boolean;
   readonly format: 'png' | 'jpeg';
   readonly seed?: number;
   readonly cost: number;
-  /** True if the price depends on the result, so the create cannot report it yet. */
   readonly pricedLater: boolean;
   readonly inputMegapixels: number;
   readonly webhook?: { readonly secret: string | undefined } | undefined;
 }
 
-/** Prices in hundredths of a credit: per image, per additional megapixel, and per second by resolution. */
 const imageCost = 300;
 const megapixelCost = 150;
 const secondCosts: Readonly<Record<string, number>> = { hd: 1700, fhd: 2900, qhd: 5000, uhd: 9000 };
 const draftCost = 600;
-/** The surcharge per continued second, in hundredths of a credit. */
 const continuedCost = 2400;
 
 /** An address, or base64 without a data-URL prefix. */
@@ -44,7 +40,6 @@ const media = z
 const forbidden = z.undefined({ error: extraField });
 const side = z.int().min(0).default(0);
 
-/** The body for FLUX.2 and older. Fields that a model lacks are ignored. */
 const olderSchema = z.looseObject({
   ...taken({ number: 'steps guidance', flag: 'raw prompt_upsampling', int: 'safety_tolerance' }),
   prompt: z.string(),
@@ -103,7 +98,6 @@ export function settleBfl(raw: unknown, model: string, faults: FaultSet): BflOrd
 function settleOlder(raw: unknown): BflOrder {
   const body = check(olderSchema, raw, notValid);
   const { aspect_ratio: ratio, webhook_url: callbackUrl, webhook_secret: secret } = body;
-  // Every input counts as one megapixel.
   const inputMegapixels = Object.entries(body).filter(
     ([name, value]) => /^input_image(?:_\d)?$/.test(name) && value !== null,
   ).length;

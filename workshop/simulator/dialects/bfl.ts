@@ -6,9 +6,11 @@ import { noSuchModel, notValid, refuseBfl, settleBfl, type BflDetail } from './b
 type BflJob = Job<BflDetail>;
 
 const keptMs = 86_400_000;
-/** The most jobs an account may have in flight. Further creates are refused. */
 const tasksInFlightMax = 24;
-/** The path for polling a job without a webhook: the region that renders it, not the address of the submission. */
+/**
+ * The path for polling a job without a webhook. It names the region that renders the job, which may differ from the
+ * address of the submission.
+ */
 const regionPath = '/us1/v1/get_result';
 const linkSeconds = { older: 600, third: 3600 } as const;
 
@@ -72,7 +74,6 @@ function isInputRefused({ faults }: BflJob): boolean {
   return faults.has('item-moderation') || faults.text('moderation-in-task') === 'input';
 }
 
-/** If its input is refused, a job fails as it leaves the queue. */
 function phaseOf(job: BflJob): BflJob['phase'] {
   const { phase } = job;
   return isInputRefused(job) && (phase === 'running' || phase === 'succeeded') ? 'failed' : phase;
@@ -108,7 +109,6 @@ function present(job: BflJob): object {
   const { detail, faults } = job;
   const isOther = faults.has('docs-shape');
   const isReady = phaseOf(job) === 'succeeded';
-  // The response may leave out the price if the create reported it.
   const isPriced = isReady && (!isOther || detail.pricedLater);
   return {
     id: job.id,
@@ -139,7 +139,6 @@ function resultOf(job: BflJob): object {
   return { sample, prompt: task.prompt, seed: detail.seed, start_time, end_time, duration };
 }
 
-/** The body of a callback. Only sent when a job has finished, with every failure as `Error`. */
 function news(job: BflJob): unknown {
   const phase = phaseOf(job);
   if (phase !== 'failed' && !job.isOver) return undefined;

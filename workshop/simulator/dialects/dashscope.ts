@@ -23,7 +23,6 @@ const outputRefused = refuse(400, 'DataInspectionFailed', 'Output data may conta
 const internal = refuse(500, 'InternalError', 'An internal error has occured, please try again later.');
 const noModel = refuse(404, 'ModelNotFound', 'Model can not be found.');
 
-/** What a task renders. `refusal` is a parameter error, reported only when the task is polled. */
 type Detail = ReturnType<typeof settle>;
 
 export const dashScope = dialect<Detail>({
@@ -80,7 +79,6 @@ const bodySchema = z.object({
   parameters: z.record(z.string(), z.unknown()).default({}),
 });
 type Body = z.infer<typeof bodySchema>;
-/** A violation fails the task later, but its submission is accepted. */
 const parametersSchema = z.object({
   size: z.string().regex(/^\d{2,5}\*\d{2,5}$/, 'is not supported').optional(),
   resolution: word('480P 720P 1080P').default('720P'),
@@ -145,7 +143,6 @@ function settle({ input, parameters: given }: Body, service: string, { model, fa
     ratio,
     watermark: parameters.watermark,
     extended: parameters.prompt_extend,
-    /** True for newer models, which report more in `usage`. */
     fullUsage: /^(?:wan3|wan2\.7|happyhorse)/.test(model),
     refusal: issue === undefined ? undefined : `The ${issue.path.join('.')} ${issue.message}`,
   };
@@ -169,7 +166,7 @@ function list(desk: Desk<Detail>, call: Call): Promise<Reply> {
   const page_size = Math.min(pageSizeMax, pageNumber(query, 'page_size', 10, refusal));
   const is = (name: string, fact: string) => (query.get(name) ?? fact) === fact;
   const matching = desk.newestFirst().filter((job) => {
-    // Times are compared as text: the digits of China's local time.
+    // Times are compared as text, using the digits of China's local time.
     const created = chinaTime(job.task.createdAt).replaceAll(/\D/g, '').slice(0, 14);
     if (!is('status', wordOf(job)) || !is('model_name', job.model)) return false;
     return created >= (query.get('start_time') ?? '') && created <= (query.get('end_time') ?? '9');
@@ -193,7 +190,6 @@ function wordOf(job: Job<Detail>): string {
   return wordFor(phaseOf(job));
 }
 
-/** The body of `GET /tasks/{id}`, which always has status 200. */
 function present(job: Job<Detail>): object {
   const { id, task, since } = job;
   const phase = phaseOf(job);
@@ -217,7 +213,6 @@ function failureOf({ detail, faults }: Job<Detail>) {
   return { code, message };
 }
 
-/** Returns the images that failed, by index, with their errors. The others are delivered. */
 function failedItems({ faults }: Job<Detail>) {
   const items = [['item-moderation', outputRefused] as const, ['item-error', internal] as const];
   return new Map(
@@ -271,7 +266,6 @@ function linesOfArea(pixels: number): number {
   return pixels < 600_000 ? 480 : pixels < 1_500_000 ? 720 : 1080;
 }
 
-/** Formats China's local time without a zone: `2025-07-27 21:05:15.212`. */
 function chinaTime(milliseconds: number): string {
   return new Date(milliseconds + 8 * 3_600_000).toISOString().replace('T', ' ').slice(0, 23);
 }

@@ -1,7 +1,6 @@
 import { json, refusals } from '../engine.ts';
 import type { Desk, Job, Mistake, Problems, Refusal, Rendered } from '../engine.ts';
 
-/** Platform errors have a text. Model errors have a list with locations (`param`). */
 export function falBody({ code: type, message, param }: Refusal): Record<string, unknown> {
   if (param === '') return { detail: message, error_type: type === '' ? undefined : type };
   const url = `https://docs.fal.ai/errors#${type}`;
@@ -20,7 +19,6 @@ export const invalidInput = ({ path, reason, isAbsent }: Mistake) =>
     ? falError(422, 'missing', 'field required', `body.${path}`)
     : falError(422, 'value_error', reason, path === '' ? 'body' : `body.${path}`);
 
-/** Without `moderated`, because the result reports a refusal. */
 export const falProblems = {
   unauthorized: falError(401, '', 'Authentication is required to access this application'),
   forbidden: falError(403, '', 'Access denied'),
@@ -31,7 +29,6 @@ export const falProblems = {
   unavailable: falError(503, 'runner_scheduling_failure', 'Service unavailable'),
 } satisfies Problems;
 
-/** How jobs end, by the type in `[sim:failed=<type>]`. Any other type means an invalid input. */
 const endings: Readonly<Record<string, string>> = {
   400: 'bad_request',
   499: 'client_cancelled client_disconnected',
@@ -53,7 +50,6 @@ const outputRefused = falError(422, policy, 'Output video has sensitive content.
 const noMedia = falError(422, 'no_media_generated', 'The model gave no media.', 'body');
 
 export interface FalDetail extends Rendered {
-  /** The value of `x-fal-billable-units`, in hundredths of a unit. */
   readonly units: number;
   readonly seed?: number;
   readonly input: unknown;
@@ -69,7 +65,6 @@ export interface FalState {
   readonly error?: Refusal;
 }
 
-/** Returns a job's status. `COMPLETED` means that the job has finished, successfully or not. */
 export function stateOf(job: FalJob): FalState {
   const { phase, since } = job;
   if (phase === 'queued') return { word: 'IN_QUEUE', isEnded: false, since };

@@ -1,16 +1,14 @@
 import { createHash, createPrivateKey, randomUUID, sign } from 'node:crypto';
 import { falBody, outputOf, stateOf, type FalJob } from './fal-task.ts';
 
-/** fal's callbacks, sent only when a job has finished and signed with Ed25519. */
+/** fal's callbacks, which are signed with Ed25519 and sent only when a job has finished. */
 
-// The simulator publishes the public half of this key pair. Neither half is a secret.
 const publicKey = 'ldtTgQ2kyewfzw4jYfaLOwXXHlQiMTJqHxSf-mTJsV8';
 const privateHalf = 'ZldplyCA6jfMLUmz1ZcLjpcCeVlmxP0OA1C_dyaRU_A';
 const privateKey = createPrivateKey({
   key: { kty: 'OKP', crv: 'Ed25519', d: privateHalf, x: publicKey },
   format: 'jwk',
 });
-// A key that never signs, because receivers must try every key in the set.
 const retiredKey = 'u9xTgQ2kyewfzw4jYfaLOwXXHlQiMTJqHxSf-mTJsV8';
 
 export const keySet = {

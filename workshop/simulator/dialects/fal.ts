@@ -11,11 +11,6 @@ import { keySet, signWebhook, webhookBody } from './fal-webhook.ts';
 
 const keptMs = 30 * 86_400_000;
 
-/**
- * fal under a single base URL: `/fal` stands for the queue host, `/fal/v1` for the platform host's `/v1`, and
- * `/fal/.well-known/jwks.json` has the callback keys. Not covered: status streams, the price list, and the synchronous
- * host.
- */
 export const fal = dialect<FalDetail>({
   name: 'fal',
   prefix: '/fal',
@@ -46,7 +41,6 @@ function keyOf({ headers, path }: WireRequest, world: World): string | undefined
   return /^Key\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-/** Returns the first two segments of a model's id. Status, result and cancel use only those. */
 function appOf(model: string): string {
   return model.split('/').slice(0, 2).join('/');
 }
@@ -182,7 +176,7 @@ function presentResult(job: FalJob): Reply {
   const { error } = state;
   const id = { 'x-fal-request-id': job.id };
   if (!state.isEnded) return json(400, { detail: 'Request is still in progress' }, id);
-  // Unverified: the response to a query after a cancellation. The simulator returns 499 or, with docs-shape, the
+  // The response to a query after a cancellation is unverified. The simulator returns 499 or, with docs-shape, the
   // response for an unknown request.
   const isUnheard = error?.status === 499 && faults.has('docs-shape');
   if (isUnheard) return notFound.reply(now);
@@ -195,7 +189,6 @@ function presentResult(job: FalJob): Reply {
   return json(200, outputOf(job, state.since), { ...id, ...units });
 }
 
-/** A running job finishes despite a cancellation. With `docs-shape`, the job stops. */
 function cancel(desk: FalDesk, job: FalJob): Reply {
   const { word, isEnded } = stateOf(job);
   if (job.isOver || isEnded) return json(400, { status: 'ALREADY_COMPLETED' });

@@ -56,9 +56,6 @@ export function createImage(desk: GoogleDesk, { request }: Call, model: string):
 
 const longRatios: ReadonlySet<string> = new Set(['1:4', '4:1', '1:8', '8:1']);
 
-/**
- * Refuses sizes and ratios that a model lacks: the lite model renders only 1K, and 512 and the longest ratios need 3.1.
- */
 function refuseForeign({ imageConfig: { imageSize, aspectRatio } }: Config, model: string): void {
   const isLite = model.includes('-lite');
   const isSecond = model.startsWith('gemini-3.1-');

@@ -6,8 +6,6 @@ import { bucketUri, fileUri, googleError, googleProblems, interactionError } fro
 import { mimeType } from './google-task.ts';
 import type { GoogleDesk, GoogleDetail, GoogleJob } from './google-task.ts';
 
-/** Google's interactions, with strict schemas. */
-
 const medium = {
   data: base64.optional(),
   uri: z.string().regex(/^(?:https?|gs):\/\/\S+$/, 'must be a URI').optional(),
@@ -46,7 +44,7 @@ const bodySchema = z.strictObject({
 type Body = z.infer<typeof bodySchema>;
 
 export function omniRoutes(desk: GoogleDesk, path: string, vertex: boolean): Record<string, Handler> {
-  /** Replies for an interaction that does not exist: an invalid name, or a 404 on Vertex. */
+  /** The error for an interaction that does not exist: an invalid name, or a 404 on Vertex. */
   const missing = (id: string) => () =>
     vertex
       ? googleError(404, 'NOT_FOUND', `Interaction ${id} was not found.`).reply(desk.world.now())

@@ -1,13 +1,11 @@
 import { json, refusals } from '../engine.ts';
 import type { Desk, Job, Mistake, Problems, Rendered } from '../engine.ts';
 
-/** The error body of every Google API. `param` is the exhausted quota. */
 export const googleError = refusals(({ status, code, message, param }) => {
   const quota = { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [{ quotaId: param }] };
   const details = param === '' ? undefined : [quota];
   return json(status, { error: { code: status, message, status: code, details } });
 });
-/** The error body of the interactions API, with a word in place of the number. */
 export const interactionError = refusals(({ status, code, message }) =>
   json(status, { error: { code, message } }),
 );
@@ -17,7 +15,7 @@ export const invalidArgument = ({ path, reason }: Mistake) =>
 export const noKey = googleError(403, 'PERMISSION_DENIED', "Method doesn't allow unregistered callers.");
 const wrongKey = googleError(400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.');
 
-/** The front end's error for a wrong key: it responds before any API does, and with an array. */
+/** The front end reports a wrong key before any API sees the request, and with an array. */
 export const wrongKeyAtFront = refusals(({ status, code, message }) =>
   json(status, [{ error: { code: status, message, status: code } }]),
 )(400, 'INVALID_ARGUMENT', wrongKey.message);
@@ -38,7 +36,6 @@ export const googleProblems = {
 
 export interface GoogleDetail extends Rendered {
   readonly api: 'omni' | 'veo';
-  /** The name in responses. For an operation, the whole path. */
   readonly name: string;
   readonly samples: number;
   readonly tokens?: readonly [number, number];
@@ -52,7 +49,6 @@ export type GoogleDesk = Desk<GoogleDetail>;
 
 export const mimeType = 'video/mp4';
 
-/** Returns a Files API link, which works only with the key. */
 export function fileUri({ id, world }: GoogleJob): string {
   return `${world.parts.origin}/google/v1beta/files/${id}:download?alt=media`;
 }

@@ -123,7 +123,6 @@ function operation(desk: GoogleDesk, { request }: Call, name: string): Promise<R
 
 const responseType = 'type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse';
 
-/** Until the job has finished, `done` is absent rather than false. */
 function present(job: GoogleJob): object {
   const { detail, phase, faults } = job;
   const { name, delivery, samples } = detail;

@@ -60,7 +60,6 @@ function keyOf(request: WireRequest, world: World): string | undefined {
   return given;
 }
 
-/** Redirects once, because the file itself is elsewhere. */
 function download(desk: GoogleDesk, call: Call): Promise<Reply> {
   const id = call.id.replace(/:download$/, '');
   if (call.request.query.get('alt') !== 'media')
@@ -83,7 +82,6 @@ function event({ phase, detail, isOver }: GoogleJob): unknown {
   return { type, data: { id: name }, user_metadata: userMetadata };
 }
 
-/** Moves the time of the next attempt into the body, where Google puts it, instead of a header. */
 function withRetryInfo(reply: Reply): Reply {
   if (reply.kind !== 'send' || reply.status !== 429) return reply;
   const { 'retry-after': seconds, ...headers } = reply.headers;

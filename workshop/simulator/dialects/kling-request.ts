@@ -5,7 +5,6 @@ import type { Call, Desk, FaultSet, Rendered, WireRequest } from '../engine.ts';
 export interface KlingDetail extends Rendered {
   readonly path: string;
   readonly legacy: boolean;
-  /** In hundredths of a unit. */
   readonly charge: number;
   readonly externalId: string | undefined;
 }
@@ -112,7 +111,10 @@ const imageSchema = z.looseObject({
 });
 const modes = { std: ['720p', 30], pro: ['1080p', 50], '4k': ['4k', 300] } as const;
 
-/** Reads a request of the legacy standard: `model_name` in the body, durations as strings, unknown fields ignored. */
+/**
+ * Reads a request of the legacy standard, which has `model_name` in the body and durations as strings, and ignores
+ * unknown fields.
+ */
 export function legacyVideos(desk: Desk<KlingDetail>, path: string, request: WireRequest): KlingOrder {
   const body = desk.read(videoSchema, request);
   const [resolution, rate] = modes[body.mode];

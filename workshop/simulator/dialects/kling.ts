@@ -10,7 +10,6 @@ type KlingDesk = Desk<KlingDetail>;
 type KlingJob = Job<KlingDetail>;
 
 const keptMs = 30 * 86_400_000;
-/** The most jobs of one model that may run. Further submissions are refused. */
 const slots = 100;
 const linkSeconds = 30 * 86_400;
 const legacyServices = {
@@ -21,7 +20,6 @@ const legacyServices = {
 /** Signs callbacks. Channels on the simulator use it as `callback_secret`. */
 export const klingCallbackSecret = `whsec_${Buffer.from('simulated-kling-callbacks').toString('base64')}`;
 
-/** Replies with an error body, which has no `data`. */
 const klingError = refusals(({ status, code, message }, now) =>
   json(status, { code, message, request_id: randomUUID() }, { date: new Date(now).toUTCString() }),
 );
@@ -116,7 +114,7 @@ function create(desk: KlingDesk, request: WireRequest, order: KlingOrder): Promi
   return desk.create(request, order, async ({ model, ...rest }) => {
     if (!order.models.test(model)) throw notFound;
     const detail = order.settle(rest.faults);
-    // Unverified: the response to a second create with the same name. The simulator refuses it or, with docs-shape,
+    // The response to a second create with the same name is unverified. The simulator refuses it or, with docs-shape,
     // creates another job.
     const mustBeNew = detail.externalId !== undefined && !rest.faults.has('docs-shape');
     if (mustBeNew && byName(desk, new Set([detail.externalId ?? ''])).length > 0)
@@ -145,7 +143,6 @@ function query(desk: KlingDesk, call: Call): Promise<Reply> {
   return desk.about('poll', { request, job: own[0] }, found, found);
 }
 
-/** Returns the routes of a legacy service, where jobs are queried at the path of their submission. */
 function legacyRoutes(desk: KlingDesk, kind: 'videos' | 'images', service: string) {
   const path = `/v1/${kind}/${service}`;
   const read = kind === 'videos' ? legacyVideos : legacyImages;
@@ -189,7 +186,10 @@ function created({ id, task: { createdAt }, detail }: KlingJob): object {
   return { task_id: id, task_status: 'submitted', task_info, created_at: createdAt, updated_at: createdAt };
 }
 
-/** Returns the task without its envelope, for queries and callbacks. Why a task failed is only in its message. */
+/**
+ * Returns the task without its envelope, for queries and callbacks. The reason for a failure appears only in the
+ * message.
+ */
 function present(job: KlingJob): object {
   const { detail, phase, since, faults } = job;
   const isModerated = faults.has('moderation-in-task');

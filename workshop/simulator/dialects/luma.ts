@@ -4,8 +4,6 @@ import { areaOf, base64, dialect, json, linesOf, link, phaseWords, refusals, siz
 import { taken, word } from '../engine.ts';
 import type { Job, Rendered } from '../engine.ts';
 
-/** Luma's Agents API with Ray 3.2 videos and Uni-1 images, without lists, cancellations and callbacks. */
-
 const refuse = refusals(({ status, message: detail }) => json(status, { detail }));
 
 const media = z.strictObject({

@@ -7,7 +7,6 @@ import { confirmedCallback, noMiniMaxRoute } from './minimax.ts';
 
 const fileLinkSeconds = 3600;
 
-/** The status in every response body. The HTTP status is always 200. */
 const baseOf = ({ code, message }: Pick<Refusal, 'code' | 'message'>) => ({
   status_code: code,
   status_msg: message,
@@ -77,7 +76,6 @@ const idDigits = (): string => `${randomInt(100_000_000, 899_999_999)}${randomIn
 
 const wordFor = phaseWords('Queueing Processing Success Fail Fail Fail Reviewing');
 
-/** A failed job's reason replaces the response's own status. */
 function stateOf({ phase, faults }: HailuoJob) {
   if (wordFor(phase) !== 'Fail') return accepted;
   return baseOf(faults.has('moderation-in-task') ? outputModerated : internal);
@@ -94,7 +92,6 @@ function present(job: HailuoJob): object {
 
 const callbackWord = phaseWords('Processing Processing Success Failed Failed Failed Processing');
 
-/** The status is in lower case or, with docs-shape, spelled as in queries and in the vendor's sample. */
 function presentCallback(job: HailuoJob): object {
   const { id: task_id, detail, phase, faults } = job;
   const said = callbackWord(phase);
@@ -103,7 +100,6 @@ function presentCallback(job: HailuoJob): object {
   return { task_id, status, file_id, base_resp: stateOf(job) };
 }
 
-/** Returns a file's link. A file exists once its task has succeeded, and each retrieval returns a fresh link. */
 function retrieve(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   const wanted = request.query.get('file_id') ?? '';
   const made = desk.newestFirst().filter(({ phase }) => phase === 'succeeded');
@@ -112,7 +108,7 @@ function retrieve(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
     { request, job: made.find(({ detail }) => detail.fileId === wanted) },
     (job) => {
       const [download_url] = job.links({ lifetimeSeconds: fileLinkSeconds, from: job.now });
-      // A number here, but a string in the query.
+      // The value is a number here, but a string in the query.
       const about = {
         file_id: Number(job.detail.fileId),
         bytes: 0,
@@ -139,7 +135,6 @@ const imageSchema = z.strictObject({
   subject_reference: subjects({ image_file: media }),
 });
 
-/** Failed images of image-01 are left out. If no image remains, the response reports the first reason. */
 function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   const body = desk.read(imageSchema, request);
   const { aspect_ratio: ratio, width = 1024, height = 1024, n } = body;
@@ -203,7 +198,6 @@ type H3Body = z.infer<typeof h3Schema>;
 
 const h3Tokens = { text: 12, image: 1024, ofSquare: 4096 };
 
-/** H3-Image uses OpenAI's image API with JSON bodies. A failed image contains its error. */
 function paintH3(desk: Desk<Detail>, { request }: Call, kind: 'generations' | 'edits'): Promise<Reply> {
   const body = desk.read(h3Schema, request);
   const { images = [], n } = body;

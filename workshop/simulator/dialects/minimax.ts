@@ -7,7 +7,6 @@ import type { Call, Desk, FaultSet, Job, Reply, WireRequest } from '../engine.ts
 import type { World } from '../world.ts';
 
 const knownForMs = 7 * 86_400_000;
-/** The lifetime of links in seconds, which the vendor does not document. Each query returns a fresh link. */
 const linkSeconds = 6 * 3600;
 const tokensPerSecond = 52_078;
 const tokensPerPrompt = 13_500;
@@ -150,7 +149,6 @@ function present(job: Job<Detail>): object {
   return { ...head, content, resolution, duration, ratio, usage: job.reported(usageOf(job)), ...tail };
 }
 
-/** The code is a string or, with docs-shape, a number. */
 function errorOf({ faults }: Job<Detail>): object {
   const cause = faults.has('moderation-in-task') ? (faults.text('moderation-in-task') ?? 'output') : '';
   const errors: Readonly<Record<string, readonly [number, string]>> = {
@@ -177,7 +175,6 @@ function usageOf(job: Job<Detail>): object {
   };
 }
 
-/** Removes a waiting job or the record of a finished one. A running job is kept. */
 function remove(desk: Desk<Detail>, job: Job<Detail>): Reply {
   const isShort = job.faults.has('docs-shape');
   if (job.phase === 'queued') {

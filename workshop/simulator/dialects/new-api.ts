@@ -13,7 +13,6 @@ const middleware = refusals(({ status, code, message }) => {
   const text = `${message} (request id: ${randomBytes(8).toString('hex')})`;
   return json(status, { error: { message: text, type: 'new_api_error', param: '', code } });
 });
-/** Passes on the error of the upstream behind the gateway, as text. */
 const passedOn = (status: number, error: object) =>
   relay(status, 'fail_to_fetch_task', JSON.stringify({ error }));
 const sensitive = (part: string) =>
@@ -21,11 +20,9 @@ const sensitive = (part: string) =>
 const forbidden = middleware(403, 'access_denied', 'This token has no access to the model');
 
 type Detail = Rendered & {
-  /** Undefined if the model's upstream reports no tokens. */
   readonly tokens?: number;
 };
 
-/** Another gateway, in the style of new-api: videos in two dialects, images in OpenAI's. */
 export const newApi = dialect<Detail>({
   name: 'new-api',
   prefix: '/new-api/v1',
@@ -89,7 +86,6 @@ async function readFields(desk: Desk<Detail>, request: WireRequest): Promise<Rec
   return metadata === undefined ? rest : { ...rest, metadata: parseJson(Buffer.from(metadata)) };
 }
 
-/** Models, besides Ark's, that the gateway has a channel for. */
 const otherModels = /^(sora-2|kling-|wan|vidu|veo-|hailuo|minimax)/i;
 
 function settle(body: Body, asked: string, faults: FaultSet): Detail {
@@ -101,7 +97,6 @@ function settle(body: Body, asked: string, faults: FaultSet): Detail {
   return { width, height, seconds: body.duration ?? body.seconds ?? 5 };
 }
 
-/** Reads the body as it is forwarded. Metadata overrides fields, but the text always comes from `prompt`. */
 function settleByArk(
   body: Body,
   { asked, model }: { readonly asked: string; readonly model: string },
@@ -128,7 +123,6 @@ function isText(item: unknown): boolean {
   return z.object({ type: z.literal('text') }).safeParse(item).success;
 }
 
-/** Returns the file to callers who send the key, and a redirect to all others. */
 function content(job: Job<Detail>): Reply {
   if (job.phase !== 'succeeded') throw relay(400, 'invalid_request', 'Task is not completed yet');
   if (job.world.refusesFile(job.task)) throw forbidden;
@@ -136,9 +130,7 @@ function content(job: Job<Detail>): Reply {
   return empty(302, { location: job.links()[0] ?? '' });
 }
 
-/**
- * Status words of the task dialect (upper case), of OpenAI, of the upstream, and of the documentation, in this order.
- */
+/** Status words in this order: the task dialect (upper case), OpenAI, the upstream, the documentation. */
 const taskWord = phaseWords('QUEUED IN_PROGRESS SUCCESS FAILURE FAILURE FAILURE POST_PROCESSING');
 const videoWord = phaseWords('queued in_progress completed failed failed failed post_processing');
 const rawWord = phaseWords('queued running succeeded failed failed failed running');
@@ -176,7 +168,6 @@ function presentTask(job: Job<Detail>): object {
   return { code: 'success', message: '', data };
 }
 
-/** The body of `GET /v1/videos/{id}`: OpenAI's status words, with the link in `metadata`. */
 function presentVideo(job: Job<Detail>): object {
   const { id, model, task, phase } = job;
   const url = urlOf(job);

@@ -4,8 +4,6 @@ import { bytes, dialect, json, linesOf, link, media, phaseWords, refusals, sizeO
 import { taken } from '../engine.ts';
 import type { Job, Reply } from '../engine.ts';
 
-/** OpenRouter's videos, without lists and cancellations. Downloads need the key. */
-
 const refuse = refusals(({ status, message }) => json(status, { error: { code: status, message } }));
 const flagged = refusals(({ status: code, message }) => {
   const metadata = { reasons: ['violence'], flagged_input: 'a boat' };

@@ -30,7 +30,6 @@ function find(world: World, request: WireRequest, id: string): StoredFile | unde
   return isOurs && file.createdAt + lifetimeMs > world.now() ? file : undefined;
 }
 
-/** Whether predictions may use this address. Files on other hosts always count as known. */
 export function isKnownFile(world: World, request: WireRequest, url: string): boolean {
   const prefix = addressOf(world, '');
   return !url.startsWith(prefix) || find(world, request, url.slice(prefix.length)) !== undefined;

@@ -11,10 +11,8 @@ const runMsMax = 30 * 60_000;
 const dataSeconds = 3600;
 const pageSize = 100;
 
-/** The response of `GET /webhooks/default/secret`. Channels on the simulator use it as `callback_secret`. */
 export const replicateWebhookSecret = `whsec_${Buffer.from('simulated-replicate-webhooks').toString('base64')}`;
 
-/** Replies with problem JSON or, without a title, with only a detail. `param` is the field. */
 const refuse = refusals(({ status, code: title, message: detail, param: field }) => {
   if (title === '') return json(status, { detail });
   const invalid_fields = field === '' ? undefined : [{ field, description: detail }];
@@ -123,7 +121,6 @@ function fileRoutes(desk: Desk<Detail>) {
   return fileRoutesOf(desk, refusals);
 }
 
-/** Refuses a prediction whose file the account cannot access, as the vendor does. */
 function requireFiles({ world }: Desk<Detail>, request: Call['request'], input: object): void {
   for (const [field, value] of Object.entries(input))
     for (const url of [value].flat())
@@ -135,7 +132,6 @@ function nameIn({ request }: Call): string {
   return decodeURIComponent(request.path.split('/').slice(2, 4).join('/'));
 }
 
-/** Returns the model of a deployment, which is called by the model's name, whoever owns the deployment. */
 function deployedIn(call: Call): string {
   const [name = '', ...faults] = (nameIn(call).split('/')[1] ?? '').split('+');
   const model = models.find((one) => one.endsWith(`/${name}`));
@@ -143,7 +139,6 @@ function deployedIn(call: Call): string {
   return [model, ...faults].join('+');
 }
 
-/** `named` is the model in the path. Undefined if the version in the body specifies the model. */
 function submit(desk: Desk<Detail>, { request }: Call, named: string | undefined): Promise<Reply> {
   const body = desk.read(bodySchema, request);
   const [version = '', ...faults] = (body.version ?? '').split('+');
@@ -193,7 +188,6 @@ const wordFor = phaseWords('starting processing succeeded failed failed canceled
 const flagged =
   'The input or output was flagged as sensitive. Please try again with different inputs. (E005)';
 const interrupted = 'Prediction interrupted; please retry (code: PA)';
-/** The vendor's other error texts, selected with `failed=<name>`. */
 const otherFailures: Readonly<Record<string, string>> = {
   E006: 'Invalid input: could not download the file. (E006)',
   memory: 'CUDA out of memory',
@@ -233,7 +227,6 @@ function errorOf(faults: FaultSet): string {
   return otherFailures[faults.text('failed') ?? ''] ?? interrupted;
 }
 
-/** Unverified. Returns the output's length or number or, with docs-shape, only times. */
 function metricsOf(job: Prediction): object {
   const { task, detail, since } = job;
   const predict_time = job.billed((since - job.startsAt) / 1000);

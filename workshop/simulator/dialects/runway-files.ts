@@ -14,12 +14,10 @@ interface Slot {
   readonly owner: string;
   readonly policy: string;
   readonly createdAt: number;
-  /** The size in bytes. Undefined until the file has arrived. */
   size?: number;
 }
 
 const lifetimeMs = 86_400_000;
-/** The documented minimum size of an upload. */
 const bytesMin = 512;
 const shelves = new WeakMap<World, Map<string, Slot>>();
 

@@ -5,20 +5,15 @@ import { refusals, sizeOf, taken } from '../engine.ts';
 import type { Call, Desk, Handler, Job, Mistake, Rendered, Reply } from '../engine.ts';
 import { areKnownUploads, uploadKeyOf, uploadRoutesOf } from './runway-files.ts';
 
-/** Runway's videos and images, all of them jobs, without lists, callbacks or markers. */
-
 const version = '2024-11-06';
 /** The vendor does not document how long it keeps records. Here they outlive every test. */
 const keptMs = 30 * 86_400_000;
 const linkSeconds = 86_400;
-/** The most jobs of one model that run at once. Others wait as THROTTLED, which is not an error. */
 const slots = 20;
-/** Simplified prices, per second of video and per image. */
 const creditsPerSecond = 20;
 const creditsPerImage = 5;
 const creditBalance = 12_500;
 
-/** Replies with a text and no code. Field errors also have an issue. */
 const refuse = refusals(({ status, code, message, param }) => {
   if (code === '') return json(status, { error: message });
   const issues = [{ path: param.split('.'), message }];
@@ -78,7 +73,7 @@ export const runway = dialect<Detail>({
     paths.some((known) => path === `/v1/${known}`)
       ? refuse(405, '', 'Method not allowed.')
       : refuse(404, '', `Cannot ${method} ${path}`),
-  // Without `moderated`, because content is inspected when the job runs. A 429 always means the daily quota.
+  // `moderated` is missing because content is inspected when the job runs. A 429 always means the daily quota.
   problems: {
     unauthorized: refuse(401, '', 'The API key is invalid or disabled.'),
     forbidden: refuse(403, '', 'You do not have access to this resource.'),
@@ -145,13 +140,11 @@ function submit(desk: Desk<Detail>, { request }: Call, path: string): Promise<Re
   });
 }
 
-/** Returns the size from pixels, or from a resolution in place of the ratio. */
 function sizeIn({ ratio = '1280:720', resolution = ratio.replace('auto_', '') }: Body) {
   const pair = pairIn(ratio);
   return pair !== undefined && pair.width > 64 ? pair : sizeOf(linesOf(resolution), ratio);
 }
 
-/** Counts the jobs that run before this one. The oldest job runs first. */
 function runningBefore(desk: Desk<Detail>, { id, model, task }: Job<Detail>): number {
   const others = desk.newestFirst().filter((other) => other.model === model && other.id !== id);
   return others.filter((other) => other.task.createdAt <= task.createdAt && other.phase === 'running').length;
@@ -178,7 +171,6 @@ function present(job: Job<Detail>, isThrottled: boolean): object {
   return { ...base, estimatedCost: cost(credits), progress };
 }
 
-/** `failed=<code>` selects another of the vendor's codes. */
 function failureOf({ faults }: Job<Detail>) {
   if (faults.text('moderation-in-task') === 'input')
     return { failure: 'The input did not pass content moderation.', failureCode: 'SAFETY.INPUT.TEXT' };

@@ -86,7 +86,6 @@ function submit(desk: Desk<Detail>, way: (typeof ways)[keyof typeof ways]) {
   );
 }
 
-/** Returns records without payload, cost and failure reason. */
 function list(desk: Desk<Detail>, call: Call): Promise<Reply> {
   const { query } = call.request;
   const ids = query.getAll('task_ids');
@@ -118,7 +117,6 @@ function present(job: Job<Detail>): object {
   return { id, state, err_code, payload: detail.payload, credits: job.reported(creditsOf(job)), creations };
 }
 
-/** Signs the request without its body. */
 function sign({ pathname, search }: URL, key: string): Record<string, string> {
   const [date, nonce] = [new Date().toUTCString(), randomUUID()];
   const text = `POST\n${pathname}\n${search.slice(1)}\nvidu\n${date}\nDate:${date}\nx-request-nonce:${nonce}\n`;

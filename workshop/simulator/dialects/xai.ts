@@ -4,8 +4,6 @@ import { areaOf, bearerToken, dialect, empty, inSeconds, json, linesOf, link, me
 import { refusals, sizeOf, taken, word } from '../engine.ts';
 import type { Call, Desk, Handler, Job, Rendered, Reply, Submission } from '../engine.ts';
 
-/** xAI's Grok Imagine, without lists, cancellations and callbacks. */
-
 /** The vendor calls links "temporary" and documents no lifetime. */
 const linkSeconds = 3600;
 const ticksPerThousandth = 10_000_000;
@@ -131,7 +129,10 @@ function ofVideo(input = 5, operation: keyof typeof inputSecondsMax, added: numb
   return { ...sizeOf(720, '16:9'), seconds: input + added, charge };
 }
 
-/** 202 until the job has finished. With docs-shape, that response is empty, and the final one has no status word. */
+/**
+ * Responds with 202 until the job has finished. With docs-shape, that response is empty, and the final one has no
+ * status word.
+ */
 function present(job: Job<Detail>): Reply {
   const { task, detail, phase, faults, now } = job;
   const isOld = faults.has('docs-shape');
@@ -150,8 +151,8 @@ function present(job: Job<Detail>): Reply {
     });
   }
   if (phase !== 'failed') return json(200, { status: 'expired', progress: 0 });
-  // The result is refused, but the job counts as done. Unverified: whether the vendor bills it. The simulator does,
-  // except with docs-shape.
+  // The result is refused, but the job counts as done. Whether the vendor bills such a job is unverified. The simulator
+  // bills it, except with docs-shape.
   const none = { url: '', duration: 0, respect_moderation: false };
   const charge = isOld ? 0 : job.billed(detail.charge);
   if (faults.has('moderation-in-task')) return json(200, { status: 'done', ...ended(job, none, charge) });

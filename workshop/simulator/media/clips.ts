@@ -30,7 +30,6 @@ export interface ClipShape {
   readonly seconds: number;
 }
 
-/** Returns the closest clip, with this size and length in its headers. Players scale and slow down its frames. */
 export function clipOf({ width, height, seconds }: ClipShape): Buffer {
   const clip = readClip(nearestClip(width, height));
   const boxAt = (type: string): number => clip.indexOf(type, clip.indexOf('moov'), 'latin1');
@@ -47,7 +46,6 @@ export function clipOf({ width, height, seconds }: ClipShape): Buffer {
   return clip;
 }
 
-/** Returns an MP4 box of `length` bytes that players skip. Empty if `length` is too small for a box. */
 export function paddingBox(length: number): Buffer {
   if (length < 8) return Buffer.alloc(0);
   const box = Buffer.alloc(length);

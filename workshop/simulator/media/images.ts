@@ -1,11 +1,9 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A picture of a single colour: a small file in a real format, with exactly its pixel size. */
 export interface Picture {
   readonly width: number;
   readonly height: number;
   readonly tint: number;
-  /** Lightens the colour, for a watermark or the end of a video. */
   readonly marked: boolean;
 }
 
@@ -17,7 +15,6 @@ function colourOf({ tint, marked }: Picture): readonly [red: number, green: numb
   return marked ? [red + 60, green + 60, blue + 60] : [red, green, blue];
 }
 
-/** Encodes a palette with one entry and rows of zeros. */
 export function encodePng(picture: Picture): Buffer {
   const { width, height } = picture;
   const header = Buffer.alloc(13);
@@ -33,7 +30,6 @@ export function encodePng(picture: Picture): Buffer {
   ]);
 }
 
-/** Returns a private chunk of `length` bytes that readers skip. Empty if `length` is too small for a chunk. */
 export function paddingChunk(length: number): Buffer {
   return length < 12 ? Buffer.alloc(0) : chunk('paDd', Buffer.alloc(length - 12));
 }
@@ -83,7 +79,6 @@ export function encodeJpeg(picture: Picture): Buffer {
   ]);
 }
 
-/** Encodes a block: its category, the value in that many bits, and the end of block. */
 function dc(value: number): string {
   const whole = Math.round(value);
   if (whole === 0) return '00';
@@ -92,7 +87,6 @@ function dc(value: number): string {
   return `${(15 + category).toString(2)}${bits.toString(2).padStart(category, '0')}0`;
 }
 
-/** Builds a marker segment. The length field counts its own two bytes. */
 export function segment(marker: number, body: Iterable<number> & { readonly length: number }): Buffer {
   const length = body.length + 2;
   return Buffer.from([0xff, marker, length >> 8, length & 255, ...body]);

@@ -22,7 +22,6 @@ const framesMax = 3600;
 const signingKey = 'simulator-media';
 const pathPattern = /^\/(\d{1,5})x(\d{1,5})-(\d{1,4})-(\d)(m?)-(\d{1,9})\/[\w-]+\.(mp4|png|jpeg|webp)$/;
 
-/** Result files behind links that look presigned. A file is rendered on request, and refused after it expires. */
 export class MediaShelf {
   readonly #cache = new LRUCache<string, Buffer>({
     maxSize: cacheBytesMax,
@@ -43,7 +42,7 @@ export class MediaShelf {
     return `${origin}${mediaPrefix}${path}?${query.toString()}`;
   }
 
-  /** Serves a file. Only GET is presigned, so a HEAD of the same link is refused, as at the provider. */
+  /** Only GET is presigned, so a HEAD of the same link is refused, as it would be by the provider. */
   serve(request: WireRequest, now: number): Reply {
     const signed = new URLSearchParams(request.query);
     const given = signed.get('X-Tos-Signature') ?? '';

@@ -4,7 +4,6 @@ import { encodeJpeg, encodePng, encodeWebp, paddingChunk, segment, type Picture 
 /** A complete description of a result file. The same description yields the same bytes. */
 export interface Medium extends Picture {
   readonly format: MediaFormat;
-  /** The length in frames that the sample clip's headers claim. 0 for an image. */
   readonly frames: number;
   /** The size to pad the file to, for benchmarks. 0 for the smallest possible file. WebP is never padded. */
   readonly bytes: number;

@@ -12,7 +12,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 import { arkStatuses, arkTaskSchema, presentArkTask } from './ark-task.ts';
 import type { ArkStatus } from './ark-task.ts';
 
-/** How many of the latest tasks are considered. The limit exists because this interface numbers its pages. */
+/** How many of the latest tasks are searched. There has to be a limit because this interface uses page numbers. */
 const tasksMax = 500;
 
 const page = queryNumber(z.int().min(1).max(tasksMax).optional());
@@ -54,7 +54,7 @@ export function listArkTasks({ tasks, mediaUrl }: DialectDeps): Route {
   });
 }
 
-/** Ark statuses that correspond to one of ours, so that an index finds their tasks. */
+/** The Ark statuses that map to one of ours. Filtering by our status lets an index find their tasks. */
 const indexed: Readonly<Partial<Record<ArkStatus, TaskStatus>>> = {
   running: 'running',
   succeeded: 'succeeded',

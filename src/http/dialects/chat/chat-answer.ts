@@ -33,7 +33,7 @@ export const chatAnswerSchema = z
   })
   .meta({ id: 'ChatCompletion' });
 
-/** Source: the same client, `models/chatstreamchunk.ts`, and openai-node 7.55.0 for how errors are detected. */
+/** Source: OpenRouter's client (`models/chatstreamchunk.ts`). The error field follows openai-node 7.55.0. */
 export const chatChunkSchema = z
   .object({
     id: z.string(),
@@ -89,7 +89,7 @@ export function chatStream(
   const done = 'data: [DONE]\n\n';
   return {
     image({ index, mediaType, link: { url = '' } }, { createdSeconds }) {
-      // Keep `url` last in the event, so that the base64 can be inserted there.
+      // Keep `url` last in the event, so that the base64 can be inserted at that point.
       const images = [{ type: 'image_url', index, image_url: { url: mediaType === undefined ? url : '' } }];
       const delta = { role: 'assistant', content: '', images };
       const text = chunk(createdSeconds, { finish_reason: null, delta });

@@ -19,7 +19,7 @@ const media = z.string().min(1).optional();
 const list = z.array(z.string().min(1)).max(itemsMax).optional();
 const { prompt, duration, resolution, ratio, size } = videoBodySchema.shape;
 
-/** fal's models have different names for the last frame, so all of them are accepted. */
+/** fal's models use different names for the last frame, so all of them are accepted. */
 export const falBody = z
   .looseObject({
     prompt,

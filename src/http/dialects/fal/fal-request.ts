@@ -20,7 +20,9 @@ export const falRequestSchema = z
   })
   .meta({ id: 'FalRequest' });
 
-/** The first two path segments of a model's address. The addresses of its requests begin with them too. */
+/**
+ * The first two path segments of a model's address. The addresses of the model's requests start with the same segments.
+ */
 export const falModelParams = z.object({
   owner: z.string().min(1).meta({ description: 'Any text if the name of the model has no slash.' }),
   name: z.string().min(1),
@@ -53,7 +55,7 @@ export function presentFalRequest(
     response_url: self,
     status_url: `${self}/status`,
     cancel_url: `${self}/cancel`,
-    // The real position is unknown.
+    // The actual position is unknown.
     ...(status === 'IN_QUEUE' ? { queue_position: 0 } : {}),
     logs: [],
     ...presentWarnings(warnings),

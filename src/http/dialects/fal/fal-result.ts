@@ -29,7 +29,6 @@ export const falFailures = {
   500: { description: 'The request failed for another reason.', schema: falErrorSchema },
 } satisfies Route['otherAnswers'];
 
-/** Returns undefined if the request is unfinished. */
 export async function replyWithFalResult(
   task: Task,
   { requests, catalogue, mediaUrl }: Pick<DialectDeps, 'requests' | 'catalogue' | 'mediaUrl'>,

@@ -11,7 +11,7 @@ import { namedReply, replyWithFalResult } from './fal-result.ts';
 const lookMs = 15_000;
 
 /**
- * Creates a task and responds when it is finished. A broken connection neither stops the task nor avoids the charge.
+ * Creates a task and responds when it has finished. A dropped connection neither stops the task nor avoids the charge.
  */
 export async function runFal(create: FalCreate, deps: DialectDeps): Promise<TextReply> {
   const { task, headers, warnings } = await createFalTask(create, deps);

@@ -21,7 +21,7 @@ export function getFalResult(deps: DialectDeps): Route {
     success: { description: 'The video, or the images.', schema: falResultSchema },
     otherAnswers: falFailures,
     errors: ['task_not_found', 'result_not_ready'],
-    // fal itself uses this status.
+    // fal itself responds with this status.
     statuses: { result_not_ready: 400 },
     async handle({ params, reach }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach });

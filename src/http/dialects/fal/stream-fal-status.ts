@@ -12,8 +12,8 @@ import type { FalFacts } from './fal-request.ts';
 import { namedReply } from './fal-result.ts';
 
 /**
- * How often a comment keeps the connection alive, in milliseconds. Proxies close a connection that has been silent for
- * a minute, some after 30 s.
+ * How often a comment is sent to keep the connection alive, in milliseconds. Proxies close a connection after a minute
+ * of silence, some after 30 s.
  */
 const commentMs = 15_000;
 

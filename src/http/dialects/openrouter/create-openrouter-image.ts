@@ -21,7 +21,7 @@ const answerSchema = z
   })
   .meta({ id: 'OpenrouterImages' });
 
-/** Source: the same client, `models/imagestreamingresponse.ts`. */
+/** Source: the official client (@openrouter/sdk 1.3.19, `models/imagestreamingresponse.ts`). */
 const eventSchema = z
   .object({
     type: z.enum(['image_generation.partial_image', 'image_generation.completed', 'error']),

@@ -76,7 +76,6 @@ function presentModel(model: ModelConfig, facts: readonly OfferedFacts[]) {
   } satisfies z.output<typeof modelSchema>;
 }
 
-/** Returns whether any channel accepts the field, or null if no channel states it. */
 function takes(name: 'generate_audio' | 'seed', facts: readonly OfferedFacts[]): boolean | null {
   const said = facts.flatMap(({ fields }) => fields?.[name] ?? []);
   return said.length === 0 ? null : said.includes(true);
@@ -88,7 +87,7 @@ function orUnknown(list: readonly string[]): string[] | null {
 
 const durationsMax = 3_600;
 
-/** Lists only whole seconds. A model may accept other durations too. */
+/** Lists only whole seconds, although a model may accept other durations too. */
 function secondsOf({ min, max, step }: NonNullable<ModelConfig['durations']>): number[] {
   const count = Math.min(Math.floor((max - min) / step) + 1, durationsMax);
   return Array.from({ length: count }, (_, index) => min + index * step).filter(Number.isInteger);

@@ -1,3 +1,4 @@
+import { taskKinds } from '../../../base/task-kind.ts';
 import type { Fixture, VendorFile } from '../../../models/vendor-file.ts';
 import type { Provider } from '../../provider.ts';
 import { creationTests } from './creation-tests.ts';
@@ -8,7 +9,7 @@ import { statusTests } from './status-tests.ts';
 import type { VerificationTest } from './verify.ts';
 
 export function conformanceTests(file: VendorFile, provider: Provider): VerificationTest[] {
-  const kinds = (['video', 'image'] as const).filter((kind) => servedBy(file, kind));
+  const kinds = taskKinds.filter((kind) => servedBy(file, kind));
   return kinds.flatMap((kind) => testsOf({ file, provider, kind, specimens: specimensOf(file, kind) }));
 }
 

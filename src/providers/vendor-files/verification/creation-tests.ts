@@ -9,10 +9,6 @@ import type { RecordedAnswer, Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 import { isPlain, isToken } from '../../../base/plain-text.ts';
 
-/**
- * Tests that a create request is sent only once, whatever the response, and that an ambiguous response counts as
- * accepted.
- */
 export function creationTests(given: Conformance): VerificationTest[] {
   const { accepted, refused } = given.specimens;
   if (accepted === undefined || refused === undefined) return [];
@@ -82,7 +78,6 @@ function deep(): unknown {
 
 type Expected = Readonly<Record<string, unknown>>;
 
-/** Returns responses whose text matches no row of the file, so only the status decides. */
 function clear({ answers }: Specimen): readonly (readonly [string, DoubleAnswer, Expected])[] {
   const refusal = withTexts(answers, () => 'other');
   const [first = page] = refusal;

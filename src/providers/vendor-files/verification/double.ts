@@ -23,7 +23,6 @@ export interface SentRequest {
 }
 
 const baseUrl = 'https://vendor.invalid/base';
-/** Also works as a key pair, for vendors that require signed requests. */
 export const testKey = 'test-key:test-secret';
 export const testMarker = 'mediary-fixture-1';
 const testCallback = 'https://gateway.invalid/callbacks/fixture';
@@ -65,7 +64,7 @@ function responseOf({ status, headers, json, text }: RecordedExchange['answer'])
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
   const body = text ?? (json === undefined ? '' : JSON.stringify(json));
-  // Gives each reader its own copy.
+  // Each reader gets its own copy.
   return { status, headers: lowered, text: body, json: json === undefined ? undefined : JSON.parse(body) };
 }
 

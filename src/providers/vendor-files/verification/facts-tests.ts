@@ -9,7 +9,6 @@ import { runStep } from './run-step.ts';
 import type { Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 
-/** Tests that every offered value changes the request. Otherwise, the value would be sold but not rendered. */
 export function factsTests(given: Conformance): VerificationTest[] {
   const { accepted } = given.specimens;
   const source = sourceOf(given);
@@ -46,7 +45,6 @@ function offeredValues(facts: ModelFacts, kind: Conformance['kind']): (readonly 
   const offered: readonly (readonly [string, Values | undefined])[] =
     kind === 'video'
       ? [
-          // A model with a single resolution needs no field for it.
           ['resolution', resolutions?.length === 1 && fields.resolution !== true ? undefined : resolutions],
           ['ratio', ratios],
           ['duration', seconds?.only ?? spanOf(seconds)],

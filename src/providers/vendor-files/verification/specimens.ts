@@ -15,7 +15,6 @@ export type RecordedAnswer = Exclude<DoubleAnswer, string>;
 
 export interface Specimens {
   readonly accepted: Specimen | undefined;
-  /** A create request that the vendor refuses with an error of its own. */
   readonly refused: Specimen | undefined;
   readonly pending: Specimen | undefined;
   readonly succeeded: Specimen | undefined;

@@ -10,7 +10,6 @@ import { withTexts } from './specimens.ts';
 import type { RecordedAnswer, Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 
-/** Tests that only the vendor's own statement about a job can end a task, and no other part of a response. */
 export function statusTests(given: Conformance): VerificationTest[] {
   const { pending, succeeded, failed, find } = given.specimens;
   const states = statesOf(given.file, given.kind);
@@ -21,7 +20,7 @@ export function statusTests(given: Conformance): VerificationTest[] {
   const unknown = withTexts(pending.answers, (text) => (isState(text) ? 'A_WORD_NOBODY_KNOWS' : text));
   const isLink = (text: string): boolean => /^(?:https?:|data:)/.test(text);
   const bare = withTexts(succeeded.answers, (text) => (isLink(text) ? undefined : text));
-  // Without links in its responses, a vendor serves the file at an address derived from the job.
+  // A vendor whose responses contain no links serves the file at an address derived from the job.
   const hasLinks = JSON.stringify(bare) !== JSON.stringify(succeeded.answers);
   const rude = withTexts(failed.answers, (text) => (isState(text) ? text : hostile));
   const page = { status: 200, headers: { 'content-type': 'text/html' }, text: '<html>It works</html>' };

@@ -4,8 +4,6 @@ import { startCallbackReceiver } from '../../../support/callback-receiver.ts';
 import { replicateWebhookSecret } from '../../../../workshop/simulator/dialects/replicate.ts';
 import { seedance2, startHarness, testKey } from '../support.ts';
 
-/** Covers vendors' details that neither recorded fixtures nor the adapters' tests cover. */
-
 const harness = await startHarness({ renderSeconds: 8 });
 beforeEach(() => {
   harness.control.reset();
@@ -47,7 +45,6 @@ it('MiniMax never calls an address that did not return the challenge', async () 
     const body = { model: 'MiniMax-Hailuo-2.3', prompt: 'a cat', callback_url: receiver.url };
     expect((await harness.call('POST', '/minimax/v1/video_generation', body)).status).toBe(200);
     harness.control.advance(9);
-    // Any earlier callback would have arrived before this one.
     await predict({ webhook: receiver.url, webhook_events_filter: ['completed'] });
     harness.control.advance(9);
     await receiver.waitFor(2);

@@ -23,10 +23,6 @@ const samples: Readonly<Record<string, unknown>> = {
   at: 1,
 };
 
-/**
- * Returns a value for each literal of the field's type, or one value of the type. Nested objects contain every required
- * field.
- */
 function valuesOf(field: string, type: string, types: SdkTypes): readonly unknown[] {
   const words = literalsOf(type);
   const numbers = membersOf(type).filter((member) => /^\d+$/.test(member));
@@ -43,7 +39,6 @@ function objectOf(name: string, types: SdkTypes): object {
   return Object.fromEntries(fields.map(([field, { type }]) => [field, valuesOf(field, type, types)[0]]));
 }
 
-/** Always includes `promptText`, which sound references require. */
 function bodyOf({ name, types }: SdkBody): object {
   return { promptText: 'a cat', ...objectOf(name, types) };
 }
