@@ -210,7 +210,7 @@ const attacks: Readonly<Record<SharedPlaces, () => unknown>> = {
     const copier = createResultCopier({
       copies: {
         listRetries: async () => copies,
-        write: ({ task }: { readonly task: string }) => (task === victim ? done.resolve(true) : hangs()),
+        change: ({ task }: { readonly task: string }) => (task === victim ? done.resolve(true) : hangs()),
       },
       tasks: { find: async (id: string) => firstRecord(id, { channel: id.split('-')[0] ?? '' }) },
       log,
