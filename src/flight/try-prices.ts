@@ -28,7 +28,7 @@ export interface TryPrices {
   /** Unix seconds. Only tasks created at or after this time are included. */
   readonly since: number;
   /** The current time in Unix milliseconds. */
-  readonly until: number;
+  readonly now: number;
   readonly account?: string;
   readonly model?: string;
   readonly signal: AbortSignal;
@@ -78,7 +78,7 @@ const unpricedMax = 20;
  * response. Keeps one page in memory at a time and writes nothing.
  */
 export async function tryPrices(asked: TryPrices, deps: TryPricesDeps): Promise<Tried> {
-  const { since, until, account, model, signal, onProgress } = asked;
+  const { since, now, account, model, signal, onProgress } = asked;
   const sums = createSums();
   async function tryAll(page: readonly Promise<TriedTask | undefined>[]): Promise<void> {
     for (const one of await Promise.all(page)) if (one !== undefined) sums.add(one);
@@ -97,7 +97,7 @@ export async function tryPrices(asked: TryPrices, deps: TryPricesDeps): Promise<
   const tryNames = () => tryAll(names.map((name) => tryImages(name, asked, deps)));
   for await (const name of deps.settledImages({
     from: since * 1000,
-    until,
+    until: now,
     ...defined({ account, model }),
   })) {
     names.push(name);

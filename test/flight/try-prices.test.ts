@@ -78,7 +78,7 @@ const run = (deps: TryPricesDeps, prices: Partial<TryPrices['prices']>, more: Pa
     {
       prices: { models: {}, channels: {}, ...prices },
       since: 7,
-      until: 8_000,
+      now: 8_000,
       signal: new AbortController().signal,
       onProgress: () => undefined,
       ...more,

@@ -44,7 +44,7 @@ export function tryPrices({ tasks, ledger, drafts, log, now }: Deps): Route {
       const { models, channels = {}, since, account, model } = body;
       if (models === undefined) requireAccess({ name: operator, roles }, 'configuration');
       const prices = models === undefined ? pricesOf(await drafts.config()) : { models, channels };
-      const asked = { prices, since, until: now(), ...defined({ account, model }) };
+      const asked = { prices, since, now: now(), ...defined({ account, model }) };
       const deps = {
         list: tasks.list.bind(tasks),
         entriesOfTask: (task: string) => ledger.entriesOfTask(task),
