@@ -230,6 +230,7 @@ describe('the copy of a result', () => {
     expect(item?.stored?.name).toBe('0.mp4');
     expect(endless.record?.error).toContain('answer_too_large');
     expect(peak).toBeLessThan(largeBytes / 2);
-    expect(await readdir(join(directory, '.parts'))).toEqual([]);
+    // Writes that earlier tests cut off remove their parts afterwards.
+    await expect.poll(() => readdir(join(directory, '.parts'))).toEqual([]);
   });
 });
