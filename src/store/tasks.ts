@@ -209,7 +209,7 @@ function taskReads(db: Db, tasks: Collection<TaskDocument>, { toTask }: Pick<Tas
 
     async idsOf(account: string, limit: number): Promise<string[]> {
       const found = tasks
-        .find({ account }, { projection: { _id: 1 } })
+        .find(listQuery({ account }, undefined, true), { projection: { _id: 1 } })
         .sort({ sort: 1 })
         .limit(limit);
       return (await found.toArray()).map(({ _id }) => _id);
