@@ -20,7 +20,7 @@ const networkCodes = new Set([
   'ETIMEDOUT',
 ]);
 
-/** MongoDB's driver throws network errors unwrapped if a large write is cut off. */
+/** The MongoDB driver throws unwrapped network errors if a large write is cut off. */
 export function isNetworkFailure(error: unknown): boolean {
   const code = systemCodeOf(error);
   return code !== undefined && networkCodes.has(code);

@@ -5,7 +5,7 @@ export interface ConfigChange {
    */
   readonly path: string;
   readonly kind: 'added' | 'removed' | 'changed';
-  /** Truncated JSON. Undefined if there was no value, if the value is a whole entry, or if it may be a secret. */
+  /** Truncated JSON. Undefined if the value was missing, is a whole entry, or may be a secret. */
   readonly before?: string | undefined;
   readonly after?: string | undefined;
 }

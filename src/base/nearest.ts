@@ -7,8 +7,9 @@ export function didYouMean(name: string, candidates: readonly string[]): string 
 }
 
 /**
- * Returns the candidate with the fewest spelling mistakes, ignoring case. Allows mistakes in at most a third of the
- * letters, and at least one. A comparison takes at most 64² steps, and is skipped if the lengths differ too much.
+ * Returns the candidate with the fewest spelling mistakes, ignoring case. At most a third of the letters may be wrong,
+ * but one mistake is always allowed. A comparison takes at most 64² steps and is skipped if the lengths differ too
+ * much.
  */
 export function nearestOf(name: string, candidates: readonly string[]): string | undefined {
   if (name.length > nameCharactersMax) return undefined;

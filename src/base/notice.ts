@@ -11,13 +11,13 @@ export const noticeKinds = [
 ] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
 
-/** Upkeep steps that processes report as failing while the result storage accepts no files. */
+/** The upkeep steps that processes report as failing while the result storage accepts no files. */
 export type StorageStep = 'storage_full' | 'storage_away';
 
 export interface Condition {
   readonly kind: NoticeKind;
   readonly subject: string;
-  /** The number of affected items. Zero for a circuit that is not closed but has nothing waiting for it. */
+  /** The number of affected items. Zero for a circuit that is not closed but has no tasks waiting for it. */
   readonly count: number;
   readonly text: string;
 }
@@ -28,7 +28,7 @@ export interface Notice extends Condition {
   readonly state: 'open' | 'over';
   readonly since: number;
   readonly endedAt?: number;
-  /** Incremented by every change that operators should hear about. */
+  /** Incremented by every change that is worth notifying operators about. */
   readonly revision: number;
   /** The revision at which the condition last began. */
   readonly openedAs: number;

@@ -32,8 +32,9 @@ export const sharedPlaces = [
 export type SharedPlaces = (typeof sharedPlaces)[number];
 
 /**
- * Slots of a limited resource, shared among holders such as accounts, addresses or channels. A free slot goes to the
- * waiting holder with the fewest slots. If none is free, the holder with the most loses one to a holder with fewer.
+ * Slots of a limited resource, shared among holders such as accounts, IP addresses or channels. A free slot goes to
+ * the waiting holder with the fewest slots. If none is free, the holder with the most loses one to a holder with
+ * fewer.
  */
 export interface Places {
   readonly name: SharedPlaces;
@@ -48,7 +49,8 @@ export interface Places {
 }
 
 /**
- * `share`: the holder would exceed `shareMax`. `full`: there is no room, and nothing can be evicted for this holder.
+ * Why no slot was given. `share`: the holder would exceed `shareMax`. `full`: there is no room, and nothing can be
+ * evicted for this holder.
  */
 export type Refusal = 'share' | 'full';
 
@@ -83,8 +85,8 @@ export interface PlacesOptions {
   /** How many slots are kept free for holders that have none. */
   readonly reserve?: number;
   /**
-   * Which holder loses a slot when none is free. `more` (the default): the largest holder that has more than the
-   * newcomer would have. `any`: the largest holder, even if that is the newcomer.
+   * Which holder loses a slot when none is free. `more` (the default) picks the largest holder that has more slots
+   * than the newcomer would have. `any` picks the largest holder, even if that is the newcomer.
    */
   readonly evicts?: 'more' | 'any';
 }
@@ -104,8 +106,8 @@ interface Holder {
 class HeldPlaces implements Places {
   private readonly options: PlacesOptions;
   /**
-   * Ordered by when each holder last freed a slot, longest ago first. The order breaks ties between waiting holders of
-   * equal size.
+   * Holders by when they last freed a slot, longest ago first. This order breaks ties between waiting holders with
+   * equally many slots.
    */
   private readonly holders = new Map<string, Holder>();
   readonly name: SharedPlaces;

@@ -1,5 +1,5 @@
 /**
- * Each writer returns a program that sends the request. Each string of the program fits on one line. The program reads
+ * Each writer returns a program that sends the request. Each string in the program fits on one line. The program reads
  * the API key from the environment variable KEY, and each `{name}` in `path` from the environment variable NAME.
  *
  * @typedef {'json' | 'text' | 'file'} AnswerKind

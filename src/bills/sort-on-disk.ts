@@ -11,7 +11,9 @@ const writtenAtOnce = 500;
 
 export interface DiskSorter<Item> {
   add(item: Item): Promise<void>;
-  /** Yields the items in the order of `keyOf` (JavaScript string order). Items with equal keys come in any order. */
+  /**
+   * Yields the items in ascending order of `keyOf` (JavaScript string order). Items with equal keys come in any order.
+   */
   sorted(): AsyncIterable<Item>;
 }
 

@@ -2,9 +2,9 @@ import { createPlaces } from '../base/places.ts';
 import type { HostPlaces } from './host-places.ts';
 
 /**
- * Selects the hosts that may be called while other work waits for the response: those that responded promptly last
- * time. An unknown host gets one call at a time. A host that was slow or refused the call is avoided for a while. Each
- * process keeps its own record.
+ * Selects hosts that may be called while other work waits for the response, namely those that responded promptly last
+ * time. An unknown host gets one call at a time. A host that was slow or rejected the call is avoided for a while.
+ * Each process keeps its own record.
  */
 export interface PromptHosts {
   /** Never waits. Returns undefined if the host may not be called now. */

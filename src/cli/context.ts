@@ -21,7 +21,7 @@ export interface CliContext {
   readonly loadProviders: () => Promise<Readonly<Record<string, Provider>>>;
   /** Reseals all encrypted data with the first key in SECRETS_KEY. Works directly on MongoDB. */
   readonly rotateSecrets: (options: RotateOptions) => Promise<RotationReport>;
-  /** Accepts the database's current time for dating ledger entries. Works directly on MongoDB. */
+  /** Accepts the current database time for dating ledger entries. Works directly on MongoDB. */
   readonly acceptClock: (reason: string) => Promise<AcceptedClock>;
   /** Checks the configuration and the servers that a gateway started on this machine would use. Never rejects. */
   readonly diagnose: () => Promise<readonly Check[]>;
@@ -41,8 +41,8 @@ export interface RotateOptions {
 }
 
 /**
- * Times are in Unix milliseconds. `jump` is undefined if no process disputed the time, so there was nothing to
- * accept.
+ * The result of accepting the database time. Times are in Unix milliseconds. `jump` is undefined if no process
+ * disputed the time, so there was nothing to accept.
  */
 export interface AcceptedClock {
   readonly at: number;
@@ -90,8 +90,8 @@ function isWatched(command: Command): boolean {
 }
 
 /**
- * Reads the options that all commands share. Imports the modules for API calls here because `--help` does not need
- * them.
+ * Reads the options that all commands share. Imports the modules for API calls only here, because `--help` does not
+ * need them.
  */
 async function openSession(command: Command, context: CliContext): Promise<Session> {
   const [{ createAdminClient }, { resolveTarget }] = await Promise.all([

@@ -24,8 +24,8 @@ export interface CreationTry {
 }
 
 /**
- * `begun`: nothing was done, because the task belongs to its workflow. `taken_over`: nothing was done, because another
- * attempt is continuing the creation. `absent`: the task has no record.
+ * What happened to the creation. `begun`: nothing was done, because the task belongs to its workflow. `taken_over`:
+ * nothing was done, because another attempt is continuing the creation. `absent`: the task has no record.
  */
 export type AbandonOutcome = 'abandoned' | 'begun' | 'taken_over' | 'absent';
 

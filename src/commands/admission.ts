@@ -48,21 +48,20 @@ export interface AdmissionRequest {
   readonly isFirst: boolean;
   readonly concurrentTasks?: number;
   /**
-   * Called before the workflow starts. Resolves to false if the caller has already received an error or has
-   * disconnected.
+   * Called before the workflow starts. Resolves to false if the caller has already received an error or disconnected.
    */
   readonly mayStart: () => Promise<boolean>;
 }
 
 export interface Admitted {
-  /** The cap with the least left after the hold. Undefined unless this attempt made the hold. */
+  /** The cap with the least left after the hold. Set only if this attempt made the hold. */
   readonly cap?: CapState;
 }
 
 /** Resolves to undefined if nothing was created and the task id must not be used again. */
 export type Admit = (request: AdmissionRequest) => Promise<Admitted | undefined>;
 
-/** The age from which the reconciler may be handling a creation. The reconciler actually waits two minutes. */
+/** From this age on, the reconciler may be handling a creation. It actually waits two minutes. */
 const slowAfterMs = 60_000;
 
 /**
@@ -127,7 +126,7 @@ function newTryId({ now, randomBytes }: AdmissionDeps): string {
   return tryIdAt(now(), randomBase62(8, randomBytes));
 }
 
-/** The ledger and the task limit refuse with these codes. A refusal leaves nothing written. */
+/** The codes with which the ledger and the task limit reject a hold. After a rejection, nothing has been written. */
 const refusals: ReadonlySet<ErrorCode> = new Set([
   'account_closed',
   'insufficient_balance',
@@ -180,7 +179,7 @@ async function takeOver(
 
 interface OwnRequest extends AdmissionRequest {
   readonly creation: CreationTry;
-  /** When this attempt took over the creation, which is when the reconciler's timeout starts. */
+  /** When this attempt took over the creation. The reconciler's timeout starts at this time. */
   readonly begunAt: number;
   readonly isNew: boolean;
 }
@@ -197,8 +196,8 @@ async function holdAndStart(request: OwnRequest, deps: AdmissionDeps): Promise<A
   await deps.port.start(inputOf({ ...task, hold: amount }, { ...terms, basis, ...keyUnlimited }));
   await racePoint('admission.started', task.id);
   if (deps.now() - request.begunAt < slowAfterMs) return admitted;
-  // This process was suspended, so the reconciler may have abandoned the task. Taking the task over reveals that, and
-  // prevents it from happening later.
+  // This process was suspended, so the reconciler may have abandoned the task. Taking the task over shows whether it
+  // has, and prevents that from happening later.
   if ((await takeOver(task.id, newTryId(deps), deps)) !== 'abandoned') return admitted;
   throw serviceUnavailable('the creation took too long and was abandoned');
 }

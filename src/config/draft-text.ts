@@ -10,7 +10,7 @@ export type ChangedText = { readonly text: string } | { readonly violation: stri
 
 type Path = readonly (string | number)[];
 
-/** A placeholder for a secret in the text. If the placeholder stays unchanged, the secret is kept. */
+/** Stands for a secret in the text. If the placeholder stays unchanged, so does the secret. */
 const kept = '${kept}';
 
 /**
@@ -51,7 +51,7 @@ export function restoreText(text: string, before: string): string {
   return written(document);
 }
 
-/** Passes each literal secret that a draft may change to `keep`, and replaces it with the result. */
+/** Passes each literal secret that a draft may change to `keep`, and replaces it with the returned text. */
 export async function replaceSecrets(
   text: string,
   keep: (secret: WrittenSecret) => Promise<string>,

@@ -3,7 +3,7 @@ import { isCidr, isNetwork } from '../base/networks.ts';
 import { ConfigError, describeIssue } from './config-error.ts';
 
 /**
- * This module is the only code that accesses process.env. docs/configuration.md describes every variable, and a test
+ * This is the only module that accesses process.env. docs/configuration.md describes every variable, and a test
  * compares the two.
  */
 

@@ -32,7 +32,7 @@ export type ModeratedInput = (typeof moderatedInputs)[number];
 export interface Failure {
   readonly class: FailureClass;
   /**
-   * The field at fault, set for `invalid_input` if the vendor reports one. This is the vendor's field name, unless the
+   * The field at fault. Set for `invalid_input` if the vendor reports one. This is the vendor's field name, unless the
    * adapter knows the caller's.
    */
   readonly field?: string;

@@ -13,7 +13,7 @@ export const model = z.string().min(1).max(modelCharactersMax);
 export const callbackUrl = z.string().min(1).max(callbackUrlCharactersMax).optional();
 export const expiresAfterSeconds = z.int().min(1).max(expiresAfterSecondsMax).optional();
 
-/** Checks the length first, so that a text of many megabytes is refused without being scanned. */
+/** Checks the length first, so that a text of many megabytes is rejected without being scanned. */
 export const prompt = z
   .string()
   .refine((text) => !isLongerThan(text, promptCharactersMax), {
@@ -23,7 +23,7 @@ export const prompt = z
   .refine((text) => text.trim() !== '', 'must not be empty')
   .meta({ pattern: '\\S', maxLength: promptCharactersMax });
 
-/** Counts code points. `length` counts UTF-16 code units, of which some characters need two. */
+/** Counts code points, whereas `length` counts UTF-16 code units, two of which some characters need. */
 function isLongerThan(text: string, charactersMax: number): boolean {
   if (text.length <= charactersMax) return false;
   return text.length > 2 * charactersMax || Array.from(text).length > charactersMax;

@@ -57,8 +57,8 @@ const outageCodes = new Set([
 const outageRetrySeconds = 5;
 
 /**
- * Converts a thrown value for the caller. Our own errors are unchanged, outages become 503, and all others are
- * concealed.
+ * Converts a thrown value into an error for the caller. Keeps our own errors, turns outages into a 503, and conceals
+ * everything else.
  */
 export function translateError(thrown: unknown): GatewayError {
   const error = noRoomOr(thrown);

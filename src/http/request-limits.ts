@@ -1,7 +1,7 @@
 import type { Environment } from '../config/environment.ts';
 
 /**
- * Limits how much of a process's resources its callers can use at a time. Every limit has an environment variable
+ * Limits how many of a process's resources its callers can use at a time. Every limit has an environment variable
  * (docs/configuration.md). The defaults suit a heap of 640 MB.
  */
 export interface RequestLimits {

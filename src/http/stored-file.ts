@@ -37,9 +37,7 @@ export interface FileAsked {
   readonly directSeconds?: number;
 }
 
-/**
- * How long a direct address may stay valid, in seconds. A player requests a whole film, part by part, from one address.
- */
+/** How long a direct URL may stay valid, in seconds. A player requests an entire film from one URL, part by part. */
 const directSecondsMax = 3_600;
 
 type ReadableStorage = Pick<ResultStorage, 'stat' | 'read' | 'directAddress'>;
@@ -88,8 +86,8 @@ function sendTo(location: string): Reply {
 }
 
 /**
- * Returns undefined for the whole file. RFC 9110 permits sending the whole file for multiple ranges, other units and
- * invalid values.
+ * Returns undefined for the whole file. RFC 9110 allows sending the whole file in response to multiple ranges, other
+ * units and invalid values.
  */
 function rangeOf(meta: RequestMeta, { bytes, etag }: StoredFile): ByteRange | 'unsatisfiable' | undefined {
   const match = rangePattern.exec(meta.header('range') ?? '');

@@ -76,7 +76,7 @@ function tooMuch(): GatewayError {
 export function parseJsonText(text: string): unknown {
   try {
     new JsonScanner().scan(Buffer.from(text));
-    // The body parser refuses __proto__, so JSON text inside the body must not reintroduce it.
+    // The body parser rejects __proto__, so JSON text inside the body must not reintroduce it.
     return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
   } catch {
     return undefined;

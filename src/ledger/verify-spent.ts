@@ -42,7 +42,7 @@ export function createSpentCheck() {
         if (!isSame(found, expected)) {
           fault ??= `contains ${shown(found)} for ${id}; the chain gives ${shown(expected)}`;
         }
-        // Continue from the entry's own value, so a fault is reported only once.
+        // Continue from the entry's own value, so that a fault is reported only once.
         const kept = found !== undefined && isWellFormed(found) ? found : expected;
         if (kept !== undefined) remember(kept);
       }

@@ -14,8 +14,8 @@ export interface WatchOptions {
 }
 
 /**
- * Reports when the gateway stops being ready and when it is ready again. The supervisor does not notice a process that
- * is alive but unresponsive.
+ * Reports when the gateway stops being ready and when it is ready again, because the supervisor does not notice a
+ * process that is alive but unresponsive.
  */
 export function watchGateway({ probe, report, everyMs = intervalMs }: WatchOptions): {
   stop(): Promise<void>;

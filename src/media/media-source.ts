@@ -19,9 +19,7 @@ export function limitedSource(source: MediaSource, bytesMax: number): MediaSourc
 
 const dataUrl = /^data:[^,]{0,200};base64,/i;
 
-/**
- * Returns undefined unless the address is a base64 data URL. Invalid characters are skipped, which corrupts the file.
- */
+/** Returns undefined unless the URL is a base64 data URL. Skips invalid characters, which corrupts the file. */
 export function dataUrlSource(url: string): MediaSource | undefined {
   const prefix = dataUrl.exec(url.slice(0, 256))?.[0];
   if (prefix === undefined) return undefined;

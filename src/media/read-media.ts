@@ -6,7 +6,7 @@ import { inspectSource } from '../images/inspect-image.ts';
 import { checkedClaims } from './checked-claims.ts';
 import type { MediaSource } from './media-source.ts';
 
-/** Excludes playlists and other formats that refer to more files, so only the source is read. */
+/** Excludes playlists and other formats that refer to more files, so that only the source is read. */
 const formats = [MP4, QTFF, WEBM, MATROSKA, MP3, WAVE, OGG, FLAC, ADTS];
 const cacheBytesMax = 4 * 1024 * 1024;
 /** The longest plausible length in seconds, one day. */
@@ -40,8 +40,8 @@ async function readFilm(source: MediaSource): Promise<MediaFacts | undefined> {
 }
 
 /**
- * Computes the length from the frames, because videos are charged by length and the header may be wrong. Returns NaN if
- * the bytes that may be read are not sufficient.
+ * Computes the length from the frames, because videos are charged by length and the header may be wrong. Returns NaN
+ * if the readable bytes are not sufficient.
  */
 async function lengthOfFrames(input: Input): Promise<number> {
   try {
@@ -53,7 +53,7 @@ async function lengthOfFrames(input: Input): Promise<number> {
 
 /**
  * Returns the length in the header, if there is one. Some audio formats have no frame table, so checking the header
- * would mean reading every frame.
+ * would require reading every frame.
  */
 async function lengthOfAudio(input: Input): Promise<number> {
   return (await input.getDurationFromMetadata()) ?? lengthOfFrames(input);

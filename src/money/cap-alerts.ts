@@ -51,7 +51,7 @@ function partOf(scope: CapScope, { key = '', model = '', endUser = '' }: SpentBy
   }
 }
 
-/** Identifies one window of a cap within its account. A new limit or window yields a new name. */
+/** Identifies one window of a cap within its account. A new limit or window gets a new name. */
 export function windowName({ cap, by }: Pick<ReachedCap, 'cap' | 'by'>): string {
   const { key, model, endUser } = partOf(cap.scope, by);
   const whose = [key, model, endUser].filter((part) => part !== undefined).join('/');

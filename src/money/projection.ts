@@ -4,7 +4,7 @@ import type { Micros } from './money.ts';
 export const projectionDaysMin = 3;
 
 export interface MonthSoFar {
-  /** Usage so far in the calendar month (UTC), including today, in micro-units. */
+  /** Usage so far in the UTC calendar month, including today, in micro-units. */
   readonly used: Micros;
   readonly today: Micros;
   readonly now: number;
@@ -19,8 +19,8 @@ export interface Projection {
 }
 
 /**
- * Assumes that each remaining day costs the average of the month's complete days. Today counts as that average, or as
- * today's use if that is higher.
+ * Assumes that each remaining day costs the average of the month's complete days. Today counts as that average or, if
+ * higher, as today's usage.
  */
 export function projectMonth({ used, today, now, since }: MonthSoFar): Projection {
   const date = new Date(now);

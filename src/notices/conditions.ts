@@ -14,7 +14,7 @@ import type { ClockJump, ClockMarks } from '../store/clock-marks.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { UpkeepFailureStore } from '../store/upkeep-failures.ts';
 
-/** Returns the conditions that currently hold. If a source throws, its notices do not change. */
+/** Returns the conditions that currently hold. If a source throws, its notices stay unchanged. */
 export type Source = () => Promise<readonly Condition[]>;
 
 const callbacksMax = 1_000;
@@ -55,7 +55,9 @@ export function createSources(deps: SourceDeps) {
   const { tasks, health, clockMarks, workers, now } = deps;
   const sightings = createSightings(now);
 
-  /** Checks only whether there are any workers. The reconciler, which runs in a worker, checks individual channels. */
+  /**
+   * Checks only whether there are any workers. The reconciler, which runs in a worker, checks the individual channels.
+   */
   async function withoutWorkers(): Promise<readonly Condition[]> {
     const missing = (await workers()).unserved();
     const lasts =
@@ -149,7 +151,7 @@ function everyMs(ms: number, read: Source, now: () => number): Source {
   };
 }
 
-/** Covers yesterday and today (UTC), so that the first task of a day does not decide the result alone. */
+/** Covers yesterday and today (UTC), so that a day's first task does not determine the result alone. */
 async function readLosses({ margin, config, now }: SourceDeps): Promise<readonly Condition[]> {
   const { currency } = config();
   const losses: Condition[] = [];

@@ -8,7 +8,7 @@ export function secretsOf(context: ProviderContext): readonly string[] {
   const { apiKey, callbackSecret = '' } = context.credential;
   const callbackUrl =
     'callbackUrl' in context && typeof context.callbackUrl === 'string' ? context.callbackUrl : '';
-  // A credential may be a pair, and an upstream may repeat only one half.
+  // A credential can be a pair, and an upstream may repeat only one half of it.
   const all = [apiKey, ...apiKey.split(/[:\s,;]+/), callbackSecret, callbackUrl];
   return all.filter((secret) => secret.length >= secretCharactersMin);
 }

@@ -11,7 +11,7 @@ import { walk } from '../base/walk.ts';
 import type { IsOver, Walked } from '../base/walk.ts';
 import type { ResultStorage, StoredFile, SweepFailed } from './storage.ts';
 
-/** Contains all unfinished files so that those of a dead process can be found. No task has this id. */
+/** Contains all unfinished files, so that those of a dead process can be found. No task has this id. */
 const partsFolder = '.parts';
 /** Older parts are abandoned, because no write in progress pauses for this long. */
 const partKeptMs = 3_600_000;

@@ -20,8 +20,8 @@ export type S3Settings = NonNullable<GatewayConfig['results']['s3']>;
 
 interface S3Options {
   /**
-   * Defaults to true. If false, a write leaves an existing file unchanged, even one that is being written at the same
-   * time.
+   * Defaults to true. If false, a write leaves an existing file unchanged, even if that file is being written at the
+   * same time.
    */
   readonly replaces?: boolean;
 }
@@ -33,8 +33,8 @@ const connectTimeoutMs = 5_000;
 const socketTimeoutMs = 30_000;
 
 /**
- * Stores files on any S3-compatible server. The operator chooses the server's address, so the library's own HTTP client
- * is used. With `links: gateway`, callers never access the bucket, which they may be unable to reach. With `presigned`,
+ * Stores files on any S3-compatible server. The operator chooses the server's URL, so the library's own HTTP client is
+ * used. With `links: gateway`, callers never access the bucket, which they may be unable to reach. With `presigned`,
  * callers are redirected to the bucket, which stays private.
  */
 export function createS3Storage(settings: S3Settings, { replaces = true }: S3Options = {}): ResultStorage {

@@ -27,10 +27,13 @@ export interface ResultStorage {
   /** Deletes unfinished files of dead processes. Undefined if the storage does so itself. */
   readonly sweep?: (onFailed: SweepFailed, isOver?: IsOver) => Promise<Walked>;
   refusal(): Promise<NotStoredError | undefined>;
-  /** Returns sentences for operators about what to change in the storage, or undefined if nothing needs to change. */
+  /**
+   * Returns sentences that explain to operators what to change in the storage, or undefined if nothing needs to
+   * change.
+   */
   problem(): Promise<string | undefined>;
   /**
-   * Returns an address from which anyone can read the file for a while, bypassing the gateway. Undefined if only the
+   * Returns a URL from which anyone can read the file for a while, bypassing the gateway. Undefined if only the
    * gateway serves files.
    */
   readonly directAddress?: (key: string, ask: DirectAsk) => Promise<string>;

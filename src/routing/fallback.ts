@@ -4,7 +4,7 @@ import type { GenerationRequest } from '../models/request.ts';
 import type { Fallback } from '../task/rescue.ts';
 
 export interface FallbackChannel {
-  /** Credentials in service, including those with an open circuit, which may have closed by the time a job fails. */
+  /** The active credentials, including those with an open circuit, which may have closed by the time a job fails. */
   readonly credentials: readonly string[];
   readonly canWait: boolean;
 }

@@ -41,7 +41,7 @@ export function fitRequest(asked: AskedRequest, context: FitContext): Fitted {
   };
 }
 
-/** Channels that are out of service count as well, because their state must not change what a request means. */
+/** Inactive channels count as well, because their state must not change what a request means. */
 function takesReferences({ extra }: AskedVideo, { model, offers }: FitContext): boolean {
   const isTaken = [...offers.values()].some(
     ({ facts }) => factsFor({ extra }, facts).media?.references !== 0,

@@ -83,7 +83,7 @@ const shape = {
 
 const user = z.string().min(1).max(endUserCharactersMax).optional();
 
-// `user` counts towards caps, but is also passed to upstreams.
+// `user` counts towards caps and is also passed to upstreams.
 const fields = z.object({ ...shape, user }).catchall(anyJson);
 
 const anything = anyJson.optional();

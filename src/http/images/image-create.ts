@@ -57,7 +57,7 @@ export interface ImageCreate {
   readonly asked: Understood;
   readonly caller: Caller;
   readonly meta: RequestMeta;
-  /** Undefined for our own interface, which may also respond with a task. */
+  /** Undefined for our own API, which may also respond with a task. */
   readonly presenter?: ImagePresenter;
   readonly asTask?: true;
 }

@@ -58,7 +58,9 @@ export function fillIn(frame: string, parts: Readonly<Record<string, string>>): 
   return frame.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, part: string) => parts[part] ?? placeholder);
 }
 
-/** Returns links to all guides. `current` is the guide being shown. Without it, links start from the parent folder. */
+/**
+ * Returns links to all guides. `current` is the guide being shown. If undefined, links start from the parent folder.
+ */
 export function guideMenu(current?: GuideName): string {
   const folder = current === undefined ? 'docs/' : '';
   return guideNames
@@ -83,7 +85,7 @@ const besideGuides = rendererFor('docs/');
 /** Escapes HTML in the text, and permits links only to guides, headings and https addresses. */
 function rendererFor(folder: string): Marked {
   return new Marked({
-    // Do not turn a bare address into a link, because it is part of an example.
+    // Do not turn a bare URL into a link, because it is part of an example.
     tokenizer: { url: () => undefined },
     renderer: {
       html: ({ text: raw }) => escapeHtml(raw),

@@ -58,7 +58,7 @@ export function getMedia({ storage, links, now }: MediaDeps): Route {
   });
 }
 
-/** A wrong signature, an expired link and a deleted file all get this message. */
+/** The same message covers a wrong signature, an expired link and a deleted file. */
 function mediaNotFound(): GatewayError {
   return new GatewayError(
     'task_not_found',

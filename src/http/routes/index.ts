@@ -135,7 +135,7 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
   let described: ReturnType<typeof servedDocument> | undefined;
   const document = () => (described ??= servedDocument(routes));
   const routes: Route[] = [
-    // Must come before the list. Otherwise, a request with an empty task id would be a list request.
+    // Must come before the list. Otherwise, a request with an empty task id would be treated as a list request.
     getVideo(deps),
     createVideo(deps),
     listVideos(deps),

@@ -13,7 +13,7 @@ const startDeadlineMs = 60_000;
 const retentionMs = 72 * 3_600_000;
 
 /**
- * The reasons for these settings, in their order:
+ * The reasons for these settings, in the order in which they appear below:
  * - Polling 2,000 times per second makes every step 30 to 70 ms faster.
  * - With the default shift, timers fire a second late.
  * - Fairness keeps one account's burst from delaying the others.
@@ -58,7 +58,7 @@ export async function startTemporalServer(options: TemporalOptions): Promise<Tem
 }
 
 async function startOn(port: number, options: TemporalOptions): Promise<TemporalServer> {
-  // Choose this port again for each attempt, because either port may be the one that was taken.
+  // Choose the UI port again for each attempt, because either port may have been the one that was taken.
   const uiPort = options.uiPort === 'none' ? undefined : await choosePort(options.uiPort, 'the Temporal UI');
   const child = await startChild({
     ...options,
@@ -106,8 +106,8 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number 
 }
 
 /**
- * Looks up a workflow, which needs every part of the server. Describing the namespace would succeed before all parts
- * know the namespace.
+ * Looks up a workflow, which requires every part of the server. Describing the namespace would succeed before all
+ * parts know the namespace.
  */
 async function askForWorkflow(
   connection: Temporal.Connection,
@@ -121,8 +121,8 @@ async function askForWorkflow(
 }
 
 /**
- * Keeps closed workflows for three days, because the reconciler and operators need them. The dev server's default is 24
- * h.
+ * Keeps closed workflows for three days, because the reconciler and operators need them. The dev server keeps them for
+ * 24 hours by default.
  */
 async function prepareNamespace(address: string): Promise<void> {
   // Load the SDK while the server starts, because loading it takes 0.3 s.

@@ -40,7 +40,7 @@ export interface BflJob {
   readonly cost?: Cost;
 }
 
-/** Returns undefined for a response without a status, because such a response is not about a job. */
+/** Returns the details as text. The upstream sends either a string or an object with the reasons. */
 export function readBflJob(json: unknown): BflJob | undefined {
   const job = jobSchema.safeParse(json).data;
   const word = job?.status ?? job?.state;

@@ -97,7 +97,7 @@ export function readKlingJobs(data: unknown): KlingJob[] | undefined {
   return data.map(readKlingJob).filter((job) => job !== undefined);
 }
 
-/** Returns undefined if the charges mix units and cash, because they do not add up to a single amount. */
+/** Returns undefined if the charges mix units and cash, because these do not add up to a single amount. */
 function costOf(billing: readonly z.infer<typeof billingSchema>[]): Cost | undefined {
   const charges = billing.map(({ charge_type, package_type, amount, currency }) => {
     const unit = charge_type === 'cash' ? currency : `${package_type ?? 'video'} units`;

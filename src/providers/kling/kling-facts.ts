@@ -51,7 +51,7 @@ const usual: VideoFacts = {
   parameters: {
     video_task: { values: [], read: true },
     element_list: { values: [], read: true },
-    // Refused, because a voice costs extra and no price covers it.
+    // Rejected, because a voice costs extra and no price covers it.
     voice_list: { values: [] },
   },
   reserved: [

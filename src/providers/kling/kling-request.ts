@@ -105,7 +105,7 @@ function secondsField({ duration }: VideoRequest, { fields = {} }: PlainFacts): 
 
 const ratioUnsaid = '16:9';
 
-/** A reference video may determine the shape. With other references, the request must specify a ratio. */
+/** A reference video may determine the shape. If there are only other references, the request must specify a ratio. */
 function ratioField(
   { ratio }: VideoRequest,
   { service, video }: KlingInputs,

@@ -38,7 +38,7 @@ export const h3ImageFacts: ImageFacts = {
   },
 };
 
-/** Checks what no table can express: a pixel size and a ratio exclude each other. */
+/** Checks what the facts table cannot express, namely that a pixel size and a ratio exclude each other. */
 export function checkH3Image({ size, extra }: ImageRequest): RequestIssue | undefined {
   return parseSize(size) !== undefined && extra['aspect_ratio'] !== undefined
     ? issue(

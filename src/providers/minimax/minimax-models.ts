@@ -82,7 +82,7 @@ const first: VideoFacts = {
   unsaid: { resolutions: ['720p'], seconds: { min: 6, max: 6 } },
 };
 
-/** Models with unknown names are treated like the newest one, and the vendor decides what they can render. */
+/** Models with unknown names are treated like the newest model, and the vendor decides what they can render. */
 export const minimaxFacts: FactsTable = {
   origin: { source: 'the vendor’s parameter tables', read: '2026-09' },
   models: [

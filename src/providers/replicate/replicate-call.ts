@@ -103,8 +103,8 @@ export function readPrediction(value: unknown): Prediction | undefined {
 const pageSchema = z.object({ next: optionalText, results: z.array(z.unknown()).catch([]) });
 
 /**
- * Reads a list page. `next` is the next page's path, always on our own base address, even if the response names another
- * host.
+ * Returns the failure of a prediction that succeeded without output. Outputs are deleted an hour after the prediction
+ * ends. An output that is missing before that failed moderation.
  */
 export function readPage(value: unknown): {
   readonly next?: string;

@@ -117,12 +117,12 @@ function succeeded(
   });
 }
 
-/** The vendor refunds credits for its own failures, but not for refused input. */
+/** The vendor refunds credits for its own failures, but not for rejected input. */
 function isReturned({ failureCode = '' }: RunwayTask): boolean {
   return !/^(?:SAFETY|ASSET|INPUT_PREPROCESSING\.SAFETY)\b/.test(failureCode);
 }
 
-/** Zero is a valid cost. The vendor reports it for anything that it does not charge for. */
+/** Zero is a valid cost, which the vendor reports for anything that it does not charge for. */
 function costOf({ cost }: RunwayTask): Cost | undefined {
   const amount = optionalAmount.parse(cost?.credits);
   return amount === undefined ? undefined : { amount, unit: 'credits' };

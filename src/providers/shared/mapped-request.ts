@@ -39,7 +39,7 @@ export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): 
 }
 
 /**
- * Builds the request body from the mapped fields alone. Fields that callers may add come first, so they cannot
+ * Builds the request body from only the mapped fields. Fields that callers may add come first, so they cannot
  * overwrite ours.
  */
 export function mappedBody(
@@ -189,7 +189,7 @@ function writtenText(
   ];
 }
 
-/** Objects are media and have no text form, so they become ''. */
+/** Objects are media, which have no text form, so they become ''. */
 function textOf(value: OutgoingJson): string {
   return typeof value === 'object' ? '' : String(value);
 }

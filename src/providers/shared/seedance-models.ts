@@ -126,5 +126,5 @@ export function isSeedance(model: string): boolean {
   return seedanceFamily(model) !== unknownFamily || /^ep-/i.test(model);
 }
 
-/** Frame rate of every video, whatever the request says. */
+/** The frame rate of every video, whatever the request says. */
 export const seedanceFramesPerSecond = 24;

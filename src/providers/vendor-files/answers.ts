@@ -148,7 +148,7 @@ interface Reading {
   readonly states: Readonly<Record<string, StateWord>>;
 }
 
-/** Unknown states count as running, so a new one does not cause a second, billed job. */
+/** Unknown states count as running, so that a new state does not cause a second, billed job. */
 export function stateOf({ state = '' }: Pick<ReadStatus, 'state'>, states: Reading['states']): StateWord {
   return (Object.hasOwn(states, state) ? states[state] : undefined) ?? 'running';
 }

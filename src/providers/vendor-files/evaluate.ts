@@ -90,7 +90,7 @@ async function evaluateNow(
   return text;
 }
 
-/** Returns the error's message, which may quote the input and so must not be logged. */
+/** Returns the error's message, which must not be logged because it may quote the input. */
 export function reasonOf(error: unknown): string {
   const message: unknown = isRecord(error)
     ? error['message']

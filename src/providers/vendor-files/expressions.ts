@@ -19,7 +19,8 @@ export interface Expressions extends Evaluator {
 export type Bindings = Readonly<Record<string, unknown>>;
 
 /**
- * Thrown if an expression cannot be evaluated with this input. `reason` may quote the input, so it must not be logged.
+ * Thrown if an expression cannot be evaluated with this input. `reason` must not be logged, because it may quote the
+ * input.
  */
 export class ExpressionError extends Error {
   readonly reason: string;

@@ -15,8 +15,8 @@ const accessKey = 'vidu';
 
 /**
  * Verifies the HMAC-SHA256, keyed with the key that created the job, of the method, path, query, access key, date and
- * listed headers, one per line. The body is not signed. Without our own address, the signature cannot be checked, and
- * the callback is only a hint.
+ * listed headers, one per line. The body is not signed. If our own URL is unknown, the signature cannot be checked,
+ * and the callback is only a hint.
  */
 export async function verifyViduCallback(
   { header, url }: Pick<UpstreamCallback, 'header' | 'url'>,
