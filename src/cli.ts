@@ -15,8 +15,8 @@ import type { OperatorAct } from './commands/audit-log.ts';
 import { endSignalled, parentEnded, readerLeft } from './observability/process-ends.ts';
 
 /**
- * `npx gateway <verb>` runs a gateway process or an operator's command, and loads only the modules that it needs.
- * Without a verb, `src/gateway.js` prints the help and does not load this file.
+ * `npx gateway <verb>` runs a gateway process or an operator's command, and loads only the modules that it needs. If
+ * there is no verb, `src/gateway.js` prints the help and does not load this file.
  */
 
 const parent = process.ppid;

@@ -1,7 +1,7 @@
 export interface ConfigChange {
   /**
-   * For example, `models.clip.price.lines[3].price`. List entries appear by id or, without an id, by index. The index
-   * refers to the old list for a removed entry, and to the new list otherwise.
+   * An example is `models.clip.price.lines[3].price`. List entries appear by id, or by index if they have no id. The
+   * index refers to the old list for a removed entry, and to the new list otherwise.
    */
   readonly path: string;
   readonly kind: 'added' | 'removed' | 'changed';

@@ -70,7 +70,7 @@ export function sighted(known: Notice | undefined, condition: Condition, now: nu
     magnitude(condition.count) > magnitude(known.count) || now - known.revisedAt >= remindAfterMs;
   if (isNews) return { ...known, ...condition, missed: 0, revision: known.revision + 1, revisedAt: now };
   const isSame = known.count === condition.count && known.text === condition.text && known.missed === 0;
-  // Store the lower count too, so a later rise counts as a change.
+  // Store the lower count as well, so that a later rise counts as a change.
   return isSame ? known : { ...known, ...condition, missed: 0 };
 }
 

@@ -38,7 +38,7 @@ export type SharedPlaces = (typeof sharedPlaces)[number];
  */
 export interface Places {
   readonly name: SharedPlaces;
-  /** Takes a slot immediately, or returns why it was refused. Callers that can wait use `wait`. */
+  /** Takes a slot immediately, or returns why none is available. Callers that can wait use `wait`. */
   take(holder: string, options?: TakeOptions): Place | Refusal;
   wait(holder: string, signal?: AbortSignal): Promise<Place | undefined>;
   run<Result>(holder: string, job: () => Promise<Result>): Promise<Result>;
@@ -56,7 +56,10 @@ export type Refusal = 'share' | 'full';
 
 export interface Place {
   readonly size: number;
-  /** Returns why growing was refused, or undefined. A refusal leaves the size unchanged. Shrinking always succeeds. */
+  /**
+   * Returns why the slot could not grow, or undefined if it did. A rejection leaves the size unchanged. Shrinking
+   * always succeeds.
+   */
   resize(size: number): Refusal | undefined;
   /** Sets how readily the slot is evicted when none is free. Initially `busy`. */
   mark(use: Use): void;
@@ -146,7 +149,7 @@ class HeldPlaces implements Places {
     }
   }
 
-  /** The slot is taken before the promise resolves, so no other caller can get it first. */
+  /** The slot is taken before the promise resolves, so that no other caller can get it first. */
   wait(name: string, signal?: AbortSignal): Promise<Place | undefined> {
     if (signal?.aborted === true) return Promise.resolve(undefined);
     const holder = this.holderOf(name);

@@ -43,8 +43,8 @@ export function channelQueue(prefix: string, channel: string): string {
 const pollsEnd = ':polls';
 
 /**
- * The queue for polls, final polls, cancellations and searches for lost jobs, so these never wait behind submissions.
- * Attended submissions stay on `channelQueue` while they wait.
+ * The queue for polls, final polls, cancellations and searches for lost jobs, which therefore never wait behind
+ * submissions. Attended submissions stay on `channelQueue` while they wait.
  */
 export function pollsQueue(prefix: string, channel: string): string {
   return `${channelQueue(prefix, channel)}${pollsEnd}`;

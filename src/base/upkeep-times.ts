@@ -41,5 +41,4 @@ export const upkeepTimes = {
 
 export type UpkeepName = keyof typeof upkeepTimes;
 
-/** The time limit of the activity that runs all steps. */
 export const reconcileTimeoutMs = 23 * 60 * second;

@@ -30,7 +30,7 @@ export interface HostPlacesOptions {
 
 interface Usage {
   usedMs: number;
-  /** When the last refused caller should return. The next one should return later. */
+  /** When the last rejected caller should return. The next caller should return later. */
   lastReturnAt: number;
 }
 

@@ -11,7 +11,9 @@ import type { SlotRefusal, SlotStore } from '../store/slots.ts';
 export interface RefusedAccounts {
   list(queue: string): Promise<readonly SlotRefusal[]>;
   judge(call: SlotCall, refused: readonly SlotRefusal[]): Promise<SlotVerdict>;
-  /** An `allowed` call was refused if another process has taken the last slot. */
+  /**
+   * Call this with the outcome. An `allowed` call still counts as rejected if another process has taken the last slot.
+   */
   note(call: SlotCall, refused: readonly SlotRefusal[], outcome: SlotVerdict | 'taken'): Promise<void>;
 }
 

@@ -13,7 +13,6 @@ export interface CliContext {
   readonly print: (text: string) => void;
   readonly isTerminal: boolean;
   readonly isColoured: boolean;
-  /** In Unix milliseconds. */
   readonly now: () => number;
   readonly environment: () => Environment | Promise<Environment>;
   /** Loads the file that a gateway started on this machine would use. Throws ConfigError with all violations. */

@@ -25,7 +25,6 @@ export interface OutputOptions {
   readonly form: OutputForm;
   readonly write: (text: string) => void;
   readonly isColoured: boolean;
-  /** In Unix milliseconds. */
   readonly now: number;
 }
 

@@ -4,7 +4,7 @@ import type { Row } from './admin-client.ts';
 import { isoSeconds } from '../base/times.ts';
 
 export interface TableStyle {
-  /** In Unix milliseconds. If set, times are shown as ages. */
+  /** Unix milliseconds. If set, times are shown as ages. */
   readonly now?: number;
   /** In terminal columns. If undefined, text is never truncated. */
   readonly widthMax?: number;

@@ -19,7 +19,7 @@ export interface CreationTry {
   readonly account: string;
   readonly key?: string;
   readonly tryId: string;
-  /** Whether there is nothing to void, because the hold was refused and no earlier attempt can have one. */
+  /** Whether there is nothing to void, because the hold was rejected and no earlier attempt can have one. */
   readonly neverHeld?: boolean;
 }
 

@@ -70,8 +70,9 @@ const slowAfterMs = 60_000;
  * first so that every hold has one, and so that the reconciler finds the creation if this process dies.
  *
  * A failed attempt abandons what it has written (`createAbandonCreation`). After a takeover from an earlier attempt,
- * however, that attempt may still start the workflow and respond with 200. In this case, the creation is abandoned only
- * if it was refused and there is no hold. Otherwise, a repeated request continues the creation, or the reconciler
+ * however, that attempt may still start the workflow and respond with 200. In this case, the creation is abandoned
+ * only if it was rejected and there is no hold. Otherwise, a repeated request continues the creation, or the
+ * reconciler
  * abandons it.
  */
 export function createAdmit(deps: AdmissionDeps): Admit {

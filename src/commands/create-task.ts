@@ -66,10 +66,11 @@ const roundsMax = 5;
 const recordedDropsMax = 50;
 
 /**
- * Creates a task. When this resolves, the task, its hold and its workflow exist. When it throws, none of them exists,
- * or another request has begun them. In the latter case, a repeated request continues the creation, or the reconciler
- * abandons it. A repeat with the same Idempotency-Key continues where the first request stopped, whichever process
- * died. The repeat's response is based on what the first request wrote, even if a channel has been disabled since.
+ * Creates a task. When this resolves, the task, its hold and its workflow exist. When it throws, nothing was created,
+ * or another request has begun the creation. In the latter case, a repeated request continues the creation, or the
+ * reconciler abandons it. A repeated request with the same Idempotency-Key continues where the first request stopped,
+ * whichever process died. Its response is based on what the first request wrote, even if a channel has been disabled
+ * since.
  */
 export function createTaskService(deps: CreateTaskDeps) {
   return (command: CreateTaskCommand): Promise<CreatedTask> =>

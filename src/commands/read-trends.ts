@@ -35,7 +35,7 @@ const sharedMs = 20_000;
 const settledMs = 48 * hourMs;
 /** After this many failures, smaller parts are unlikely to help, so the read stops. */
 const failuresMax = 3;
-/** A rollup becomes stale when its age exceeds this share of the time between the end of its hour and the read. */
+/** A rollup becomes stale when its age exceeds this share of the time from the end of its hour to the read. */
 const staleShare = 1 / 4;
 
 /**

@@ -32,7 +32,7 @@ export interface ClientTry {
  * How a repeated request is recognised (docs/idempotency.md).
  * - `key`: by its Idempotency-Key, for 24 hours.
  * - `try`: by API key, route and body, for ten minutes. If the client numbers its retries, a retry first matches a
- *   request whose response was lost, then a refused one (which starts afresh), and then any that no retry has claimed
+ *   request whose response was lost, then a rejected one (which starts afresh), and then any that no retry has claimed
  *   yet. If the client does not number them, a retry matches only a request whose response was lost.
  */
 export type Repeat =

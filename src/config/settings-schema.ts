@@ -24,7 +24,7 @@ export const resultsSchema = z
       .strictObject({ ...bucketFields, links: z.enum(['gateway', 'presigned']).default('gateway') })
       .optional(),
     max_bytes: positiveInt.default(gibibyte),
-    /** For `storage: directory`: nothing is stored if less space is free. */
+    /** Only for `storage: directory`. If less space is free, nothing is stored. */
     free_bytes: z
       .number()
       .int()

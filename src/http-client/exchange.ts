@@ -51,7 +51,7 @@ export function createAgent(limits: AgentLimits): Agent {
   return new Agent({
     connect: createConnector(limits),
     connections: limits.connectionsPerOrigin,
-    // One request at a time, so a broken connection affects only that request.
+    // Sends one request at a time, so that a broken connection affects only that request.
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: limits.idleTimeoutMs,
@@ -113,7 +113,7 @@ export function requireReadable(answer: Answer, maxBytes: number): void {
 
 /** How many bytes of a body may be buffered for the reader before the upstream is paused. */
 const waitingBytesMax = 64 * 1024;
-/** Up to this size, an unwanted body is read to the end, so the connection can be reused. */
+/** An unwanted body up to this size is read to the end, so that the connection can be reused. */
 const drainedBytesMax = 64 * 1024;
 
 /**

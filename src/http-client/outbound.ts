@@ -78,7 +78,7 @@ export function openOutbound(callers: CallerNetworks): Outbound {
   };
 }
 
-/** Keeps one client per list of networks, so requests with different permissions never share a connection. */
+/** Keeps one client per list of networks, so that requests with different permissions never share a connection. */
 function onePerList<Client extends { close(): Promise<void> }>(
   create: (networks: readonly string[]) => Client,
 ) {

@@ -161,7 +161,7 @@ function noteSubject({ state, params }: RouterContext, identity: Identity): void
 
 type Answer = (route: Route, called: Called) => Promise<void>;
 
-/** Limits public routes by client address. All other routes check the credential first. Throws rate_limit_exceeded. */
+/** Limits public routes by IP address. All other routes check the credential first. Throws rate_limit_exceeded. */
 function limitStrangers(route: Route, context: RouterContext, addresses: AddressLimit): void {
   // Health checks are exempt, because a load balancer's checks and its callers' requests come from the same address.
   if (route.authentication !== 'none' || isProbe(route.operationId) || route.admit !== undefined) return;

@@ -17,7 +17,7 @@ export interface IdentifyDeps extends Pick<AppDeps, 'auth' | 'operatorAuth' | 'a
   readonly addresses: AddressLimit;
 }
 
-/** Limits concurrent credential lookups, so that guesses from one address cannot use all of them. */
+/** Limits concurrent credential lookups, so that guesses from one IP address cannot use all of them. */
 const lookupsMax = { name: 'credentials looked up', placesMax: 64, shareMax: 16 } as const;
 
 type Identify = (route: Route, context: ParameterizedContext<RequestState>) => Promise<Identity>;

@@ -12,7 +12,7 @@ export interface RequestLimits {
   readonly bodiesBytesMax: number;
   readonly uploadsBytesMax: number;
   readonly uploadBytesPerSecondMin: number;
-  /** The limit for an address without a valid key, in requests per second. 0 means no limit. */
+  /** The limit for an IP address without a valid key, in requests per second. 0 means no limit. */
   readonly addressRequestsPerSecond: number;
   /** The limit for keys without their own limit, in requests per minute. 0 means no limit. */
   readonly keyRequestsPerMinute: number;

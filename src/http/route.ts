@@ -26,7 +26,7 @@ import type { RawInput } from './validation.ts';
  */
 export type Route = Runnable & Permission;
 
-/** What a caller needs to use a route. The OpenAPI document, route lists and refusals are derived from this. */
+/** What a caller needs to use a route. The OpenAPI document, route lists and error messages are derived from this. */
 export type Permission =
   | { readonly authentication: 'key'; readonly scope: NeededScope }
   | { readonly authentication: 'admin'; readonly access: Access; readonly act: ActKind }

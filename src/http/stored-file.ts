@@ -7,7 +7,7 @@ import type { Reply, RequestMeta, Route } from './route.ts';
 
 const rangePattern = /^bytes=(\d*)-(\d*)$/;
 
-/** Files come from upstreams. With these headers, a browser can display them without executing anything. */
+/** Files come from upstreams. These headers let a browser display them without executing anything. */
 const safetyHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
@@ -31,7 +31,6 @@ export const fileAnswers = {
 export interface FileAsked {
   readonly key: string;
   readonly mediaType: string;
-  /** How long the caller may cache the file, in seconds. */
   readonly maxAge: number;
   /** How long a redirect to the storage itself may stay valid, in seconds. 0 means no redirect. */
   readonly directSeconds?: number;

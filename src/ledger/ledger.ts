@@ -53,7 +53,7 @@ export interface LedgerDeps {
   readonly meter?: LedgerMeter;
   /** Returns false if `now` cannot be trusted, in which case operations reject with LedgerClockError. */
   readonly isTimeRight?: () => boolean;
-  /** From `createTurnLines(db, now)`. Required if other processes append too. */
+  /** From `createTurnLines(db, now)`. Required if other processes also append. */
   readonly lines?: TurnLines;
 }
 

@@ -3,7 +3,6 @@ import { messageOf } from '../base/caught.ts';
 import type { Report } from './servers/local-options.ts';
 
 const intervalMs = 5_000;
-/** A single slow response is not an outage. */
 const failuresMax = 2;
 
 export interface WatchOptions {

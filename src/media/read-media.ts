@@ -23,7 +23,7 @@ async function readFilm(source: MediaSource): Promise<MediaFacts | undefined> {
       getSize: () => source.bytes,
       read: (start, end) => source.read(start, end),
       maxCacheSize: cacheBytesMax,
-      // With other profiles, reading each frame would send a message between threads.
+      // Any other profile would send a message between threads for each frame that is read.
       prefetchProfile: 'fileSystem',
     }),
   });

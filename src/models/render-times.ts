@@ -24,7 +24,7 @@ export interface RenderTimes {
 }
 
 export const renderSamplesMax = 48;
-/** With fewer samples, the spread is unknown. */
+/** The spread is unknown if there are fewer samples. */
 const samplesMin = 5;
 const halfLifeMs = 3 * 24 * 3_600_000;
 const renderMsMax = 7 * 24 * 3_600_000;

@@ -10,7 +10,7 @@ export interface SpentBy {
   readonly endUser?: string;
 }
 
-/** The usage of each cap scope as of a ledger entry. Scopes that the entry does not count towards are absent. */
+/** The usage of each cap scope as of a ledger entry. Omits scopes that the entry does not count towards. */
 export interface Spending {
   readonly by: SpentBy;
   readonly uses: ReadonlyMap<CapScope, SpentUse>;

@@ -14,7 +14,7 @@ export interface MonthSoFar {
 
 export interface Projection {
   readonly projected?: Micros;
-  /** The number of complete days of this month that the projection is based on. */
+  /** The number of this month's complete days on which the projection is based. */
   readonly days: number;
 }
 

@@ -123,7 +123,10 @@ export interface TaskProvider<Request> extends ResultLinks {
   readonly absentJob?: (id: string, model: string) => Operation;
   /** The last state in which the upstream can cancel a job. `never` means that `cancel` is undefined. */
   readonly cancelUntil: 'queued' | 'running' | 'never';
-  /** `cancelled`: the job will neither finish nor be billed. `refused`: the job continues or has already finished. */
+  /**
+   * `cancelled` means that the job will neither finish nor be billed. `refused` means that the job continues or has
+   * already finished.
+   */
   readonly cancel?: (operation: Operation, context: ProviderContext) => Promise<'cancelled' | 'refused'>;
   /**
    * Gets the status of multiple operations with one request. Operations missing from the map are polled individually
@@ -316,7 +319,6 @@ export interface CallbackNews {
 }
 
 export interface CallbackContext extends ProviderContext {
-  /** Unix milliseconds. */
   readonly now: number;
 }
 

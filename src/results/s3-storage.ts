@@ -34,8 +34,8 @@ const socketTimeoutMs = 30_000;
 
 /**
  * Stores files on any S3-compatible server. The operator chooses the server's URL, so the library's own HTTP client is
- * used. With `links: gateway`, callers never access the bucket, which they may be unable to reach. With `presigned`,
- * callers are redirected to the bucket, which stays private.
+ * used. If `links` is `gateway`, callers never access the bucket, which they may be unable to reach. If it is
+ * `presigned`, callers are redirected to the bucket, which stays private.
  */
 export function createS3Storage(settings: S3Settings, { replaces = true }: S3Options = {}): ResultStorage {
   const client = new S3Client(clientOptions(settings));

@@ -50,9 +50,9 @@ function takesReferences({ extra }: AskedVideo, { model, offers }: FitContext): 
 }
 
 /**
- * Sets a missing resolution to the first listed one that an adapter renders. The price then depends on what we send,
- * not on the upstream's choice. Leaves drafts alone, which have their own resolution, and requests whose resolution no
- * adapter would send.
+ * Sets a missing resolution to the first listed one that an adapter renders. The price then depends on what we send
+ * rather than the upstream's choice. Leaves two kinds of requests alone: drafts, which have their own resolution, and
+ * requests whose resolution no adapter would send.
  */
 function withResolution(request: VideoRequest, context: FitContext): VideoRequest {
   const { model, offers } = context;

@@ -5,9 +5,9 @@ import type { TaskDocument } from './task-document.ts';
 
 /**
  * Returns a `findOne` by `_id` for the most frequent read. The read is sent as a plain command, because the driver's
- * cursor takes a third of the CPU time of a single-document read. Under load, callers share a command. The driver
- * retries a failed `find` but not a command, so after a connection failure or a change of primary the read is repeated
- * as a `find`.
+ * cursor uses a third of the CPU time of a single-document read. Under load, callers share a command. The driver
+ * retries a failed `find` but not a command, so after a connection failure or a change of primary, the read is
+ * repeated as a `find`.
  */
 export function createFindById(
   db: Db,

@@ -1,6 +1,6 @@
 export interface Reads<Value> {
   readonly one: (id: string) => Promise<Value | undefined>;
-  /** Ids that are missing from the result are read individually, because a reply's size is limited. */
+  /** Ids that are missing from the result are read individually, because replies have a maximum size. */
   readonly many: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
 }
 

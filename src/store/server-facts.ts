@@ -32,7 +32,7 @@ export function factsOf(hello: unknown, buildInfo: unknown, readsMajority: boole
   const single = setName === undefined ? 'stand-alone server' : 'replica set';
   return {
     topology: msg === 'isdbgrid' ? 'sharded cluster' : single,
-    // The driver has already refused a server whose wire version is missing or too low.
+    // The driver has already rejected a server whose wire version is missing or too low.
     wireVersion: maxWireVersion ?? Number.POSITIVE_INFINITY,
     isWritable: isWritablePrimary,
     readsMajority,

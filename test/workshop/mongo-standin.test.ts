@@ -184,7 +184,7 @@ it('the file does not grow without bound under updates', async (context) => {
   await update(1_000);
   const settled = await fileBytes();
   await update(2_000);
-  // Without compaction, each update would leave about 30 KB behind, 60 MB in total.
+  // If there were no compaction, each update would leave about 30 KB behind, 60 MB in total.
   expect(await fileBytes()).toBeLessThan(settled + 20_000_000);
 });
 

@@ -10,7 +10,7 @@ export interface Fault {
   readonly source: string;
 }
 
-/** The exchange that a fault disrupts. Faults of `task` and `callback` belong to the task itself. */
+/** The exchange that a fault disrupts. Faults with the stage `task` or `callback` belong to the task itself. */
 export type Stage = 'create' | 'poll' | 'list' | 'delete' | 'media' | 'task' | 'callback';
 
 export const transportFaults = [

@@ -101,7 +101,7 @@ export async function openStand(settings: Pick<MongoOptions, 'heapMegabytes'> = 
   }
 }
 
-/** Finds both servers' programs, as local mode does. They are kept in `cacheDir`. */
+/** Finds both servers' programs, as local mode does, and keeps them in `cacheDir`. */
 export async function findServers(options: Omit<LocalOptions, 'dataDir'>) {
   const cached = { ...options, dataDir: cacheDir };
   const mongodBinary = options.environment['MONGOD_BINARY'];

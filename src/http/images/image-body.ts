@@ -109,8 +109,8 @@ const exampleImage =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAATUlEQVR42u3PQQkAAAgAseufzFhG8C0MVmBNvZaAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAwGUBXXKAtcSdyf4AAAAASUVORK5CYII=';
 
 /**
- * Returns the documented body. Undocumented fields are passed to upstreams too, but a client generated from these types
- * detects misspelt names.
+ * Returns the documented body. Undocumented fields are also passed to upstreams, but a client generated from these
+ * types detects misspelt names.
  * @param vendorFields - The fields that only one vendor accepts.
  */
 export function documentedGenerationBody(vendorFields: ReadonlySet<string>): z.ZodType {

@@ -59,7 +59,8 @@ export function fillIn(frame: string, parts: Readonly<Record<string, string>>): 
 }
 
 /**
- * Returns links to all guides. `current` is the guide being shown. If undefined, links start from the parent folder.
+ * Returns links to all guides. `current` is the guide being shown. If undefined, links start from the parent
+ * directory.
  */
 export function guideMenu(current?: GuideName): string {
   const folder = current === undefined ? 'docs/' : '';
@@ -82,7 +83,7 @@ export function renderBesideGuides(text: string): string {
 const inGuides = rendererFor('');
 const besideGuides = rendererFor('docs/');
 
-/** Escapes HTML in the text, and permits links only to guides, headings and https addresses. */
+/** Escapes HTML in the text, and permits links only to guides, headings and https URLs. */
 function rendererFor(folder: string): Marked {
   return new Marked({
     // Do not turn a bare URL into a link, because it is part of an example.

@@ -11,10 +11,10 @@ const importForm = /^import \{([^}]*)\} from '([^']+)';\n/gm;
 const exportForm = /^export (?:async function|function|class|const) (\w+)/gm;
 
 /**
- * Returns a module that runs these modules, each in its own scope, and exports one object per module, which contains
- * the module's exports. A browser then sends one request per folder instead of one per module, and compression works
- * better. This is not a bundler: it throws TypeError for circular imports, and for forms of import or export that do
- * not occur in src/pages.
+ * Returns a module that runs these modules, each in its own scope, and exports one object per module with its exports.
+ * A browser then sends one request per directory instead of one per module, and compression works better. This is not
+ * a bundler: it throws TypeError for circular imports, and for forms of import or export that do not occur in
+ * src/pages.
  */
 export function joinModules(names: readonly string[], options: JoinOptions): string {
   const heads = new Set<string>();

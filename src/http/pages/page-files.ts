@@ -16,7 +16,7 @@ export interface PageFile {
 }
 
 export interface PageFiles {
-  /** Part of the URL of every file except pages. Changes whenever any content changes. */
+  /** Part of the URL of every file except pages. Changes whenever the content of any file changes. */
   readonly version: string;
   /** @param name - `<folder>/<file>`. */
   find(name: string): PageFile | undefined;

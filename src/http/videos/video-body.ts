@@ -73,7 +73,7 @@ const consumedFields = {
     .string()
     .min(1)
     .max(endUserCharactersMax)
-    // Otherwise, the gateway could mistake a caller's job for a lost job of its own.
+    // Without this check, the gateway could mistake a caller's job for its own lost job.
     .refine((text) => !markerPattern.test(text.trim()), 'has a form that is reserved for the gateway')
     .optional(),
   tools: jsonStructure.optional(),

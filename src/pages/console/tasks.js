@@ -244,9 +244,8 @@ function hoursAgo(hours) {
 }
 
 /**
- * Converts both responses to one shape. The response to `find` nests each task one level deeper. For ids of synchronous
- * images, it contains ledger entries.
- *
+ * Converts both responses to one shape. The response to `find` nests each task one level deeper, and contains ledger
+ * entries if ids of synchronous images match.
  * @param {Found} answer
  */
 function toPage({ data, has_more: hasMore = false, ledger = [], others = [] }) {

@@ -93,7 +93,7 @@ export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | u
     case 'failed':
     case 'request moderated':
     case 'content moderated': {
-      // The vendor does not charge for refused content.
+      // The vendor does not charge for rejected content.
       const unbilled = /moderated$/i.test(job.word);
       return failedJob(bflFailures, { code: job.word, message: job.said }, { cost: job.cost, unbilled });
     }

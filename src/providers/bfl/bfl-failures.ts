@@ -8,7 +8,7 @@ export const bflFailures: FailureTable = [
   { code: /^insufficient_credits$/, outcome: 'unavailable', class: 'quota' },
   { words: /insufficient credits/i, outcome: 'unavailable', class: 'quota' },
   { words: /not authenticated/i, outcome: 'unavailable', class: 'quota' },
-  // The vendor responds with 404 if the account lacks access to a model.
+  // The vendor also responds with 404 if the account lacks access to a model.
   { status: 404, outcome: 'unavailable', class: 'quota' },
   { code: /^rate_limit_exceeded$/, outcome: 'throttled', class: 'capacity' },
 ];

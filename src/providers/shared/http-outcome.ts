@@ -34,7 +34,7 @@ export function refusalError(
   });
 }
 
-/** With these statuses, any JSON object shows that the upstream itself read and judged the request. */
+/** Any JSON object with one of these statuses shows that the upstream itself read and judged the request. */
 function isExplanation({ status, json }: HttpResponse): boolean {
   return (
     [400, 413, 422].includes(status) && typeof json === 'object' && json !== null && !Array.isArray(json)

@@ -5,7 +5,6 @@ export interface TokenTerms {
   readonly issuer: string;
   readonly secret: string;
   readonly lifetimeSeconds: number;
-  /** Unix milliseconds. */
   readonly now: number;
 }
 

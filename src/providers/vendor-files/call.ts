@@ -25,7 +25,6 @@ export interface Calling {
   readonly file: VendorFile;
   readonly failures: FailureTable;
   readonly expressions: Evaluator;
-  /** Unix milliseconds. */
   readonly now: () => number;
 }
 
