@@ -13,8 +13,8 @@ export interface PromisedBill {
 }
 
 /**
- * Where an unpaid charge is recorded. `noted`: MongoDB records the charge as owed, so another process can write it.
- * `unwritten`: only this process knows about the charge.
+ * Where a bill is recorded. `noted`: MongoDB records the charge as owed, so another process can write it. `unwritten`:
+ * only this process knows about the charge.
  */
 export type BillState = 'written' | 'noted' | 'unwritten';
 

@@ -104,7 +104,7 @@ interface Subject {
   readonly task: string;
 }
 
-/** @param what - Completes a sentence that begins with the task's id. */
+/** @param what - The rest of a sentence that starts with the task's id. */
 export function violation(invariant: Invariant, { account, task }: Subject, what: string): Violation {
   return { invariant, account, task, message: `${task} ${what}` };
 }

@@ -89,7 +89,7 @@ export class Desk<Detail extends Rendered> {
     return error.reply(this.world.now());
   }
 
-  /** @throws {WireError} For a body that is not JSON or violates the schema. */
+  /** @throws {WireError} If the body is not JSON or violates the schema. */
   read<Body>(schema: z.ZodType<Body>, { body }: WireRequest): Body {
     return check(schema, parseJson(body), this.#format.mistake);
   }

@@ -117,7 +117,7 @@ export function documentedGenerationBody(vendorFields: ReadonlySet<string>): z.Z
   return z.object(documentedFields(vendorFields)).meta({ id: 'ImageGenerationRequest', examples: [example] });
 }
 
-/** @param partials - Whether the interface's streams can contain partial images. */
+/** @param partials - Whether the endpoint's streams can contain partial images. */
 export function documentedWaitingBody(vendorFields: ReadonlySet<string>, partials: boolean): z.ZodType {
   const body = z.object(documentedFields(vendorFields)).omit({ async: true });
   return partials

@@ -10,6 +10,7 @@ const imageAnswerMs = 600_000;
 
 /**
  * Creates each request only once. After a lost response, a repeated request sends the same idempotency key.
+ *
  * @param {import('../shared/api.js').Api} api
  */
 export function useCreate(api) {

@@ -74,6 +74,7 @@ function flag(name, title) {
 
 /**
  * `values` are the entries by field name, with empty entries left out. `media` contains URLs and data URLs.
+ *
  * @param {Model} model
  * @param {{ prompt: string, values: Record<string, string | boolean>, media: Record<string, readonly string[]> }} entered
  * @returns {{ path: string, body: Record<string, unknown> }}

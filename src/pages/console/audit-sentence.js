@@ -62,6 +62,7 @@ export const phrases = {
 /**
  * Returns the sentence about an entry as the texts before and after its target. The second text is undefined if the
  * sentence does not mention the target.
+ *
  * @param {{ by: string, via: string, action: string, target: string, what: string }} entry
  * @returns {readonly [string, string | undefined]}
  */

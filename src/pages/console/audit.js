@@ -61,6 +61,7 @@ const hourSeconds = 3_600;
 
 /**
  * Rounds the time down to the minute, so that the path stays the same and an unchanged response is not sent twice.
+ *
  * @param {Record<string, string>} asked
  */
 function pathOf({ by, task, target, hours, after }) {

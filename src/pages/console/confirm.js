@@ -77,6 +77,7 @@ export function mistake(param, message) {
 
 /**
  * Returns the error's message if it concerns the parameter `name` or a part of it, such as `models[0]`.
+ *
  * @param {Error | undefined} error
  * @param {string} name
  */
@@ -87,6 +88,7 @@ export function mistakeAt(error, name) {
 
 /**
  * Shows an error below its field. If `name` is undefined, shows an error that concerns none of the fields in `others`.
+ *
  * @param {{ error: Error | undefined, name?: string, others?: readonly string[] }} props
  */
 export function Mistake({ error, name, others = [] }) {

@@ -159,6 +159,7 @@ function without(query, name, given) {
 
 /**
  * Choosing any other filter clears the end time. Choosing an end time clears all other filters.
+ *
  * @param {string} name
  * @param {string} given
  */

@@ -238,6 +238,7 @@ function waitOf({ state, waits_for: waits }) {
 
 /**
  * Adds up rows with the same text, because multiple states can wait for the same thing.
+ *
  * @param {readonly Depth[]} rows
  */
 function byWait(rows) {

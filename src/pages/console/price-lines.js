@@ -47,6 +47,7 @@ export function PriceLines({ price: { minimum, lines } }) {
 
 /**
  * Describes what a price line applies to, as in `a million tokens, resolution 1080p`.
+ *
  * @param {{ measure: string, when: Record<string, unknown>, beyond: number }} line
  */
 export function lineText({ measure, ...limits }) {

@@ -10,6 +10,7 @@ import { TaskState } from './task-state.js';
 
 /**
  * Loads the other task only when the operator opens the comparison.
+ *
  * @param {{ api: import('./types.d.ts').Api, task: Task, currency: string }} props
  */
 export function Similar(props) {

@@ -6,6 +6,7 @@ import { html, useState } from '../shared/preact.js';
 
 /**
  * Loads the request only on demand, because the audit log records every access.
+ *
  * @param {{ api: import('./types.d.ts').Api, path: string }} props
  */
 export function SealedRequest({ api, path }) {

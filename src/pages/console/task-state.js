@@ -10,6 +10,7 @@ const tones = { pending: 'idle', submitted: 'busy', running: 'busy', succeeded: 
 /**
  * Shows a task's state in one word. If the task needs attention, shows the reason instead of the state. If `full` is
  * set, shows both.
+ *
  * @param {{ task: Pick<Task, 'status' | 'needs_attention'>, full?: boolean }} props
  */
 export function TaskState({ task: { status, needs_attention: attention }, full = false }) {

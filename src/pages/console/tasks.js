@@ -246,6 +246,7 @@ function hoursAgo(hours) {
 /**
  * Converts both responses to one shape. The response to `find` nests each task one level deeper, and contains ledger
  * entries if ids of synchronous images match.
+ *
  * @param {Found} answer
  */
 function toPage({ data, has_more: hasMore = false, ledger = [], others = [] }) {

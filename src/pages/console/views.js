@@ -10,6 +10,7 @@ const nameMax = 40;
 
 /**
  * Stores the filters in this browser.
+ *
  * @param {{ query: URLSearchParams }} props
  */
 export function Views({ query }) {

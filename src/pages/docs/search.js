@@ -7,6 +7,7 @@ const shownMax = 30;
 
 /**
  * Shows a button that opens the search dialog. The keys `/`, Ctrl+K and ⌘K also open it.
+ *
  * @param {{ onChosen: (href: string) => void }} props
  */
 export function Search({ onChosen }) {

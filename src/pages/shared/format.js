@@ -80,6 +80,7 @@ export function shortAmounts(text) {
 /**
  * Returns the exact sum of decimal strings with at most six decimal places. Returns an empty string if an amount is
  * null, which means the operator is not allowed to see it.
+ *
  * @param {readonly (string | null)[]} amounts
  */
 export function sumMoney(amounts) {
@@ -163,6 +164,7 @@ export function counted(count, noun) {
 
 /**
  * Returns the gateway's sentence about a task, or an empty string if the sentence only repeats the task's state.
+ *
  * @param {string} state
  * @param {string} sentence
  */

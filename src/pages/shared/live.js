@@ -4,6 +4,7 @@ import { useCallback, useEffect, useRef, useState } from './preact.js';
 /**
  * Loaded data and its state. After a failed load, `data` is still from the last response, and `error` explains the
  * failure. `refresh` resolves after the next load, even if that load fails.
+ *
  * @template T
  * @typedef {{ data: T | undefined, error: Error | undefined, offlineSince: number | undefined, refresh: () => Promise<void> }} Live
  */
@@ -25,6 +26,7 @@ export function useLive(key, load, everyMs) {
 /**
  * Loads once, and again whenever `version` changes. Until then, shows the previous data. Loads nothing while `version`
  * is undefined.
+ *
  * @template T
  * @param {string} key
  * @param {string | undefined} version

@@ -11,6 +11,7 @@ export function Badge({ tone, word }) {
 
 /**
  * Shows how long ago a time was, and the exact time on hover. If `exact` is set, both are always visible.
+ *
  * @param {{ at: number | null | undefined, exact?: boolean }} props
  */
 export function Time({ at, exact = false }) {

@@ -87,7 +87,7 @@ interface BflOrder {
 
 const third = { third: true, format: 'png', inputMegapixels: 0 } as const;
 
-/** @throws {WireError} 422, or 404 for a model that does not exist. */
+/** @throws {WireError} 422, or 404 if the model does not exist. */
 export function settleBfl(raw: unknown, model: string, faults: FaultSet): BflOrder {
   if (model === 'flux-3-video') return { detail: settleVideo(raw, faults) };
   if (/^flux-3-image(?:-klein)?$/.test(model)) return { detail: settleImage(raw, faults) };
