@@ -51,7 +51,7 @@ export const adminName = 'admin';
  */
 export type OperatorAccess = OperatorRole | 'admin';
 
-/** The audit log does not record routes that only read. */
+/** Whether access only reads. The audit log does not record such routes. */
 export function isReading(access: OperatorAccess | readonly OperatorAccess[]): boolean {
   return access === 'read' || access === 'amounts';
 }

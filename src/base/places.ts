@@ -63,7 +63,7 @@ export interface Place {
   resize(size: number): Refusal | undefined;
   /** Sets how readily the slot is evicted when none is free. Initially `busy`. */
   mark(use: Use): void;
-  /** Safe to call twice or after an eviction. */
+  /** Frees the slot. Safe to call twice or after an eviction. */
   leave(): void;
 }
 

@@ -39,7 +39,7 @@ export function channelQueue(prefix: string, channel: string): string {
   return `${prefix}channel-${channel}`;
 }
 
-/** Channel ids cannot contain a colon, so no other channel's queue can have this name. */
+/** The ending of a polls queue. Channel ids cannot contain a colon, so no other channel's queue can have this name. */
 const pollsEnd = ':polls';
 
 /**

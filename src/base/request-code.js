@@ -47,7 +47,9 @@ function curlOf({ origin, method, path, body, hasKey = true, answer = 'json', is
   ].join(' \\\n  ');
 }
 
-/** Linux limits an argument to 128 KiB, and a character may take up to three bytes. */
+/**
+ * The maximum length of an argument. Linux limits an argument to 128 KiB, and a character may take up to three bytes.
+ */
 const argumentCharactersMax = 40_000;
 
 /**

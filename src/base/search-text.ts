@@ -7,7 +7,7 @@
 const partSize = 4;
 const partStep = 5;
 
-/** Shorter texts match complete ids only. */
+/** The minimum length for searching parts of ids. Shorter texts match only complete ids. */
 export const idPartMin = 8;
 
 export function partsOfId(id: string): string[] {

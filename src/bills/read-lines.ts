@@ -61,7 +61,7 @@ export function linesWithin(lines: AsyncIterable<BillLine>, { from, to }: Span) 
   return { within: within(), counts };
 }
 
-/** `info.lines` counts the lines up to the end of the record. */
+/** Describes a parsed record. `info.lines` counts the lines up to the end of the record. */
 const recordSchema = z.object({ record: z.array(z.string()), info: z.object({ lines: z.int() }) });
 
 async function* readRecords({ name: file, bytes }: BillFile) {

@@ -65,7 +65,10 @@ function* jsonLines(items: readonly Keyed<unknown>[]): Generator<string> {
   }
 }
 
-/** Splitting on `\n` is safe: the files contain JSON, which escapes line breaks within strings. */
+/**
+ * Yields the lines of a file. Splitting on `\n` is safe, because the files contain JSON, which escapes line breaks
+ * within strings.
+ */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of createReadStream(file, 'utf8')) {

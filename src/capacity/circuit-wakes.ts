@@ -49,7 +49,7 @@ export function createCircuitWakes({ list, wake, isOpen, settleMs, onError }: Ci
     }
   }
 
-  /** Never rejects. Does nothing while an earlier call for the same circuit is still waking tasks. */
+  /** Wakes the tasks. Never rejects. Does nothing while an earlier call for the same circuit is still waking tasks. */
   return async function circuitClosed(id: string): Promise<void> {
     if (running.has(id)) return;
     running.add(id);

@@ -56,7 +56,7 @@ export interface Circuits {
    * account, other accounts pass. Call it only through `throughCircuits`, which releases every probe.
    */
   enter(request: CircuitRequest, probeMs: number, taken: TakenProbes): Promise<CircuitDecision>;
-  /** Never throws, because the request must not fail if its outcome cannot be recorded. */
+  /** Records the outcome. Never throws, because the request must not fail if its outcome cannot be recorded. */
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
   /** Releases the probes for which no outcome was reported. Never throws: a probe that cannot be released expires. */
   leave(taken: TakenProbes): Promise<void>;

@@ -7,13 +7,13 @@ import type { HostPlaces } from './host-places.ts';
  * Each process keeps its own record.
  */
 export interface PromptHosts {
-  /** Never waits. Returns undefined if the host may not be called now. */
+  /** Starts a call. Never waits. Returns undefined if the host may not be called now. */
   enter(host: string, account: string): PromptCall | undefined;
   idle(): Promise<void>;
 }
 
 export interface PromptCall {
-  /** Must be called exactly once, when the host has responded or the caller has stopped waiting. */
+  /** Ends a call. Must be called exactly once, when the host has responded or the caller has stopped waiting. */
   leave(wasPrompt: boolean): void;
 }
 

@@ -134,7 +134,10 @@ export function queueOf({ channel, credential }: RouteCandidate): string {
   return `${channel}/${credential}`;
 }
 
-/** Splitting at the slash is safe, because neither id can contain one (src/config/gateway-file.ts). */
+/**
+ * Returns the candidate of a queue. Splitting at the slash is safe, because neither id can contain one
+ * (src/config/gateway-file.ts).
+ */
 function candidateOf(queue: string): RouteCandidate {
   const [channel = '', credential = ''] = queue.split('/');
   return { channel, credential };

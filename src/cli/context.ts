@@ -70,7 +70,7 @@ export function adminCommand<Parsed extends unknown[]>(
   };
 }
 
-/** Like `adminCommand`, but for read-only commands, which also support `--watch`. */
+/** Wraps a read-only command. Like `adminCommand`, but also supports `--watch`. */
 export function lookCommand<Parsed extends unknown[]>(
   context: CliContext,
   run: (session: Session, ...parsed: Parsed) => Promise<void>,

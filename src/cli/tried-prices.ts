@@ -23,7 +23,7 @@ export const triedSchema = z.object({
 
 export type TriedPrices = z.infer<typeof triedSchema>;
 
-/** Drops fields that affect only holds. The gateway validates the rest. */
+/** Drops fields that affect only holds. The gateway validates all other fields. */
 const priceSchema = z
   .looseObject({})
   .transform(({ minimum, lines }: Readonly<Record<string, unknown>>) => ({ minimum, lines }));

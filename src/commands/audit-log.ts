@@ -67,7 +67,7 @@ interface Begun {
 const bulkFull = 'A bulk has at most 1,000 acts. Use another `bulk` for the rest.';
 
 export function createAuditLog({ audit, log, now, randomBytes }: AuditLogDeps): AuditLog {
-  /** Never throws, because the action has already been performed. */
+  /** Records the outcome. Never throws, because the action has already been performed. */
   async function end({ id, item }: Begun, { changes, ...ended }: Ended): Promise<void> {
     const written = { ...ended, endedAt: now() };
     try {

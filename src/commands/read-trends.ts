@@ -33,7 +33,7 @@ const sizes = {
 const sharedMs = 20_000;
 /** An hour that was read at least this long after its end is final, and is not read again. */
 const settledMs = 48 * hourMs;
-/** After this many failures, smaller parts are unlikely to help, so the read stops. */
+/** The number of failures after which the read stops, because smaller parts are unlikely to help. */
 const failuresMax = 3;
 /** A rollup becomes stale when its age exceeds this share of the time from the end of its hour to the read. */
 const staleShare = 1 / 4;

@@ -102,7 +102,7 @@ async function refund(
   return `${formatAmount(amount, currency)} is refunded to the account ${account}; ${formatAmount(charged, currency)} was charged.`;
 }
 
-/** Constant, because a task can be refunded only once. */
+/** The id of the refund action. It is constant, because a task can be refunded only once. */
 const refundActId = 'refund';
 
 async function record(entry: LedgerEntry, task: Task, { tasks, currency }: RefundTaskDeps): Promise<void> {

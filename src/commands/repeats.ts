@@ -252,8 +252,8 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   }
 
   /**
-   * If the client numbers its retries, records the request immediately and delays the task's start until the record is
-   * written. Other requests are recorded only if their response is lost.
+   * Returns the entry to record. If the client numbers its retries, its request is recorded immediately, and the
+   * task's start is delayed until the record is written. Other requests are recorded only if their response is lost.
    */
   function noted(entry: Entry, { repeat }: RepeatRequest): Entry {
     if (repeat.kind === 'key' || repeat.sent.retries === undefined) return entry;

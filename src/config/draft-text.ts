@@ -63,7 +63,10 @@ export async function replaceSecrets(
   return written(document);
 }
 
-/** Never quotes lines of an invalid text, because they may contain secrets. */
+/**
+ * Returns the text if it is valid YAML, and otherwise a violation. The violation never quotes lines of the text,
+ * because they may contain secrets.
+ */
 export function readText(text: string): ChangedText {
   const read = readYaml(text);
   if ('value' in read) return { text };

@@ -60,7 +60,7 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const;
 
-/** ADMIN_TOKEN must be hard to guess, because it gives access to every account's money. */
+/** The minimum length of ADMIN_TOKEN, which must be hard to guess because it gives access to every account's money. */
 const adminTokenCharactersMin = 32;
 
 const environmentSchema = z

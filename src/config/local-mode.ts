@@ -55,7 +55,7 @@ export async function readOperatingEnvironment(): Promise<NodeJS.ProcessEnv> {
   return settings === undefined ? source : localEnvironment(source, settings);
 }
 
-/** If the operator's own file has violations, adds advice on starting without it. */
+/** Returns the error, with advice on starting without the operator's own file if that file has violations. */
 export function withLocalOrigin(error: unknown, own: string | undefined): unknown {
   if (!(error instanceof ConfigError) || own === undefined) return error;
   return new ConfigError(error.source, error.violations, [

@@ -11,7 +11,10 @@ export type ElementChange =
  * less than removing the old element and inserting the new one.
  */
 const insertionCost = 0.75;
-/** Longer lists are compared by index only, because an alignment takes quadratic time. */
+/**
+ * The maximum number of comparisons in an alignment, which takes quadratic time. Longer lists are compared only by
+ * index.
+ */
 const comparisonsMax = 40_000;
 
 /** Returns the differences of two lists whose elements have no ids, from the alignment with the fewest changes. */

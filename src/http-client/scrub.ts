@@ -1,7 +1,7 @@
 import { plainText } from '../base/plain-text.ts';
 
 const scrubbedCharactersMax = 500;
-/** Longer texts are truncated before the patterns run, to limit the time they take. */
+/** The length to which texts are truncated before the patterns run, to limit the time they take. */
 const inputCharactersMax = 4_000;
 
 const topLevelDomains =

@@ -20,8 +20,8 @@ const bulkCharactersMax = 64;
 export const keyIdCharacters = 16;
 
 /**
- * Text written by operators. Invalid text is rejected rather than cleaned up, so that the stored text is exactly what
- * was written.
+ * Returns the schema of text written by operators. Invalid text is rejected rather than cleaned up, so that the stored
+ * text is exactly what was written.
  */
 export function plainWords(charactersMax: number) {
   return z.string().max(charactersMax).refine(isPlain, mustBePlain);

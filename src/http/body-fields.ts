@@ -29,7 +29,10 @@ function isLongerThan(text: string, charactersMax: number): boolean {
   return text.length > 2 * charactersMax || Array.from(text).length > charactersMax;
 }
 
-/** Not recursive, so malicious nesting cannot exhaust the stack. Later steps do recurse and rely on this check. */
+/**
+ * Whether the value is nested more deeply than `levels`. Not recursive, so that malicious nesting cannot exhaust the
+ * stack. Later steps do recurse and rely on this check.
+ */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; depth <= levels; depth += 1) {

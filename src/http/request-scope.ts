@@ -86,7 +86,10 @@ function pathOf(context: Context): string | undefined {
   }
 }
 
-/** Must be checked before any parser runs, because a few kilobytes of compressed zeros expand to gigabytes. */
+/**
+ * Whether the body is encoded. Must be checked before any parser runs, because a few kilobytes of compressed zeros
+ * expand to gigabytes.
+ */
 function hasEncodedBody({ headers: { 'content-encoding': encoding } }: IncomingMessage): boolean {
   return encoding !== undefined && encoding.trim().toLowerCase() !== 'identity';
 }

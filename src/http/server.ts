@@ -34,8 +34,8 @@ const timeoutCheckMs = 1_000;
 /** The limit for headers and body together. Long enough to send 64 MiB of images over a slow line. */
 const requestTimeoutMs = 120_000;
 /**
- * Longer than the idle timeouts of common load balancers, so that none of them sends a request on a connection that is
- * being closed.
+ * How long an idle connection is kept, in milliseconds. Longer than the idle timeouts of common load balancers, so
+ * that none of them sends a request on a connection that is being closed.
  */
 const keepAliveTimeoutMs = 75_000;
 const idleSweepMs = 100;

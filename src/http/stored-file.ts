@@ -7,7 +7,7 @@ import type { Reply, RequestMeta, Route } from './route.ts';
 
 const rangePattern = /^bytes=(\d*)-(\d*)$/;
 
-/** Files come from upstreams. These headers let a browser display them without executing anything. */
+/** Headers that let a browser display files without executing anything, because files come from upstreams. */
 const safetyHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",

@@ -16,7 +16,7 @@ const unreadable: EarlyAnswer = {
   code: '',
 };
 
-/** Node enforces this limit on headers before the route is known. */
+/** The message for headers that exceed Node's own limit. Node enforces the limit before the route is known. */
 export const headersTooLarge = 'The address and the headers together exceed 16 KiB.';
 
 const refusals: Readonly<Record<string, EarlyAnswer>> = {

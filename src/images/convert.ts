@@ -26,7 +26,7 @@ export interface ImageConverter {
   convert(request: ImageRequest, forms: readonly ImageForm[]): Promise<ImageRequest>;
 }
 
-/** No upstream accepts a larger image. */
+/** The maximum size of an image, in bytes. No upstream accepts a larger one. */
 export const imageBytesMax = 50 * 1024 * 1024;
 const fetchTimeoutMs = 30_000;
 

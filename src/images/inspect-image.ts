@@ -4,7 +4,9 @@ export interface ImageFacts {
   readonly height: number;
 }
 
-/** Enough to find a JPEG's dimensions, which may come after profiles and previews. */
+/**
+ * How many bytes to inspect. They are enough to find a JPEG's dimensions, which may come after profiles and previews.
+ */
 export const inspectedBytesMax = 1024 * 1024;
 
 /**

@@ -55,7 +55,7 @@ interface StreamedData {
 type LinkedTask = Pick<Task, 'id' | 'channel'>;
 
 const fetchTimeoutMs = 60_000;
-/** Short, because the caller is waiting. */
+/** In milliseconds. This is short because the caller is waiting. */
 const headTimeoutMs = 5_000;
 
 export function createResultForms(deps: ResultFormDeps): ResultForms {

@@ -1,6 +1,9 @@
 import { GatewayError } from '../errors/errors.ts';
 
-/** These limits keep code that walks a parsed value from blocking the event loop. */
+/**
+ * The maximum number of values. This and the other limits keep code that walks a parsed value from blocking the event
+ * loop.
+ */
 export const jsonNodesMax = 4_000;
 export const jsonKeysMax = 1_000;
 export const jsonDepthMax = 64;

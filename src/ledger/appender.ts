@@ -213,8 +213,8 @@ function isRefused({ state }: Outcome): boolean {
 }
 
 /**
- * Only failures of the connection, the server or its majority are temporary. An entry rejected for its content would
- * be rejected again.
+ * Whether a failed insert may succeed later. Only failures of the connection, the server or its majority are
+ * temporary. An entry rejected for its content would be rejected again.
  */
 function isTransient(error: unknown): boolean {
   if (isNetworkFailure(error)) return true;

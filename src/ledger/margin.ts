@@ -7,7 +7,7 @@ import { TooManyGroupsError } from '../money/usage.ts';
 import type { LedgerCollection } from './collection.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 
-/** Shorter than the socket timeout, so that the server ends the query first. */
+/** The time limit of a query. Shorter than the socket timeout, so that the server ends the query first. */
 const readMsMax = 25_000;
 /**
  * The most groups in a report, which limits memory to a few megabytes. Rows are sorted by margin, so all groups must be

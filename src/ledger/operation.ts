@@ -81,7 +81,10 @@ export type Operation =
   | RefundOperation
   | CreditOperation;
 
-/** Excludes slashes, which would make `_id` ambiguous, and colons, which would make `key` ambiguous. */
+/**
+ * Matches valid names. Excludes slashes, which would make `_id` ambiguous, and colons, which would make `key`
+ * ambiguous.
+ */
 const namePattern = /^[A-Za-z0-9._-]{1,128}$/;
 const referenceCharactersMax = 256;
 const noteCharactersMax = 600;

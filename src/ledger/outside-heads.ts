@@ -28,7 +28,7 @@ export interface OutsideHeads {
 }
 
 export const daysCompared = 31;
-/** After this many failures, no further days are read. */
+/** The number of failures after which no further days are read. */
 const failuresMax = 3;
 const lineMax = 64 * 1024;
 const seenMax = 10_000;

@@ -24,7 +24,7 @@ interface Turns {
 }
 
 export interface Turn {
-  /** Called before each append. Waits while another process is ahead in the queue. */
+  /** Waits while another process is ahead in the queue. Called before each append. */
   begin(): Promise<void>;
   /** Called after another process was first to insert an entry with the same number. */
   lost(): Promise<void>;

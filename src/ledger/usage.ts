@@ -10,7 +10,7 @@ import type { EntryDocument } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import { utcDays } from '../base/times.ts';
 
-/** Shorter than the socket timeout, so that the server ends the query first. */
+/** The time limit of a query. Shorter than the socket timeout, so that the server ends the query first. */
 const readMsMax = 25_000;
 const batchRows = 500;
 /**

@@ -90,7 +90,7 @@ export function createAccountCheck(account: string, { hash, report }: AccountChe
   return { next, head: () => last, ...open };
 }
 
-/** A manually edited entry may have fields of types that cannot be hashed. */
+/** Whether the entry has the correct hash. A manually edited entry may have fields of types that cannot be hashed. */
 function isHashed(entry: EntryDocument, hash: EntryHash): boolean {
   try {
     return entry.hash === hash(entry);

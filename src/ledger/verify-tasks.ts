@@ -110,7 +110,10 @@ export function isBeingCreated({ state }: TaskFacts, now: number): boolean {
   return typeof tryId === 'string' && isWithin(Number.parseInt(tryId, 10), now, creationMaxMs);
 }
 
-/** An invalid time is never within the limit. A future time can be, because another process's clock may be ahead. */
+/**
+ * Whether `since` is less than `limitMs` away from `now`. An invalid time never is. A future time can be, because
+ * another process's clock may be ahead.
+ */
 export function isWithin(since: unknown, now: number, limitMs: number): boolean {
   return typeof since === 'number' && since > now - limitMs && since < now + limitMs;
 }

@@ -15,7 +15,10 @@ export interface MeasureResultDeps {
   readonly storage?: Pick<ResultStorage, 'stat' | 'read'>;
 }
 
-/** Includes the wait for a thread. Each account may use two threads at a time. */
+/**
+ * The time limit of a measurement, in milliseconds, including the wait for a thread. Each account may use two threads
+ * at a time.
+ */
 const timeoutMs = 20_000;
 
 export function createMeasureResult({ probe, openLink, storage }: MeasureResultDeps): MeasureResult {

@@ -1,6 +1,9 @@
 export interface MediaSource {
   readonly bytes: number;
-  /** `end` is exclusive. Returns fewer bytes at the end of the file. Rejects if the bytes are unavailable. */
+  /**
+   * Reads up to `end`, which is exclusive. Returns fewer bytes at the end of the file. Rejects if the bytes are
+   * unavailable.
+   */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 

@@ -6,7 +6,10 @@ import { inspectSource } from '../images/inspect-image.ts';
 import { checkedClaims } from './checked-claims.ts';
 import type { MediaSource } from './media-source.ts';
 
-/** Excludes playlists and other formats that refer to more files, so that only the source is read. */
+/**
+ * The formats that can be read. Playlists and other formats that refer to more files are excluded, so that only the
+ * source is read.
+ */
 const formats = [MP4, QTFF, WEBM, MATROSKA, MP3, WAVE, OGG, FLAC, ADTS];
 const cacheBytesMax = 4 * 1024 * 1024;
 /** The longest plausible length in seconds, one day. */

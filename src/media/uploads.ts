@@ -53,7 +53,7 @@ export interface Uploads {
 }
 
 const uploadMs = 120_000;
-/** After this time, an upload has finished, successfully or not. */
+/** The time after which an upload has finished, successfully or not, in milliseconds. */
 const abandonedMs = uploadMs + 30_000;
 /** How long before the upstream deletes a file requests stop using it, because a job may start late. */
 const marginMs = 3_600_000;

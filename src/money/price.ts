@@ -128,7 +128,7 @@ export interface Count {
   readonly source: CountSource;
 }
 
-/** Assumed counts affect only holds, so they become zero in charges. */
+/** Returns the count to charge. Assumed counts affect only holds, so they become zero in charges. */
 export function chargeable({ quantity, source }: Count): Count {
   return { quantity: source === 'assumed' ? { ...quantity, numerator: 0n } : quantity, source };
 }

@@ -136,9 +136,12 @@ function clockJumped({ expected, seen }: ClockJump): Condition {
   return { kind: 'clock_jumped', subject: 'database', count: 1, text };
 }
 
-/** Summing two days of the ledger is too expensive for every check. */
+/** The interval between two checks for losses. Summing two days of the ledger is too expensive for every round. */
 const lossesEveryMs = 15 * 60_000;
-/** Reading the last entry of every account is too expensive for every check. */
+/**
+ * The interval between two checks of balances. Reading the last entry of every account is too expensive for every
+ * round.
+ */
 const balancesEveryMs = 60_000;
 const lowBalancesMax = 100;
 

@@ -114,7 +114,7 @@ interface ErrorDescription {
   readonly cause?: ErrorDescription;
 }
 
-/** Never includes `words`, because an upstream's message may repeat a caller's text. */
+/** Describes an error for the log. Never includes `words`, because an upstream's message may repeat a caller's text. */
 function describeError(error: Error, causes: number): ErrorDescription {
   const code =
     'code' in error && ['string', 'number'].includes(typeof error.code)

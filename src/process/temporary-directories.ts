@@ -21,7 +21,8 @@ const abandonedAfterMs = 24 * 3600 * 1000;
 const ownerSchema = processIdentitySchema.extend({ host: z.string() });
 
 /**
- * The directory's name contains its owner, so that `sweepTemporaryDirectories` can find it after the owner was killed.
+ * Creates a directory whose name contains its owner, so that `sweepTemporaryDirectories` can find it after the owner
+ * was killed.
  */
 export async function makeTemporaryDirectory(purpose: TemporaryPurpose, parent = tmpdir()): Promise<string> {
   const owner = { ...(await identifyProcess(process.pid)), host: hostname() };
@@ -29,7 +30,7 @@ export async function makeTemporaryDirectory(purpose: TemporaryPurpose, parent =
   return mkdtemp(join(parent, `${prefixOf(purpose)}${name}.`));
 }
 
-/** Retries, because a file that is just being created may still appear. */
+/** Removes a directory. Retries, because a file that is just being created may still appear. */
 export function removeTemporaryDirectory(directory: string): Promise<void> {
   return rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
 }

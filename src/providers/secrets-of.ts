@@ -1,6 +1,6 @@
 import type { ProviderContext } from './provider.ts';
 
-/** Shorter secrets could be ordinary words, so they are not redacted. */
+/** The minimum length of a secret. Shorter ones could be ordinary words, so they are not redacted. */
 const secretCharactersMin = 6;
 
 /** Returns the secrets in an upstream request, to be redacted from the upstream's responses. */

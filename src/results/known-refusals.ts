@@ -61,7 +61,10 @@ export function withKnownRefusals(
     return refusal;
   }
 
-  /** Storage that rejects reads may still accept files, so this does not affect what is rendered. */
+  /**
+   * Records a failed read. Storage that rejects reads may still accept files, so the failure does not affect what is
+   * rendered.
+   */
   const noteNotRead = (error: unknown): void => {
     if (error instanceof NotReadError) void noteSeldom(error);
   };

@@ -51,7 +51,7 @@ const retryFirstMs = 5 * minuteMs;
 const triesMax = 9;
 const retryTimeoutMs = 5 * minuteMs;
 const duePerStep = 200;
-/** Copies in these states have files to delete once they are due. */
+/** The states in which a copy has files to delete once it is due. */
 const deletedStates = ['stored', 'gave_up', 'removed'] as const;
 const retriesPerChannel = 50;
 /** Limits each channel to two concurrent copies, so that a slow channel does not let other channels' links expire. */
@@ -82,7 +82,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     await copies.change(copy, { dueAt });
   }
 
-  /** The record is written last. If the process dies before that, the copy is made later. */
+  /** Retries a copy. The record is written last. If the process dies before that, the copy is made later. */
   async function retry(copy: ResultCopy): Promise<boolean> {
     const { task } = copy;
     const found = await deps.tasks.find(task);

@@ -26,7 +26,7 @@ interface S3Options {
   readonly replaces?: boolean;
 }
 
-/** Files of unknown length are uploaded in parts of this size, which are buffered in memory. */
+/** The size of the parts in which files of unknown length are uploaded. Parts are buffered in memory. */
 const partBytes = 8 * 1024 * 1024;
 const partsAtOnce = 2;
 const connectTimeoutMs = 5_000;
@@ -130,7 +130,7 @@ async function readRules(client: S3Client, bucket: string): Promise<readonly Lif
   }
 }
 
-/** A rule with conditions on tags or sizes does not cover our uploads. */
+/** Whether a rule removes unfinished uploads. A rule with conditions on tags or sizes does not cover ours. */
 function endsUploads(rule: LifecycleRule, prefix: string): boolean {
   const { Status: status, Filter: filter, AbortIncompleteMultipartUpload: abort } = rule;
   const isPlain = filter === undefined || Object.keys(filter).every((name) => name === 'Prefix');
@@ -138,8 +138,8 @@ function endsUploads(rule: LifecycleRule, prefix: string): boolean {
 }
 
 /**
- * AWS has no limit. MinIO returns XMinioStorageFull or XMinioAdminBucketQuotaExceeded, Ceph and Garage return
- * QuotaExceeded, and others use status 507.
+ * Whether the error means that the storage is full. AWS has no limit. MinIO returns XMinioStorageFull or
+ * XMinioAdminBucketQuotaExceeded, Ceph and Garage return QuotaExceeded, and others use status 507.
  */
 function isFull(error: unknown): error is S3ServiceException {
   if (!(error instanceof S3ServiceException)) return false;
@@ -148,7 +148,10 @@ function isFull(error: unknown): error is S3ServiceException {
   );
 }
 
-/** If two processes write a file at the same time, the second one gets a conflict. */
+/**
+ * Whether the error means that the file exists. If two processes write a file at the same time, the second one gets a
+ * conflict.
+ */
 function isThere(error: unknown): boolean {
   if (!(error instanceof S3ServiceException)) return false;
   return error.$metadata.httpStatusCode === 412 || error.name === 'ConditionalRequestConflict';

@@ -232,7 +232,7 @@ function considerAll({ request, buyer, nameOf }: Choice, context: PlanContext) {
   return { dropped, issues, limits, inService, waitedFor, considered };
 }
 
-/** These fields matter even if no upstream receives them, because they select the end user whose caps apply. */
+/** Fields that select the end user whose caps apply. They matter even if no upstream receives them. */
 const endUserNames = new Set(['metadata.safety_identifier', 'user']);
 
 /**

@@ -32,8 +32,8 @@ export function planFallback(
 const portableMedia = /^(?:https?|data):/i;
 
 /**
- * Another vendor cannot serve a request that refers to a file id or a draft, which exist only at the vendor that stores
- * them.
+ * Whether another vendor could serve the request. Not if it refers to a file id or a draft, which exist only at the
+ * vendor that stores them.
  */
 function isMovable(request: GenerationRequest): boolean {
   if (request.kind === 'image') {

@@ -59,7 +59,10 @@ interface AccountDocument extends Omit<Account, 'id' | 'endUserCaps' | 'priceFac
   readonly deleting?: string;
 }
 
-/** Three, because a rotation is repeated if its response is lost. The receiver may then have only the oldest secret. */
+/**
+ * The maximum number of valid secrets. It is three because a rotation is repeated if its response is lost. The
+ * receiver may then have only the oldest secret.
+ */
 const webhookSecretsMax = 3;
 const deletionsAtOnce = 100;
 

@@ -43,7 +43,7 @@ interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt'
 
 export type FileUploadStore = ReturnType<typeof createFileUploadStore>;
 
-/** After this time, the uploading process is presumed dead. */
+/** The age after which the uploading process is presumed dead, in milliseconds. */
 const forgottenMs = 86_400_000;
 
 export function createFileUploadStore(db: Db, now: () => number, { seal, open }: Sealing) {

@@ -46,7 +46,7 @@ function isReply(reply: unknown): reply is Reply {
   return typeof reply === 'object' && reply !== null && 'cursor' in reply;
 }
 
-/** A read that timed out is not repeated. */
+/** Whether to repeat a failed read. A read that timed out is not repeated. */
 function isRepeatable(error: unknown): boolean {
   if (error instanceof MongoNetworkTimeoutError) return false;
   return error instanceof MongoNetworkError || error instanceof MongoServerError;

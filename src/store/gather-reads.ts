@@ -4,7 +4,7 @@ export interface Reads<Value> {
   readonly many: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
 }
 
-/** Further reads are gathered once this many are in flight. A lone caller never waits. */
+/** How many reads may be in flight before further reads are gathered. A lone caller never waits. */
 const directMax = 2;
 /** A gathered read starts as soon as another read returns, or after this many milliseconds at the latest. */
 const gatherMs = 2;

@@ -15,7 +15,7 @@ import { durable, ensureIndexes, openCollection } from './mongo.ts';
 import { lastUses } from './last-uses.ts';
 import type { LastUses } from './last-uses.ts';
 
-/** Paging loses no keys as long as at most this many share a creation time, to the millisecond. */
+/** How many keys may share a creation time, to the millisecond, without being lost between pages. */
 const sameMomentMax = 20;
 
 /** An API key. The key itself is displayed once and never stored. Times are in Unix milliseconds. */

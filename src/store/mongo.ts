@@ -20,7 +20,10 @@ export interface MongoSettings {
 
 const databaseDefault = 'mediary';
 const poolSizeDefault = 50;
-/** Longer than any of our commands runs. Keeps a half-dead server from blocking a request forever. */
+/**
+ * How long a socket may be silent. Longer than any of our commands runs. Keeps a half-dead server from blocking a
+ * request forever.
+ */
 const socketTimeoutMs = 30_000;
 /**
  * How long to wait for a server, a connection, a free connection in the pool, or the majority. Longer than a process is
@@ -35,14 +38,14 @@ const waitMs = 20_000;
  */
 export type Concerns = typeof durable | typeof primaryOnly;
 
-/** Used for everything that decisions, money or responses depend on. */
+/** The concerns for everything that decisions, money or responses depend on. */
 export const durable = {
   writeConcern: { w: 'majority', wtimeoutMS: waitMs },
   readConcern: { level: 'majority' },
   readPreference: 'primary',
 } as const;
 
-/** Used for data that an election may lose at the cost of repeated work or a gap. */
+/** The concerns for data that an election may lose at the cost of repeated work or a gap. */
 export const primaryOnly = {
   writeConcern: { w: 1 },
   readConcern: { level: 'local' },

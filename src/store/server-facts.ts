@@ -13,7 +13,7 @@ const helloSchema = z.object({
 });
 const buildInfoSchema = z.object({ version: z.string() });
 
-/** ReadConcernMajorityNotEnabled, and the error of a storage engine without majority reads. */
+/** The codes of ReadConcernMajorityNotEnabled, and of a storage engine without majority reads. */
 const noMajorityCodes: readonly unknown[] = [148, 238];
 
 export async function readServerFacts(db: Pick<Db, 'command'>): Promise<ServerFacts> {

@@ -27,9 +27,9 @@ import { actionUpdate, cancelUpdate, refusedAction } from '../../workflows/messa
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 
 /**
- * No further attempt to start a workflow begins after this time. The caller then gets a 503 and the creation is
- * abandoned. A second attempt is made even after this time, because if this process was suspended, the first one is
- * late even though Temporal responds.
+ * The time after which no further attempt to start a workflow begins. The caller then gets a 503 and the creation is
+ * abandoned. A second attempt is made even after this time, because if this process was suspended, the first attempt
+ * is late even though Temporal responds.
  */
 const startDeadlineMs = 8_000;
 const startTriesMin = 2;
@@ -236,7 +236,10 @@ function grpcCodeOf(error: unknown): number | undefined {
   return isGrpcServiceError(cause) ? cause.code : undefined;
 }
 
-/** The message must not claim that nothing happened, because a worker may still handle the request. */
+/**
+ * Returns the error for a missing response. Its message must not claim that nothing happened, because a worker may
+ * still handle the request.
+ */
 function noAnswer(detail = 'no worker responded in time'): GatewayError {
   return new GatewayError(
     'service_unavailable',

@@ -110,8 +110,8 @@ function bodiesFor({ hasKey, framing, isPipelined }: Variant): readonly HostileR
 }
 
 /**
- * Large bodies on one connection arrive one after the other, so pipelining a single body is enough to show that memory
- * holds only one.
+ * Whether to pipeline the request. Large bodies on one connection arrive one after the other, so pipelining a single
+ * body is enough to show that memory holds only one.
  */
 function isWorthPipelining(each: HostileRequest): boolean {
   return pipelinedCopies(each) > 2 || each.name === '62 MiB of one image for gpt-image';

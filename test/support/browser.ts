@@ -30,7 +30,7 @@ export const browserPath = [
 export const noBrowser =
   browserPath === undefined ? ' (skipped: no Chromium on PATH or at CHROMIUM_PATH)' : '';
 
-/** Shorter than a test's time limit, so that a failure names the step that timed out. */
+/** The time limit of a step. Shorter than a test's time limit, so that a failure names the step that timed out. */
 const waitMs = 120_000;
 
 export async function startBrowser(): Promise<TestBrowser> {

@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A real mongod also counts its own work and needs no test. */
+/** Skips a test that only the stand-in needs. A real mongod also counts its own work. */
 function onlyForTheStandIn(context: TestContext): void {
   context.skip(mongo.kind !== 'java', 'this machine has a real mongod');
 }

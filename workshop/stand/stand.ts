@@ -20,7 +20,10 @@ const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 export const cacheDir: string = rawEnvironment()['MEDIARY_CACHE_DIR'] ?? join(projectDir, '.mediary');
 const typescriptFlags = ['--import', join(projectDir, 'src/typescript.js')];
 const readyDeadlineMs = 180_000;
-/** Long enough to write a profile, which happens on exit, and for a worker to finish its activities. */
+/**
+ * The time limit for exiting. Long enough to write a profile, which happens on exit, and for a worker to finish its
+ * activities.
+ */
 const endDeadlineMs = 60_000;
 
 /** Temporal and MongoDB, on free ports and in a temporary directory, and the programs that use them. */

@@ -46,7 +46,7 @@ export interface Deviations {
   readonly check?: readonly string[];
 }
 
-/** `replica` numbers a service's containers from 0, if there are multiple. */
+/** Returns a service's address. If the service has multiple containers, `replica` is their number, counting from 0. */
 export function addressOf(service: string, replica = 0): string {
   return `127.20.${replica}.${names.indexOf(service) + 2}`;
 }

@@ -23,7 +23,7 @@ export async function temporalPrograms(cacheDir: string, version: string, report
   return folder;
 }
 
-/** Go names a program after the last segment of its package. */
+/** Builds a program. Go names it after the last segment of its package. */
 async function build(program: string, source: string, report: Report): Promise<void> {
   if (await isExecutable(program)) return;
   report(`building ${source} …`);

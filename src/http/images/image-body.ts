@@ -33,7 +33,7 @@ const references = z
   })
   .meta({ description: 'Reference images: URLs, data URLs (`data:image/<type>;base64,<data>`) or files.' });
 
-/** Any JSON value. Only its depth is checked, because a value from a JSON body is always valid JSON. */
+/** Accepts any JSON value. Only its depth is checked, because a value from a JSON body is always valid JSON. */
 const anyJson = z
   .custom<JsonValue>((value) => !isDeeperThan(value, extraDepthMax), {
     error: `may be nested at most ${extraDepthMax} levels deep`,

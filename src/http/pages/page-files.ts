@@ -96,7 +96,7 @@ const joinedFiles = {
   account: 'account/main.js',
   docs: 'docs/main.js',
 } as const;
-/** Stays a separate file because it imports packages. */
+/** The module that stays a separate file, because it imports packages. */
 const kit = 'shared/preact.js';
 
 function joined(texts: ReadonlyMap<string, string>): Map<string, string> {

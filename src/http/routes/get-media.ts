@@ -58,7 +58,7 @@ export function getMedia({ storage, links, now }: MediaDeps): Route {
   });
 }
 
-/** The same message covers a wrong signature, an expired link and a deleted file. */
+/** Returns the error for a wrong signature, an expired link or a deleted file. All three get the same message. */
 function mediaNotFound(): GatewayError {
   return new GatewayError(
     'task_not_found',

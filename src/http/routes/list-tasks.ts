@@ -216,7 +216,10 @@ async function findByCallback(
 
 const batchSize = 200;
 
-/** Also finds running tasks whose job id Temporal's search attributes do not contain yet. */
+/**
+ * Finds tasks by their job id, including running tasks for which Temporal's search attributes do not contain the id
+ * yet.
+ */
 async function findByUpstreamId(upstreamId: string, { tasks }: Pick<RouteDeps, 'tasks'>): Promise<Found> {
   const task = await tasks.findByUpstreamId(upstreamId);
   return { tasks: task === undefined ? [] : [task], hasMore: false };

@@ -28,7 +28,7 @@ const deadAfterMs = leaseMs + 30_000;
  */
 const watchedMs = 45_000;
 const readEveryMs = 5_000;
-/** If more time passes between two reads, MongoDB may have been unavailable in between. */
+/** The longest gap between two reads. After a longer gap, MongoDB may have been unavailable in between. */
 const gapMsMax = 2 * readEveryMs;
 const holdsAtOnce = 500;
 

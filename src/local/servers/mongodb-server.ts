@@ -89,12 +89,15 @@ async function commandLine(
 }
 
 /**
- * Disables the socket file. Another user's mongod may have left one in /tmp, which would prevent the start. Windows
- * has no socket files.
+ * The flag that disables the socket file. Another user's mongod may have left one in /tmp, which would prevent the
+ * start. Windows has no socket files.
  */
 const noSocketFile = process.platform === 'win32' ? [] : ['--nounixsocket'];
 
-/** These flags and the small heap halve the startup time. The result is still fast enough for a single machine. */
+/**
+ * Flags that, together with the small heap, halve the startup time. The result is still fast enough for a single
+ * machine.
+ */
 const javaFlags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];
 const heapMegabytesDefault = 512;
 

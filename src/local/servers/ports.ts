@@ -9,8 +9,8 @@ import { LocalServerError } from './local-options.ts';
 const loopback = '127.0.0.1';
 const neighboursMax = 50;
 /**
- * Below the range that systems use for outgoing connections, because an outgoing connection could take a port before
- * its server binds it.
+ * The range of ports to choose from. It lies below the range that systems use for outgoing connections, because an
+ * outgoing connection could take a port before its server binds it.
  */
 const anyPort = { from: 15_000, below: 32_000 } as const;
 const startsMax = 4;

@@ -55,7 +55,7 @@ async function removeAbandoned(dataDir: string): Promise<void> {
       await rm(directory, { recursive: true, force: true });
       return true;
     },
-    // Another user's directory must not prevent the download.
+    // Proceed with the download even if another user's directory cannot be removed.
     onFailed: () => undefined,
   });
 }

@@ -9,7 +9,10 @@ import { isExecutable } from './program-files.ts';
 
 const outputCharactersMax = 100_000;
 const reasonCharactersMax = 300;
-/** Proceed with the download even if another user's directory cannot be removed. */
+/**
+ * The time limit for commands that only print information. A busy machine needs more than 20 seconds to start Python
+ * or Java.
+ */
 const shortTimeoutMs = 60_000;
 const connectTimeoutMs = 4_000;
 const heartbeatMs = 5_000;

@@ -50,7 +50,8 @@ async function checked(path: string, options: LocalOptions): Promise<Attempt<str
 }
 
 /**
- * Runs in a child process, so that a hanging download can be stopped and the SDK's runtime stays out of this process.
+ * A program that downloads the CLI in a child process, so that a hanging download can be stopped and the SDK's runtime
+ * stays out of this process.
  */
 const downloadScript = `
 const [, testing, downloadDir] = process.argv;

@@ -85,7 +85,7 @@ function wordOf(value) {
 }
 
 /**
- * Long requests are truncated and therefore cannot be parsed.
+ * Returns the fields of a request. Long requests are truncated and therefore cannot be parsed.
  * @param {string} what @returns {Record<string, unknown>}
  */
 function fieldsOf(what) {

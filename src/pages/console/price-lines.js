@@ -59,7 +59,7 @@ function limitsOf({ when, beyond }) {
   return `${beyond === 0 ? '' : `, after the first ${beyond}`}${conditionOf(when)}`;
 }
 
-/** Used in price descriptions after “with” and “without”. */
+/** Used in price descriptions after “with” and “without”. @type {Record<string, string>} */
 const flags = {
   video_input: 'a video',
   audio_input: 'an audio',

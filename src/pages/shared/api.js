@@ -109,7 +109,7 @@ export function createApi({ client, token, onExpired }) {
 }
 
 /**
- * If the connection breaks before the end of the body, that counts as no response.
+ * Sends a request. If the connection breaks before the end of the body, that counts as no response.
  *
  * @param {string} path
  * @param {RequestInit} request

@@ -47,7 +47,7 @@ export function Dialog({ title, onClose, closeWord = 'Close', isFirm = false, ch
   </dialog>`;
 }
 
-/** Keeps Enter in a field from submitting the form. Only the form's button submits it. */
+/** Keeps Enter in a field from submitting the form. Only the form's button submits it. @param {SubmitEvent} event */
 export function hold(event) {
   event.preventDefault();
 }

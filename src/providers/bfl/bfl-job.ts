@@ -62,7 +62,7 @@ export async function bflJobStatus(
 
 const creditsSchema = z.object({ credits: z.unknown() });
 
-/** Source: clients of `GET /v1/credits`, 2026-11. */
+/** Returns the account's balance. Source: clients of `GET /v1/credits`, 2026-11. */
 export async function bflBalance(context: ProviderContext): Promise<VendorBalance> {
   const { request, baseUrl, signal } = context;
   const answer = await request({

@@ -78,7 +78,10 @@ function rowsOf(name: string, kinds: readonly Kind[], generation: Generation): R
   ]);
 }
 
-/** An input image determines the output's shape. Only models before 2.7 accept pixel sizes. */
+/**
+ * Returns how a request specifies the output's shape. An input image determines the shape. Only models before 2.7
+ * accept pixel sizes.
+ */
 function shapeOf(kind: Kind, { mediaList }: Generation): WanModel['shape'] {
   if (kind === 'i2v' || kind === 'kf2v') return 'resolution';
   return mediaList ? 'resolution_and_ratio' : 'size';

@@ -40,7 +40,7 @@ function appOf(endpoint: string): string {
   return parts.slice(0, namespaces.has(parts[0] ?? '') ? 3 : 2).join('/');
 }
 
-/** The URL without a suffix serves the result. */
+/** Returns the URL of a request. The URL without a suffix serves the result. */
 export function requestUrl(operation: Operation, baseUrl: string, what: '' | '/status' | '/cancel'): string {
   const { id, app = '' } = operation;
   return `${baseUrl}/${app}/requests/${id}${what}`;
@@ -52,7 +52,10 @@ export function requestUrl(operation: Operation, baseUrl: string, what: '' | '/s
  */
 const queues = ['https://queue.fal.run', 'https://queue.falrun.com'];
 
-/** The vendor uses a separate host for each purpose. Any other host serves everything itself. */
+/**
+ * Whether the base URL is fal's own. fal uses a separate host for each purpose, whereas any other host serves
+ * everything itself.
+ */
 function isFal(baseUrl: string): boolean {
   return /\.(?:fal\.run|falrun\.com)$/.test(new URL(baseUrl).hostname);
 }

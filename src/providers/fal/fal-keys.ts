@@ -24,7 +24,10 @@ interface Fetched {
 /** The vendor's limit for caching keys. */
 const keptMaxMs = 24 * 3600 * 1000;
 const fetchedAgainMs = 60_000;
-/** Most channels use the vendor's URL. Only channels on other hosts add entries. */
+/**
+ * The maximum number of hosts whose keys are cached. Most channels use the vendor's URL. Only channels on other hosts
+ * add entries.
+ */
 const addressesMax = 20;
 
 export function createFalKeys(): FalKeys {

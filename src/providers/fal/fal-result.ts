@@ -54,7 +54,7 @@ export function falSuccess(
   });
 }
 
-/** A rejected request may be billed if a runner worked on it first. */
+/** Returns the failure of a request. A rejected request may be billed if a runner worked on it first. */
 export function falFailure(
   answer: Pick<HttpResponse, 'json' | 'headers' | 'status'>,
   refusal: Refusal,

@@ -1,8 +1,8 @@
 import type { FailureRow, FailureTable } from '../shared/failure-table.ts';
 
 /**
- * A vendor's code arrives in one of two ways. Some relays pass it on as their own, and others put the vendor's entire
- * response into their message.
+ * Returns the rows for a vendor's code, which arrives in one of two ways. Some relays pass it on as their own, and
+ * others put the vendor's entire response into their message.
  */
 function vendorCode(pattern: RegExp, row: Omit<FailureRow, 'code' | 'words'>): FailureTable {
   return [

@@ -129,10 +129,13 @@ export async function omniStatus(operation: Operation, context: ProviderContext)
   return status;
 }
 
-/** Large, because responses repeat the input, which may contain images. */
+/** In bytes. This is large because responses repeat the input, which may contain images. */
 const interactionBytesMax = 64 * 1024 * 1024;
 
-/** The vendor reports an unknown id with status 400. Other 400s have proved temporary and count as ambiguous. */
+/**
+ * Whether the vendor reports the interaction as unknown, for which it uses status 400. Other 400s have proved
+ * temporary and count as ambiguous.
+ */
 function isUnknownInteraction({ status, words }: UpstreamError): boolean {
   return status === 400 && /invalid interaction/i.test(words);
 }
@@ -203,7 +206,7 @@ export async function cancelOmni(
 }
 
 /**
- * The vendor rejects such a cancellation with status 400. It also uses 400 for an invalid key, which is handled
+ * Whether the vendor refused to cancel the interaction. A 400 can also mean an invalid key, which is handled
  * elsewhere.
  */
 function isRefusedCancel({ gone, status, words }: UpstreamError): boolean {

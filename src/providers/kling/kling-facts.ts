@@ -5,7 +5,10 @@ type Cases = NonNullable<VideoFacts['cases']>;
 
 const elements = { type: 'list', read: true } as const;
 
-/** Frames or an edited video determine the shape. An edit is as long as its video. */
+/**
+ * The facts that follow from the input. Frames or an edited video determine the shape. An edit is as long as its
+ * video.
+ */
 const sent: Cases = [
   { when: { brings: ['first_frame'] }, facts: { fields: { ratio: false } } },
   {

@@ -69,7 +69,7 @@ function readRefusal(json: unknown): Refusal | undefined {
     : { code: said.status_code, message: said.status_msg ?? '' };
 }
 
-/** A rejected query may mean that the upstream no longer knows the job. */
+/** Returns the error for a failed query. A rejected query may mean that the upstream no longer knows the job. */
 export function jobError({ answer, refusal }: Exchanged): UpstreamError {
   const { code: said, message } = refusal ?? { code: '', message: '' };
   const isUnknown = said === '2013' && /task[_ ]?id|not (?:exist|found)/i.test(message);

@@ -48,7 +48,10 @@ export function checkH3Image({ size, extra }: ImageRequest): RequestIssue | unde
     : undefined;
 }
 
-/** Assumed from the vendor's other images, because the lifetime of these links is undocumented. */
+/**
+ * How long links stay valid. Assumed from the vendor's other images, because the lifetime of these links is
+ * undocumented.
+ */
 const linkLifetimeSeconds = 24 * 3600;
 
 export async function generateH3Image(

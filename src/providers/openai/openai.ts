@@ -152,7 +152,10 @@ export const openai: Provider = {
   bill: openaiBill,
 };
 
-/** A request with an image is an edit on either route, because generation accepts no images. */
+/**
+ * Whether the request is an edit. A request with an image is an edit on either route, because generation accepts no
+ * images.
+ */
 function isEdit(request: ImageRequest): boolean {
   return request.images.length > 0;
 }

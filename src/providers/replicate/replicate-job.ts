@@ -136,7 +136,7 @@ function pathOf({ id }: Operation): string {
 
 /**
  * Returns the failure of a prediction that succeeded without output. Outputs are deleted an hour after the prediction
- * ends. If the output is missing before that, it failed moderation.
+ * ends. An output that is missing before that failed moderation.
  */
 function withoutOutput({ output, data_removed: isRemoved }: Prediction): OperationStatus | undefined {
   if (output !== null && output !== undefined) return undefined;

@@ -6,7 +6,7 @@ import type { RunwayModel, Shapes } from './runway-models.ts';
 import { secondsUnsaid, shapesOf, usualFirst } from './runway-shape.ts';
 import type { RunwayInputs } from './runway-shape.ts';
 
-/** Accepts HTTPS with a domain name, data URLs, and uploads to the vendor. */
+/** The addresses that Runway accepts: HTTPS with a domain name, data URLs, and uploads to the vendor. */
 export const runwayAddresses = { schemes: ['https', 'data', 'runway'], characters: 2048 };
 
 const { schemes, characters } = runwayAddresses;

@@ -126,7 +126,7 @@ const omni: RunwayModel = {
   shapes: wide720,
 };
 
-/** Taken from the SDK. Models that are missing from the SDK have their own `origin`. */
+/** The models' capabilities, taken from the SDK. Models that are missing from the SDK have their own `origin`. */
 export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel, origin?: FactsOrigin])[] = [
   [/^gen4\.5$/, { ...gen4, wordless: [], shapes: wide720, imageShapes: gen4Shapes }],
   [/^gen4_turbo$/, { ...gen4, needs: 'image' }],

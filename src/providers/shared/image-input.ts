@@ -63,5 +63,5 @@ function fileExtension(mediaType: string): string {
   return /^image\/([a-z0-9]+)/.exec(mediaType)?.[1]?.replace('jpeg', 'jpg') ?? 'bin';
 }
 
-/** Large enough for a few base64 images of 20 MB each. */
+/** The maximum size of a response, in bytes. Large enough for a few base64 images of 20 MB each. */
 export const imageAnswerBytesMax = 96 * 1024 * 1024;

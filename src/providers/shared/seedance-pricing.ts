@@ -47,7 +47,7 @@ export function seedanceShapes({ pixels, resolutions }: SeedanceFamily): VideoFa
 }
 
 /**
- * Assumed if neither the request nor the model's entry specifies a resolution. This is the default of the most
+ * The resolution to assume if neither the request nor the model's entry specifies one. This is the default of the most
  * expensive family.
  */
 const unspecifiedResolution = '1080p';

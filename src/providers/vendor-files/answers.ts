@@ -54,7 +54,7 @@ const factsSchema = z
   .partial()
   .catch({});
 
-/** Limited, because the vendor file's patterns are matched against codes. */
+/** The maximum length of a code. Codes are limited because the vendor file's patterns are matched against them. */
 export const codeCharactersMax = 200;
 
 const code = z
