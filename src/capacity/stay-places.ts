@@ -9,8 +9,8 @@ export interface Stayer {
 
 /**
  * Limits how many activity attempts per task queue may wait inside this process, because each occupies one of the
- * worker's slots. An attempt that finds no room ends, and a timer on the Temporal server starts the next one. If there
- * is no room left, the account with the most waiting attempts loses one to an account with fewer.
+ * worker's slots. An attempt that finds no room ends, and a timer on the Temporal server starts the next one. If every
+ * place is taken, the account with the most waiting attempts loses one to an account with fewer.
  */
 export interface StayPlaces {
   enter(stayer: Stayer, task: string): StayPlace | undefined;

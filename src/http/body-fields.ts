@@ -23,7 +23,7 @@ export const prompt = z
   .refine((text) => text.trim() !== '', 'must not be empty')
   .meta({ pattern: '\\S', maxLength: promptCharactersMax });
 
-/** Counts code points, whereas `length` counts UTF-16 code units, two of which some characters need. */
+/** Counts code points. `length` counts UTF-16 code units, and some characters need two of them. */
 function isLongerThan(text: string, charactersMax: number): boolean {
   if (text.length <= charactersMax) return false;
   return text.length > 2 * charactersMax || Array.from(text).length > charactersMax;

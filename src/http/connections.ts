@@ -26,9 +26,9 @@ export interface ConnectionLimits {
 const strangersShare = 0.25;
 
 /**
- * Limits connections. A new connection counts as a stranger's, under its IP address, and is always accepted. If there
- * is no room, the address with the most connections loses one, preferably an unused or idle one. `recognise` moves a
- * connection to the share reserved for known callers.
+ * Limits connections. A new connection counts as a stranger's, under its IP address, and is always accepted. If the
+ * limit is exceeded, the address with the most connections loses one, preferably an unused or idle one. `recognise`
+ * moves a connection to the share reserved for known callers.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): Connections {
   const strangersMax = Math.max(1, Math.floor(limits.connectionsMax * strangersShare));

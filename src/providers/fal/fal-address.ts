@@ -53,8 +53,8 @@ export function requestUrl(operation: Operation, baseUrl: string, what: '' | '/s
 const queues = ['https://queue.fal.run', 'https://queue.falrun.com'];
 
 /**
- * Whether the base URL is fal's own. fal uses a separate host for each purpose, whereas any other host serves
- * everything itself.
+ * Whether the base URL is fal's own. fal uses a separate host for each purpose. Any other host serves everything
+ * itself.
  */
 function isFal(baseUrl: string): boolean {
   return /\.(?:fal\.run|falrun\.com)$/.test(new URL(baseUrl).hostname);

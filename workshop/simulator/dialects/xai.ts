@@ -54,7 +54,7 @@ export const xai = dialect<Detail>({
   name: 'xai',
   prefix: '/xai/v1',
   expiresAfterMs: 86_400_000,
-  // A missing key gets a 401, whereas a wrong key counts as an invalid argument.
+  // A missing key gets a 401, but a wrong key counts as an invalid argument.
   keyOf(request) {
     const key = bearerToken(request);
     if (key === undefined) throw refuse(401, permission, 'No API key was provided.');
