@@ -135,8 +135,8 @@ export function queueOf({ channel, credential }: RouteCandidate): string {
 }
 
 /**
- * Returns the candidate of a queue. Splitting at the slash is safe, because neither id can contain one
- * (src/config/gateway-file.ts).
+ * Returns the candidate of a queue. Splitting at the slash is safe, because neither the channel id nor the
+ * credential's name can contain one (src/config/gateway-file.ts).
  */
 function candidateOf(queue: string): RouteCandidate {
   const [channel = '', credential = ''] = queue.split('/');

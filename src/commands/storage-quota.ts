@@ -17,7 +17,8 @@ export interface StorageQuota {
   /** Counts stored bytes that will be deleted at `expiresAt` (in Unix milliseconds). */
   note(account: string, bytes: number, expiresAt: number): void;
   /**
-   * Writes the counts to the database for the other processes. Called every five seconds after `start`. Never rejects.
+   * Writes the counts to the database, where other processes read them. Called every five seconds after `start`. Never
+   * rejects.
    */
   flush(): Promise<void>;
   start(): void;

@@ -13,8 +13,7 @@ export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault)
   const budget = { left: heldBytesMax, leftForTurns: heldBytesMax / 3, holders: new Set<ConnectionTurns>() };
   const slice = new TimeSlice();
   server.on('connection', (socket: Socket) => {
-    // Node accepts one connection per turn. If the slice were not put off, each new connection would delay the pending
-    // ones by a slice.
+    // Node accepts one connection per turn. Otherwise, each new connection would delay the pending ones by a slice.
     slice.putOff();
     if (!socket.destroyed) turns.set(socket, new ConnectionTurns(socket, budget, slice));
   });

@@ -410,7 +410,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
       ['', 'Tasks', '/v1/videos/generations?limit=24&include=prompts'],
       ['playground', 'Playground', '/v1/models'],
       ['key', 'Key', '/v1/key'],
-      // Whether a callback is owed is known only once the task has finished.
+      // Whether a callback will be sent is known only once the task has finished.
       [
         `tasks/video/${id}`,
         'Task',

@@ -126,7 +126,7 @@ export function arkStatus(job: ArkJob): OperationStatus | undefined {
     case 'cancelled':
       return cancelledJob({ traceId });
     default:
-      // Unknown states count as running. Our own deadline ends a job that stays in one.
+      // Unknown states count as running. If a job stays in an unknown state, our own deadline ends it.
       return { state: 'pending', phase: 'running', traceId };
   }
 }
