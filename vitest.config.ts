@@ -3,7 +3,10 @@ import { defineConfig } from 'vitest/config';
 import { assignTestFiles, onlyNodeParts } from './test/support/projects.ts';
 import { MixedOrder } from './test/support/mixed-order.ts';
 
-/** Run only on request: these files write the histories that test/workflows/replay.test.ts reads, and docs/images. */
+/**
+ * Run only on request, because these files write docs/images and the histories that test/workflows/replay.test.ts
+ * reads.
+ */
 const recording = [
   ...(process.env['RECORD_HISTORIES'] === undefined ? [] : ['test/workflows/record-histories.ts']),
   ...(process.env['SCREENSHOTS'] === undefined ? [] : ['test/pages/record-pictures.ts']),
@@ -24,8 +27,8 @@ const { pure, servers } = process.env['NODE_PARTS'] === undefined ? all : onlyNo
 export default defineConfig({
   test: {
     pool: 'forks',
-    // A test with servers mostly waits for renders, timeouts and retries, and uses a fifth of a core, so six at once leave
-    // two cores half idle (test/support/mixed-order.ts). Each worker uses up to 600 MB.
+    // A test with servers mostly waits for renders, timeouts and retries, and uses a fifth of a core. Six concurrent
+    // tests therefore leave two cores half idle (test/support/mixed-order.ts). Each worker uses up to 600 MB.
     maxWorkers: 10,
     // Test files in the same process share loaded modules, because loading takes longer than many files run.
     isolate: false,
@@ -33,8 +36,9 @@ export default defineConfig({
     // module once and caches it below node_modules.
     experimental: runsTypeScript ? { viteModuleRunner: false } : { fsModuleCache: true },
     sequence: { sequencer: MixedOrder },
-    // These limits exist only so that a hung test fails. They are far above the longest legitimate waits on a busy machine:
-    // if the server loses an activity on its way to a worker, that wait alone takes 80 s (heartbeat timeout and retry).
+    // These limits exist only so that a hung test fails. They are far above the longest legitimate waits on a busy
+    // machine. If the server loses an activity on its way to a worker, that wait alone takes 80 s (heartbeat timeout
+    // and retry).
     testTimeout: 480_000,
     hookTimeout: 480_000,
     expect: { poll: { timeout: 180_000 } },

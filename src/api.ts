@@ -60,7 +60,7 @@ export interface RunningApi {
 }
 
 /**
- * Runs the HTTP API on HOST and PORT. With `isPrepared`, startup spends a second of CPU time on work that would
+ * Runs the HTTP API on HOST and PORT. If `isPrepared` is set, startup spends a second of CPU time on work that would
  * otherwise block the event loop during the first request.
  */
 export async function startApi(core: Core, { isPrepared = false } = {}): Promise<RunningApi> {

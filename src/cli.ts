@@ -15,8 +15,8 @@ import type { OperatorAct } from './commands/audit-log.ts';
 import { endSignalled, parentEnded, readerLeft } from './observability/process-ends.ts';
 
 /**
- * `npx gateway <verb>` runs a gateway process or an operator's command, and loads only the modules that it needs.
- * Without a verb, `src/gateway.js` prints the help and does not load this file.
+ * `npx gateway <verb>` runs a gateway process or an operator's command, and loads only the modules that it needs. If
+ * there is no verb, `src/gateway.js` prints the help and does not load this file.
  */
 
 const parent = process.ppid;
@@ -38,7 +38,7 @@ interface Watch {
 interface Service {
   readonly name: string;
   readonly listensOn: readonly ('PORT' | 'METRICS_PORT')[];
-  /** Must not begin any work before it resolves, because the process may be stopped at any moment until then. */
+  /** Must not start any work before it resolves, because the process may be stopped at any moment until then. */
   readonly start: (core: Core) => Promise<Running>;
   /** Called before the process starts its work. The watch is closed after that work has stopped. */
   readonly watch: (core: Core) => Promise<Watch | undefined>;
@@ -82,7 +82,7 @@ async function serve({ name, listensOn, start, watch, signalled }: Service): Pro
 }
 
 /**
- * Serves metrics until the process exits, so that they cover the shutdown too. `more` is the address of any further
+ * Serves metrics until the process exits, so that they cover the shutdown as well. `more` is the URL of additional
  * metrics that this process serves.
  */
 async function serveMetrics({ environment, metrics }: Core, more?: string): Promise<Watch | undefined> {
@@ -255,7 +255,7 @@ const context: CliContext = {
 };
 
 async function main(): Promise<void> {
-  // If the reader closes the pipe, as `| head` does, finish the command's work and discard the rest of its output.
+  // If the reader closes the pipe, as `| head` does, finish the command's work and discard the rest of the output.
   void readerLeft([process.stdout, process.stderr]);
   const program = createProgram({ api: serveApi, worker: serveWorker });
   await addOperatorCommands(program, context, process.argv.slice(2));

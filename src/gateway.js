@@ -2,8 +2,8 @@
 import { createProgram, verbs } from './cli/program.js';
 
 /**
- * `npx gateway`. Plain JavaScript, so that `--help` is fast: loading TypeScript takes longer than printing the help,
- * and only a command line that names a verb needs it.
+ * The `npx gateway` command. Plain JavaScript keeps `--help` fast: loading TypeScript takes longer than printing the
+ * help, and only a command line with a verb needs it.
  */
 if (process.argv.some((word) => verbs.has(word))) {
   await import('./typescript.js');

@@ -3,7 +3,7 @@ import { parentEnded, readerLeft } from './observability/process-ends.ts';
 
 /** Imports the rest late, because loading it takes a second and the first line must appear before that. */
 export async function startLocalMode(demo: boolean): Promise<void> {
-  // Keep the files of this process and its servers private, because they contain secrets and callers' prompts.
+  // Keeps the files of this process and its servers private, because they contain secrets and callers' prompts.
   process.umask(0o077);
   const launch = {
     parentEnded: parentEnded(process.ppid),

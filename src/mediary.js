@@ -2,7 +2,10 @@
 import { Command } from 'commander';
 import { readVersion } from './cli/program.js';
 
-/** `npx mediary`, `npm start` and `npm run demo`. Plain JavaScript for the same reason as `src/gateway.js`. */
+/**
+ * The entry point of `npx mediary`, `npm start` and `npm run demo`. Plain JavaScript for the same reason as
+ * `src/gateway.js`.
+ */
 
 /** @param {boolean} demo */
 async function start(demo) {

@@ -43,13 +43,13 @@ export interface RunningWorker {
   readonly ended: Promise<void>;
 }
 
-/** A cached workflow saves a replay, but costs about a megabyte. */
+/** A cached workflow saves a replay but costs about a megabyte. */
 const cachedWorkflowsMax = 500;
 const channelActivitiesMax = 1000;
 const callbackActivitiesMax = 500;
 /**
- * Raises the time limit for one call into workflow code, with an option that is missing from the SDK's types. The
- * default of 5 s would abort the start of a worker that is suspended for that long.
+ * Raises the time limit for one call into workflow code, using an option that is missing from the SDK's types. The
+ * default of 5 s would abort the startup of a worker that is suspended for that long.
  */
 const workflowCallOptions = { isolateExecutionTimeout: '30s' };
 /**
@@ -59,7 +59,9 @@ const workflowCallOptions = { isolateExecutionTimeout: '30s' };
 const pollActivitiesMax = 3000;
 const stayingPollsMax = (queue: string): number => (isPollsQueue(queue) ? 2500 : 500);
 
-/** Serves every queue: `tasks`, two queues per channel (submissions, and what follows them), and `callbacks`. */
+/**
+ * Serves every queue: `tasks`, `callbacks`, and two queues per channel (for submissions, and for what follows them).
+ */
 export async function startWorker(core: Core): Promise<RunningWorker> {
   const [workflowBundle, connection] = await Promise.all([bundleWorkflows(), connectWorker(core.temporal)]);
   await requireSearchAttributes({ connection, namespace: core.temporal.namespace });
@@ -91,7 +93,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
     ensureReconcilerSchedule(core.client, prefix),
   ]);
   const reports = openReports(core, workers);
-  // A reload may add channels. Queues of removed channels are served until the process exits.
+  // A reload may add channels. The queues of removed channels are served until the process exits.
   core.runningConfig.onChange(async () => {
     await createChannelWorkers();
     runCreated();
@@ -113,7 +115,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
       const runsEnded = endRuns(workers, runs, (err) =>
         core.log.error({ err }, 'a worker did not shut down cleanly'),
       );
-      // Close the waiting polls only after the workers have stopped asking for activities. Otherwise the next attempts
+      // Close the waiting polls only after the workers have stopped asking for activities. Otherwise, the next attempts
       // could reach this worker and be lost.
       stays.close();
       await Promise.all([runsEnded, left, verified]);
@@ -178,7 +180,8 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     activityTaskPollerBehavior: taskPollers,
     // Send a submission's heartbeats soon, because they contain its results. Waiting activities send few heartbeats.
     maxHeartbeatThrottleInterval: '5s',
-    // The default, a hash of the code, adds 85 bytes to every workflow task. No deployment uses it as a version.
+    // The default, which is a hash of the code, adds 85 bytes to every workflow task. No deployment uses it as a
+    // version.
     buildId: 'mediary',
     ...workflowCallOptions,
     interceptors: {

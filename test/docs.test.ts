@@ -62,7 +62,7 @@ describe('docs/errors.md', () => {
     const statuses = (retryable: boolean) =>
       Object.values(errorTable).flatMap((row) => (row.retryable === retryable ? [String(row.status)] : []));
     expect(sorted(sentence.match(/\d+/g) ?? [])).toEqual(sorted(statuses(true)));
-    // Some statuses can be retried only with certain codes. Those responses carry the header.
+    // Responses with some statuses can be retried only with certain codes. Those responses carry the header.
     const open = [...new Set(statuses(false).filter((status) => statuses(true).includes(status)))];
     expect(open).toEqual(['409']);
     expect(sentence).toMatch(/and after a 409 that carries `retry-after`\.$/);
@@ -148,7 +148,7 @@ describe('docs/operating.md', () => {
   });
 });
 
-/** The samples in docs/operating.md are run by test/cli/samples.test.ts. */
+/** test/cli/samples.test.ts runs the samples in docs/operating.md. */
 describe('the lines of consoles in the documentation', () => {
   const pages = readdirSync(new URL('../docs', import.meta.url)).filter((name) => name.endsWith('.md'));
   const lines = ['README.md', ...pages.map((name) => `docs/${name}`)].flatMap((page) =>

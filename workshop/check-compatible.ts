@@ -7,8 +7,8 @@ import { readChanges } from './changelog.ts';
 
 /**
  * `npm run check:compatible [-- BASE]`: fails if docs/openapi.json breaks clients of the document at commit BASE,
- * unless a file of kind `breaking` in changes/ announces the change. BASE defaults to the last release. oasdiff decides
- * what breaks a client. It is found on PATH, or Go builds the version below.
+ * unless a file of kind `breaking` in changes/ announces the change. BASE defaults to the last release. oasdiff, from
+ * PATH or built with Go in the version below, decides what breaks a client.
  */
 
 const oasdiff = 'github.com/oasdiff/oasdiff@v1.38.0';

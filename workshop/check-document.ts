@@ -8,13 +8,13 @@ import { documentText } from './document.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'mediary-document-'));
 
-/** OpenAPI 3.1 allows scopes for an API key, but this rule only knows OAuth scopes. */
+/** OpenAPI 3.1 allows scopes for an API key, but this rule knows only OAuth scopes. */
 const spectralRules = 'extends: ["spectral:oas"]\nrules: { oas3-operation-security-defined: off }\n';
 
 try {
   writeFileSync(join(directory, 'openapi.json'), documentText());
   writeFileSync(join(directory, '.spectral.yaml'), spectralRules);
-  // A task id begins with `task_`, so `/v1/videos/{task_id}/content` cannot be `/v1/videos/generations/{task_id}`.
+  // A task id starts with `task_`, so `/v1/videos/{task_id}/content` cannot be `/v1/videos/generations/{task_id}`.
   const known = '--skip-rule=no-ambiguous-paths';
   npx('@redocly/cli@2.77.0', ['redocly', 'lint', 'openapi.json', '--max-problems=100', known]);
   npx('@stoplight/spectral-cli@6.16.3', ['spectral', 'lint', 'openapi.json', '--fail-severity=hint']);

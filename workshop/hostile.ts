@@ -52,7 +52,7 @@ const victimProgram = new URL('hostile/victim.ts', import.meta.url);
 const keysOfAttacker = 2;
 const aliveWithinMs = 60_000;
 const calmMs = 200;
-/** Gives each attacker its own address, because limits apply per address. Linux needs no configuration for this. */
+/** Gives each attacker its own IP address, because limits apply per address. Linux needs no configuration for this. */
 const addressOf = (host: string) => (process.platform === 'linux' ? { localAddress: `127.0.${host}` } : {});
 
 const victimAddress = addressOf('0.2');

@@ -81,7 +81,7 @@ function runTests(files: readonly string[]): { readonly verdict: Verdict; readon
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
   const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
-  // A mutant may make tests wait forever, and one failure is enough.
+  // A mutant may make tests wait forever, and a single failure is enough.
   const impatient = ['--bail=1', '--testTimeout=180000', '--expect.poll.timeout=60000'];
   const { status, signal, stdout, stderr } = spawnSync(
     join(copy, 'node_modules/.bin/vitest'),

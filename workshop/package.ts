@@ -23,7 +23,7 @@ const copied = [
   'LICENSE',
   'gateway.example.yaml',
 ];
-/** `npx mediary` needs these packages to download servers. The container image does without them. */
+/** `npx mediary` needs these packages to download servers. The container image does not. */
 const forServers = ['@temporalio/testing', 'mongodb-memory-server-core'];
 
 const manifestSchema = z.looseObject({
@@ -105,7 +105,7 @@ function manifest() {
   };
 }
 
-/** Returns the manifest field that npm compares with the provenance. Only set in a release. */
+/** Returns the manifest field that npm compares with the provenance. Set only in a release. */
 function repositoryFields() {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = rawEnvironment();
   if (server === undefined || name === undefined) return {};

@@ -57,7 +57,7 @@ async function runSeed(): Promise<number> {
 }
 
 /**
- * Acts as operator throughout the run. A task that needs an operator keeps its slot, so a long run would otherwise
+ * Acts as an operator throughout the run. A task that needs an operator keeps its slot, so a long run would otherwise
  * stall.
  */
 async function attend(operators: Operators, ended: AbortSignal): Promise<void> {

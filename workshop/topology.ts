@@ -55,7 +55,7 @@ try {
 }
 notHad(stand).forEach((what) => print(`not had ${what}`));
 
-/** Runs a step. Rethrows its error, because no later step can run without the step's services. */
+/** Runs a step. Rethrows its error, because later steps cannot run without the services that the step starts. */
 async function step(name: string, work: () => Promise<string | void>): Promise<void> {
   const startedAt = Date.now();
   const row = (word: string, result: string): void => {

@@ -68,7 +68,7 @@ try {
   for (const name of Object.keys(adapters)) if (!read.has(name)) mismatches.push(`${name}: no job was read`);
   const { compared = pinned, differences = [] } = newest?.compare() ?? {};
   const found = [...mismatches, ...differences];
-  // With `--newest`, the scheduled workflow reads the list from stdout.
+  // The scheduled workflow, which passes `--newest`, reads the list from stdout.
   for (const difference of found) (isNewest ? process.stdout : process.stderr).write(`- ${difference}\n`);
   const summary = `${compared.join(', ')}: ${jobs.length} jobs, ${found.length} mismatches\n`;
   (isNewest ? process.stderr : process.stdout).write(summary);
@@ -96,7 +96,7 @@ async function walk({ url }: Simulator): Promise<{ mismatches: string[]; jobs: J
   return { mismatches, jobs };
 }
 
-/** Checks that PyJWT accepts a receipt and refuses an altered one. Returns the problems. */
+/** Checks that PyJWT accepts a receipt and rejects an altered one. Returns the problems. */
 function checkReceipt(): string[] {
   const keys = createReceiptKeys(randomBytes(32));
   const payload = { task: 'task_1', charge: '0.762300', steps: [{ b: 1.5, a: 'é' }, null] };

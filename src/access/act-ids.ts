@@ -4,7 +4,7 @@ import { sameText } from './tokens.ts';
 interface Act {
   readonly task: string;
   readonly action: string;
-  /** The operator's name as given in the update. Anyone can give any name, so trust it only if the id is valid. */
+  /** The operator named in the update. Anyone can claim any name, so trust it only if the id is valid. */
   readonly by: string;
 }
 

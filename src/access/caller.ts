@@ -4,9 +4,9 @@ import type { PriceFactors } from '../money/price-factors.ts';
 
 export interface KeyHolder extends Caller {
   readonly scopes: readonly KeyScope[];
-  /** The CIDRs from which the key may be used. Undefined allows any address. */
+  /** The CIDRs from which the key may be used. If undefined, the key works from any IP address. */
   readonly addresses?: readonly string[];
-  /** The operations that the key may call. Undefined allows every operation covered by its scopes. */
+  /** The operations that the key may call. If undefined, its scopes alone decide. */
   readonly routes?: readonly string[];
 }
 

@@ -3,14 +3,13 @@ import { createRounds } from '../process/rounds.ts';
 import type { LastUses } from '../store/last-uses.ts';
 
 /**
- * Records in memory when keys and tokens were last used. Writes the times once a minute, so that no request has to wait
- * for a write.
+ * Tracks when keys and tokens were last used, and writes those times once a minute, so no request waits for the write.
  */
 export interface LastUsed {
   note(id: string): void;
   /**
-   * Writes the recorded times. Called every minute between `start` and `stop`. Never rejects, because the next flush
-   * includes the times that could not be written.
+   * Writes the recorded times. Called every minute between `start` and `stop`. Never rejects: times that could not be
+   * written are included in the next flush.
    */
   flush(): Promise<void>;
   start(): void;
@@ -18,7 +17,7 @@ export interface LastUsed {
 }
 
 export interface LastUsedDeps {
-  /** Stores each id's time, in Unix milliseconds. Must not replace a later time. */
+  /** Stores the last-use time of each id, in Unix milliseconds. Must never replace a later time. */
   readonly write: (uses: LastUses) => Promise<void>;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;

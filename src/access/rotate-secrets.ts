@@ -17,9 +17,9 @@ export interface RotationOptions {
 const progressDocuments = 10_000;
 
 /**
- * Reseals every document that is not sealed with the first key. Then counts the values that remain under other keys
- * because their key is missing, they are damaged, or another process sealed them in the meantime. Safe to interrupt and
- * repeat. Runs may overlap.
+ * Reseals every document that is not sealed with the first key. Then counts the values that are still sealed with
+ * other keys, because that key is missing, the value is damaged, or another process has just sealed it. Safe to
+ * interrupt and repeat. Runs may overlap.
  */
 export async function rotateSecrets(options: RotationOptions): Promise<RotationReport> {
   const { places, sealer, onProgress } = options;

@@ -36,7 +36,7 @@ export async function openSecrets(keys: readonly Uint8Array[], stored: RootKeySt
   const at = { purpose: 'root-key', id: stored.id } as const;
   let sealed = await stored.find();
   while (sealed === undefined) {
-    // If multiple processes start at once, all of them use the root that was stored first.
+    // If multiple processes start at once, they all use the root that was stored first.
     await stored.insert(sealer.seal(at, randomBytes(rootBytes).toString('base64')));
     sealed = await stored.find();
   }

@@ -58,7 +58,7 @@ export function createTokens<Found extends { readonly hmac: string }>(
   const lookups = new Map<string, Promise<Found | undefined>>();
   const hmac = (token: string): string => tokenHmac(token, deps.secret);
 
-  /** Whether the checksum matches. This saves a database read for mistyped tokens. It is not a security check. */
+  /** Checks the token's checksum, which saves a database read for mistyped tokens. This is not a security check. */
   function isWellFormed(token: string): boolean {
     const [, secret, sum] = pattern.exec(token) ?? [];
     return secret !== undefined && sum === checksum(secret);

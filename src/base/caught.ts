@@ -20,7 +20,10 @@ const networkCodes = new Set([
   'ETIMEDOUT',
 ]);
 
-/** MongoDB's driver throws network errors unwrapped if a large write is cut off. */
+/**
+ * Whether an error comes from the network. The MongoDB driver throws such errors unwrapped if a large write is cut
+ * off.
+ */
 export function isNetworkFailure(error: unknown): boolean {
   const code = systemCodeOf(error);
   return code !== undefined && networkCodes.has(code);

@@ -1,11 +1,11 @@
 export interface ConfigChange {
   /**
-   * For example, `models.clip.price.lines[3].price`. List entries appear by id or, without an id, by index. The index
-   * refers to the old list for a removed entry, and to the new list otherwise.
+   * An example is `models.clip.price.lines[3].price`. List entries appear by id, or by index if they have no id. The
+   * index refers to the old list for a removed entry, and to the new list otherwise.
    */
   readonly path: string;
   readonly kind: 'added' | 'removed' | 'changed';
-  /** Truncated JSON. Undefined if there was no value, if the value is a whole entry, or if it may be a secret. */
+  /** Truncated JSON. Undefined if the value was missing, is a whole entry, or may be a secret. */
   readonly before?: string | undefined;
   readonly after?: string | undefined;
 }

@@ -44,15 +44,15 @@ export function isImageId(id: string): boolean {
 export const imageIdPrefix = 'img_';
 
 /**
- * Matches the markers `mediary-<task>-<n>`, which callers may not use. The gateway sends them to every upstream that
- * accepts markers.
+ * Matches the markers `mediary-<task>-<n>`. The gateway sends one to every upstream that accepts markers, so callers
+ * may not choose them.
  */
 export const markerPattern = /^mediary-.*-\d+$/is;
 
 /**
- * Returns the marker that identifies the job of a task's nth submission in the upstream's list. Derived from the task
- * id, never from a workflow run. Uses only `[a-z0-9-]`, because some upstreams accept nothing else. Even in lower case,
- * an id has 121 bits against collisions.
+ * Returns the marker by which a task's nth submission can be found in the upstream's job list. Derived from the task
+ * id, never from a workflow run. Uses only `[a-z0-9-]`, because some upstreams accept nothing else. Even in lower
+ * case, an id has 121 bits of entropy.
  */
 export function markerOf({ task, n }: { readonly task: string; readonly n: number }): string {
   return `${task.replace(/^task_/, 'mediary-').toLowerCase()}-${n}`;

@@ -6,7 +6,7 @@ export interface Invitation {
   readonly usedAt?: number;
 }
 
-/** No token matches `hmac` until the link has been used. */
+/** An invitation's holder. No token matches `hmac` until the link has been used. */
 export interface Invited {
   readonly hmac: string;
   readonly prefix: string;

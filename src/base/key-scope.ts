@@ -17,7 +17,7 @@ export function hasScope({ scopes }: { readonly scopes: readonly KeyScope[] }, n
 
 export interface Reach {
   readonly account: string;
-  /** Undefined means every key of the account. */
+  /** If undefined, all keys of the account. */
   readonly key?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Longer names are not compared, because they cannot be misspellings of ours. */
+/** The maximum length of a name to compare. Longer names cannot be misspellings of ours. */
 const nameCharactersMax = 64;
 
 export function didYouMean(name: string, candidates: readonly string[]): string {
@@ -7,8 +7,9 @@ export function didYouMean(name: string, candidates: readonly string[]): string 
 }
 
 /**
- * Returns the candidate with the fewest spelling mistakes, ignoring case. Allows mistakes in at most a third of the
- * letters, and at least one. A comparison takes at most 64² steps, and is skipped if the lengths differ too much.
+ * Returns the candidate with the fewest spelling mistakes, ignoring case. At most a third of the letters may be wrong,
+ * but one mistake is always allowed. A comparison takes at most 64² steps and is skipped if the lengths differ too
+ * much.
  */
 export function nearestOf(name: string, candidates: readonly string[]): string | undefined {
   if (name.length > nameCharactersMax) return undefined;

@@ -11,13 +11,13 @@ export const noticeKinds = [
 ] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
 
-/** Upkeep steps that processes report as failing while the result storage accepts no files. */
+/** The upkeep steps that processes report as failing while the result storage accepts no files. */
 export type StorageStep = 'storage_full' | 'storage_away';
 
 export interface Condition {
   readonly kind: NoticeKind;
   readonly subject: string;
-  /** The number of affected items. Zero for a circuit that is not closed but has nothing waiting for it. */
+  /** The number of affected items. Zero for a circuit that is not closed but has no tasks waiting for it. */
   readonly count: number;
   readonly text: string;
 }
@@ -28,7 +28,7 @@ export interface Notice extends Condition {
   readonly state: 'open' | 'over';
   readonly since: number;
   readonly endedAt?: number;
-  /** Incremented by every change that operators should hear about. */
+  /** Incremented by every change that is worth notifying operators about. */
   readonly revision: number;
   /** The revision at which the condition last began. */
   readonly openedAs: number;
@@ -70,7 +70,7 @@ export function sighted(known: Notice | undefined, condition: Condition, now: nu
     magnitude(condition.count) > magnitude(known.count) || now - known.revisedAt >= remindAfterMs;
   if (isNews) return { ...known, ...condition, missed: 0, revision: known.revision + 1, revisedAt: now };
   const isSame = known.count === condition.count && known.text === condition.text && known.missed === 0;
-  // Store the lower count too, so a later rise counts as a change.
+  // Store the lower count as well, so that a later rise counts as a change.
   return isSame ? known : { ...known, ...condition, missed: 0 };
 }
 
@@ -88,7 +88,7 @@ export function ended(known: Notice, now: number): Notice {
   return { id, kind, subject, count, text, since, notified, openedAs, ...over };
 }
 
-/** A target is notified of a condition's end only if it was notified of the beginning. */
+/** Whether to notify the target. It hears about a condition's end only if it was notified of the beginning. */
 export function isDue({ state, revision, openedAs, notified }: Notice, target: string): boolean {
   const last = notified[target] ?? 0;
   if (last >= revision) return false;

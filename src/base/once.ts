@@ -1,4 +1,4 @@
-/** Caches the result of the first call. A failure is not cached, so the next call repeats the work. */
+/** Caches the result of the first successful call. After a failure, the next call repeats the work. */
 export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined;
   return () =>

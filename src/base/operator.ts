@@ -51,7 +51,7 @@ export const adminName = 'admin';
  */
 export type OperatorAccess = OperatorRole | 'admin';
 
-/** The audit log does not record routes that only read. */
+/** Whether access only reads. The audit log does not record such routes. */
 export function isReading(access: OperatorAccess | readonly OperatorAccess[]): boolean {
   return access === 'read' || access === 'amounts';
 }
@@ -69,16 +69,16 @@ export function mayUse({ roles }: Pick<OperatorIdentity, 'roles'>, access: Opera
 }
 
 /**
- * Where an action came from. `temporal`: Temporal's own tools, which do not report where they were used. `signal`: a
- * SIGHUP to the target process. `start`: the target process published its file at startup. `shell`: a command that
- * works directly on MongoDB.
+ * Where an action came from. `temporal` is Temporal's own tools, which do not say where they ran. `signal` is a SIGHUP
+ * to the target process. `start` means that the target process published its file at startup. `shell` is a command
+ * that works directly on MongoDB.
  */
 export const actOrigins = ['api', 'cli', 'console', 'temporal', 'signal', 'start', 'shell'] as const;
 export type ActOrigin = (typeof actOrigins)[number];
 
 /**
- * How an action ended. `begun`: the action is still running, or its process died before recording the outcome, so only
- * the target shows whether it took effect. `failed`: the action may still have taken effect.
+ * How an action ended. `begun` means that it is still running, or that its process died before recording the outcome,
+ * so only the target shows whether it took effect. A `failed` action may still have taken effect.
  */
 export const actOutcomes = ['begun', 'done', 'refused', 'failed'] as const;
 export type ActOutcome = (typeof actOutcomes)[number];

@@ -16,7 +16,7 @@ export const periods = {
   notices: { everyMs: 15_000, idleMs: 30_000 },
   census: { everyMs: 15_000, idleMs: 30_000 },
   verification: { everyMs: 60_000 },
-  /** A monotonic clock drifts by far less than a second within this time. */
+  /** A monotonic clock drifts by far less than a second in a minute. */
   databaseClock: { everyMs: 60_000 },
   lastUses: { everyMs: 60_000 },
   storedBytes: { everyMs: 5_000 },

@@ -32,12 +32,13 @@ export const sharedPlaces = [
 export type SharedPlaces = (typeof sharedPlaces)[number];
 
 /**
- * Slots of a limited resource, shared among holders such as accounts, addresses or channels. A free slot goes to the
- * waiting holder with the fewest slots. If none is free, the holder with the most loses one to a holder with fewer.
+ * Slots of a limited resource, shared among holders such as accounts, IP addresses or channels. A free slot goes to
+ * the waiting holder with the fewest slots. If none is free, the holder with the most loses one to a holder with
+ * fewer.
  */
 export interface Places {
   readonly name: SharedPlaces;
-  /** Takes a slot immediately, or returns why it was refused. Callers that can wait use `wait`. */
+  /** Takes a slot immediately, or returns why none is available. Callers that can wait use `wait`. */
   take(holder: string, options?: TakeOptions): Place | Refusal;
   wait(holder: string, signal?: AbortSignal): Promise<Place | undefined>;
   run<Result>(holder: string, job: () => Promise<Result>): Promise<Result>;
@@ -48,17 +49,21 @@ export interface Places {
 }
 
 /**
- * `share`: the holder would exceed `shareMax`. `full`: there is no room, and nothing can be evicted for this holder.
+ * Why no slot was given. `share`: the holder would exceed `shareMax`. `full`: there is no room, and nothing can be
+ * evicted for this holder.
  */
 export type Refusal = 'share' | 'full';
 
 export interface Place {
   readonly size: number;
-  /** Returns why growing was refused, or undefined. A refusal leaves the size unchanged. Shrinking always succeeds. */
+  /**
+   * Returns why the slot could not grow, or undefined if it did. A rejection leaves the size unchanged. Shrinking
+   * always succeeds.
+   */
   resize(size: number): Refusal | undefined;
   /** Sets how readily the slot is evicted when none is free. Initially `busy`. */
   mark(use: Use): void;
-  /** Safe to call twice or after an eviction. */
+  /** Frees the slot. Safe to call twice or after an eviction. */
   leave(): void;
 }
 
@@ -83,8 +88,8 @@ export interface PlacesOptions {
   /** How many slots are kept free for holders that have none. */
   readonly reserve?: number;
   /**
-   * Which holder loses a slot when none is free. `more` (the default): the largest holder that has more than the
-   * newcomer would have. `any`: the largest holder, even if that is the newcomer.
+   * Which holder loses a slot when none is free. `more` (the default) picks the largest holder that has more slots
+   * than the newcomer would have. `any` picks the largest holder, even if that is the newcomer.
    */
   readonly evicts?: 'more' | 'any';
 }
@@ -104,8 +109,8 @@ interface Holder {
 class HeldPlaces implements Places {
   private readonly options: PlacesOptions;
   /**
-   * Ordered by when each holder last freed a slot, longest ago first. The order breaks ties between waiting holders of
-   * equal size.
+   * Holders by when they last freed a slot, longest ago first. This order breaks ties between waiting holders with
+   * equally many slots.
    */
   private readonly holders = new Map<string, Holder>();
   readonly name: SharedPlaces;
@@ -144,7 +149,7 @@ class HeldPlaces implements Places {
     }
   }
 
-  /** The slot is taken before the promise resolves, so no other caller can get it first. */
+  /** The slot is taken before the promise resolves, so that no other caller can get it first. */
   wait(name: string, signal?: AbortSignal): Promise<Place | undefined> {
     if (signal?.aborted === true) return Promise.resolve(undefined);
     const holder = this.holderOf(name);

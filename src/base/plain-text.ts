@@ -13,7 +13,7 @@ export function isPlain(text: string): boolean {
 }
 
 export function plainText(text: string, max: number): string {
-  // Cut first to limit the work. Replacing characters never makes the text longer.
+  // Cut the text first to limit the work. Replacing characters never makes it longer.
   const line = text
     .slice(0, 4 * max)
     .replace(everyUnprintable, ' ')
@@ -27,9 +27,7 @@ export function plainText(text: string, max: number): string {
     .trimEnd()}…`;
 }
 
-/**
- * Escapes characters that cannot be displayed, in JSON's notation (`\u001b`). Keeps line breaks if `keepLines` is set.
- */
+/** Escapes unprintable characters in JSON's notation (`\u001b`). Keeps line breaks if `keepLines` is set. */
 export function escaped(text: string, { keepLines }: { readonly keepLines: boolean }): string {
   return text.replace(everyUnprintable, (character) =>
     keepLines && character === '\n' ? character : character.split('').map(escapedUnit).join(''),

@@ -20,10 +20,10 @@ export const searchAttributeNames = [
   'NeedsAttention',
 ] as const;
 
-/** Activity ids, which must stay stable: operators use them in the Temporal UI and on the command line. */
+/** Activity ids. They must never change, because operators use them in the Temporal UI and on the command line. */
 export const activityIds = { submit: 'submit', poll: 'poll', find: 'find' } as const;
 
-/** An attended submission is included because it, too, waits for its job to finish. */
+/** The attended submission is included because it also waits for its job to finish. */
 export const pollingActivities: readonly string[] = [activityIds.poll, activityIds.submit];
 
 export function tasksQueue(prefix: string): string {
@@ -39,12 +39,12 @@ export function channelQueue(prefix: string, channel: string): string {
   return `${prefix}channel-${channel}`;
 }
 
-/** Channel ids cannot contain a colon, so no other channel's queue can have this name. */
+/** The ending of a polls queue. Channel ids cannot contain a colon, so no other channel's queue can have this name. */
 const pollsEnd = ':polls';
 
 /**
- * The queue for polls, final polls, cancellations and searches for lost jobs, so these never wait behind submissions.
- * Attended submissions stay on `channelQueue` while they wait.
+ * The queue for polls, final polls, cancellations and searches for lost jobs, which therefore never wait behind
+ * submissions. Attended submissions stay on `channelQueue` while they wait.
  */
 export function pollsQueue(prefix: string, channel: string): string {
   return `${channelQueue(prefix, channel)}${pollsEnd}`;
@@ -58,7 +58,10 @@ export function prefixOf(tasksQueueName: string): string {
   return tasksQueueName.replace(/tasks$/, '');
 }
 
-/** The prefix of a task timer's summary. Operators read the summary, so it is not encrypted (payload-codec.ts). */
+/**
+ * The prefix of a task timer's summary. The summary is not encrypted (payload-codec.ts), so that operators can read
+ * it.
+ */
 export const waitSummaryStart = 'Waits: ';
 
 /**

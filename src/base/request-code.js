@@ -1,5 +1,5 @@
 /**
- * Each writer returns a program that sends the request. Each string of the program fits on one line. The program reads
+ * Each writer returns a program that sends the request. Each string in the program fits on one line. The program reads
  * the API key from the environment variable KEY, and each `{name}` in `path` from the environment variable NAME.
  *
  * @typedef {'json' | 'text' | 'file'} AnswerKind
@@ -47,7 +47,9 @@ function curlOf({ origin, method, path, body, hasKey = true, answer = 'json', is
   ].join(' \\\n  ');
 }
 
-/** Linux limits an argument to 128 KiB, and a character may take up to three bytes. */
+/**
+ * The maximum length of an argument. Linux limits an argument to 128 KiB, and a character may take up to three bytes.
+ */
 const argumentCharactersMax = 40_000;
 
 /**

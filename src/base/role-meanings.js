@@ -1,4 +1,4 @@
-/** Every description of roles uses this text. */
+/** All descriptions of roles use these texts. */
 export const roleMeanings = {
   read: 'read everything except amounts and content. Links to results are shown without their query, and results without `b64_json`. Every operator has this role',
   amounts:

@@ -1,13 +1,13 @@
-/** Search terms that are stored with records, so an index can find fragments of ids and names. */
+/** Search terms that are stored with records, so that an index can find parts of ids and names. */
 
 /**
- * The length of a stored id part. Parts start `partStep` characters apart, so any eight consecutive characters contain
- * a whole part.
+ * The length of each stored part of an id. Parts start `partStep` characters apart, so any eight consecutive
+ * characters contain a whole part.
  */
 const partSize = 4;
 const partStep = 5;
 
-/** Shorter texts match complete ids only. */
+/** The minimum length for searching parts of ids. Shorter texts match only complete ids. */
 export const idPartMin = 8;
 
 export function partsOfId(id: string): string[] {
@@ -30,8 +30,8 @@ const textMax = 60;
 const wordsMax = 12;
 
 /**
- * Returns the search terms for an account or key: the name from the start of each word, and the endings of the id.
- * Searches match the beginnings of terms.
+ * Returns the search terms for an account or key: the rest of the name from the start of each word, and the endings of
+ * the id. Searches match the beginnings of terms.
  */
 export function textsOf(id: string, name: string): string[] {
   const lower = name.toLowerCase();

@@ -11,12 +11,12 @@ export interface ServerFacts {
 
 interface Ability {
   readonly isThere: (facts: ServerFacts) => boolean;
-  /** What the server cannot do, and how to fix that. Phrased to follow "it". */
+  /** What the server lacks and how to fix that. Phrased to follow "it". */
   readonly missing: string;
   readonly since?: readonly [major: number, minor: number];
 }
 
-/** The wire version of MongoDB 4.4, which introduced error labels. */
+/** The wire version of MongoDB 4.4, the first release with error labels. */
 const labelsWireVersion = 9;
 
 const required: readonly Ability[] = [
@@ -51,7 +51,7 @@ export function missingAbilities(facts: ServerFacts): readonly string[] {
   return lackedBy(facts, required);
 }
 
-/** Returns shortcomings that make the server a worse choice, but still a usable one. */
+/** Returns shortcomings that do not make the server unusable. */
 export function limitsOf(facts: ServerFacts): readonly string[] {
   return lackedBy(facts, recommended);
 }
@@ -60,7 +60,10 @@ function lackedBy(facts: ServerFacts, abilities: readonly Ability[]): readonly s
   return abilities.filter(({ isThere }) => !isThere(facts)).map(({ missing }) => missing);
 }
 
-/** Returns what a release lacks, for a server that has not been started yet. An example of `version` is `4.2.24`. */
+/**
+ * Returns what a MongoDB release lacks, so a server can be checked before it is started. `version` is a string such as
+ * `4.2.24`.
+ */
 export function missingInVersion(version: string): readonly string[] {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isOlder = (since: Ability['since']): boolean =>
@@ -83,8 +86,8 @@ export function requireAbilities(facts: ServerFacts): void {
 }
 
 /**
- * Replaces the driver's error about an old server, which only compares numbers, with one that names what the server
- * lacks. Returns other errors unchanged.
+ * Replaces the driver's error about an outdated server, which only compares version numbers, with one that names what
+ * the server lacks. Returns other errors unchanged.
  */
 export function namedAbilityError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;

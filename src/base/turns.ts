@@ -1,6 +1,6 @@
 /**
- * Remembers in this process when each item was last processed, so a loop that runs out of time does not begin with the
- * same items each time.
+ * Remembers, in this process, when each item was last processed, so a loop that runs out of time does not always start
+ * with the same items.
  */
 export interface Turns<Item> {
   inOrder(items: Iterable<Item>): Item[];

@@ -1,6 +1,6 @@
 export interface UpkeepTime {
   readonly shareMs: number;
-  /** How much longer the last item may take before the reconciler moves on to other steps. */
+  /** How much longer the last item may take once the step's budget is used up. */
   readonly lastMs: number;
 }
 
@@ -11,8 +11,8 @@ const timeOf = (share: number, last: number): UpkeepTime => ({
 });
 
 /**
- * Every reconciler step. The sum of all budgets is less than `reconcileTimeoutMs`, so each step runs every time,
- * however slow the others are.
+ * The time budget of each reconciler step. The budgets add up to less than `reconcileTimeoutMs`, so each step gets to
+ * run, however slow the others are.
  */
 export const upkeepTimes = {
   running: timeOf(0, 30),
@@ -41,5 +41,4 @@ export const upkeepTimes = {
 
 export type UpkeepName = keyof typeof upkeepTimes;
 
-/** The time limit of the activity that runs all steps. */
 export const reconcileTimeoutMs = 23 * 60 * second;

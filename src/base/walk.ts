@@ -1,6 +1,6 @@
 import type { Turns } from './turns.ts';
 
-/** The upkeep loops. Upkeep is work that no request waits for. A loop's items are independent of each other. */
+/** The upkeep loops. Upkeep is work that no request waits for. The items of a loop are independent of each other. */
 export const upkeepLoops = [
   'steps of the upkeep',
   'unfinished tasks',
@@ -35,24 +35,24 @@ type UpkeepLoop = (typeof upkeepLoops)[number];
 
 export interface Walk<Item> {
   readonly loop: UpkeepLoop;
-  /** Returns whether anything was done. `walk` counts the items for which something was. */
+  /** Returns whether anything was done. `walk` returns the number of items for which this was true. */
   readonly run: (item: Item) => Promise<boolean>;
   /** Logs the failure and postpones the item, so the next walk starts with other items. */
   readonly onFailed: (item: Item, error: unknown) => unknown;
   readonly isOver?: IsOver;
-  /** Makes the next walk begin with the items that this one did not reach. Only for finite lists. */
+  /** Makes the next walk begin with the items that this walk did not reach. Only for finite lists. */
   readonly turns?: Turns<Item>;
   readonly isTogether?: boolean;
   /**
-   * Decides when each item runs: an item runs when this function calls `job`. All items run concurrently. `isOver` is
-   * checked again before each one.
+   * Decides when each item runs: the item runs when this function calls `job`. All items run concurrently. `isOver` is
+   * checked again before each of them.
    */
   readonly inPlace?: (item: Item, job: () => Promise<boolean>) => Promise<boolean>;
 }
 
 export type IsOver = () => boolean;
 
-/** How much of an upkeep step's time has passed. */
+/** How much of an upkeep step's time is left. */
 export interface StepTime {
   readonly isOver: IsOver;
   /** Used by the first of two loops to leave time for the second. */
@@ -67,8 +67,8 @@ export interface Walked {
 }
 
 /**
- * Runs the same job for each item. A failed item never stops the others. If an item cannot even be postponed, the error
- * is thrown after all items have run.
+ * Runs the same job for each item. A failed item never stops the others. If a failed item cannot even be postponed,
+ * its error is thrown after all items have run.
  */
 export async function walk<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,

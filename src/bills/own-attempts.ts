@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OwnAttempt } from './rows.ts';
 
-/** Unix seconds. `from` is inclusive and `to` exclusive. */
+/** A period in Unix seconds. `from` is inclusive and `to` is exclusive. */
 export interface Period {
   readonly from: number;
   readonly to: number;

@@ -14,7 +14,7 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const lineBytesMax = 1024 * 1024;
 const jobCharactersMax = 300;
-/** The most columns that an error lists, and the most characters it quotes from a text. */
+/** The most columns that an error lists, and the most characters of a text that an error quotes. */
 const shownMax = 40;
 
 export interface BillFile {
@@ -37,7 +37,7 @@ export async function* readBill(bill: BillFile, format: BillFormat): AsyncGenera
     throw new BillError(`${file} is empty. A bill needs a header and at least one line.`);
 }
 
-/** Unix seconds. `from` is inclusive and `to` exclusive. Undefined means no limit. */
+/** A period in Unix seconds. `from` is inclusive and `to` is exclusive. An undefined end is unlimited. */
 export interface Span {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
@@ -61,7 +61,7 @@ export function linesWithin(lines: AsyncIterable<BillLine>, { from, to }: Span) 
   return { within: within(), counts };
 }
 
-/** `info.lines` counts the lines up to the end of the record. */
+/** Describes a parsed record. `info.lines` counts the lines up to the end of the record. */
 const recordSchema = z.object({ record: z.array(z.string()), info: z.object({ lines: z.int() }) });
 
 async function* readRecords({ name: file, bytes }: BillFile) {

@@ -144,8 +144,8 @@ function compareKeys(one: string, other: string): number {
 }
 
 /**
- * Whether the bill must list the job. A job that costs nothing need not be listed. If the cost is unknown, only a
- * successful job must be listed, because the upstream may not bill failed ones.
+ * Whether the bill must list the job. A free job need not be listed. If the cost is unknown, only a successful job
+ * must be listed, because the upstream may not bill for failed jobs.
  */
 function shouldBeBilled({ expected, status }: OwnAttempt): boolean {
   const [due] = expected;

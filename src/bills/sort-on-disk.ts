@@ -11,7 +11,9 @@ const writtenAtOnce = 500;
 
 export interface DiskSorter<Item> {
   add(item: Item): Promise<void>;
-  /** Yields the items in the order of `keyOf` (JavaScript string order). Items with equal keys come in any order. */
+  /**
+   * Yields the items in ascending order of `keyOf` (JavaScript string order). Items with equal keys come in any order.
+   */
   sorted(): AsyncIterable<Item>;
 }
 
@@ -63,7 +65,10 @@ function* jsonLines(items: readonly Keyed<unknown>[]): Generator<string> {
   }
 }
 
-/** Splitting on `\n` is safe: the files contain JSON, which escapes line breaks within strings. */
+/**
+ * Yields the lines of a file. Splitting on `\n` is safe, because the files contain JSON, which escapes line breaks
+ * within strings.
+ */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of createReadStream(file, 'utf8')) {

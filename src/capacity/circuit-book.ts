@@ -24,9 +24,7 @@ import type {
   TakenProbes,
 } from './circuits.ts';
 
-/**
- * The minimum wait while another process probes. After that, either the result is known or the next probe may start.
- */
+/** The minimum wait while another process probes. By then, either the result is known or the next probe may start. */
 const probeElsewhereMs = 2_000;
 
 type TaskFailure = Omit<Failure, 'tasks' | 'accounts' | 'models'>;
@@ -64,7 +62,7 @@ export function createCircuitBook(deps: CircuitsDeps) {
     const [credentialId, modelId] = idsOf(request);
     const id = scopeOf(failure.sign) === 'model' ? modelId : credentialId;
     const before = known.find(id);
-    // Others have succeeded since this task failed here, so the task itself is at fault.
+    // Other tasks have succeeded since this one failed here, so this task is at fault.
     if (isSuspect(before, request.task)) return;
     const { tasks, accounts } = streaks.count(id, failure.sign, request);
     if (tasks.size < circuitRules[failure.sign].tasks) return;
@@ -97,13 +95,13 @@ function afterTrial(
   now: number,
 ): { readonly after?: CircuitRecord; readonly isExplained: boolean } {
   const { task, account, model } = request;
-  // A different kind of failure does not show that this account's problem affects other accounts.
+  // A different kind of failure does not show that this account's problem affects other accounts as well.
   if (isOtherAccount(record, request) && failure.sign !== record.sign) return { isExplained: false };
   const [credentialId] = idsOf(request);
   const isBlamed =
     id !== credentialId || scopeOf(failure.sign) === 'credential' || record.models !== undefined;
   if (record.until > now) {
-    // Requests that the circuit covers were already in flight when it opened, so their failures are not new evidence.
+    // Requests covered by the circuit were already in flight when it opened, so their failures are not new evidence.
     const isNews = isBlamed && !isConcerned(record, request);
     if (!isNews) return { isExplained: true };
     return { after: withEvidence(record, { ...failure, accounts: [account] }, model), isExplained: true };
@@ -114,8 +112,8 @@ function afterTrial(
 }
 
 /**
- * Returns the evidence for opening a credential's own circuit, or undefined if there is not enough. At least two of its
- * models must fail, and none may have succeeded since.
+ * Returns the evidence for opening a credential's own circuit, or undefined if there is too little. At least two of
+ * its models must have failed, without any success since.
  */
 function evidenceOfModels(
   credentialId: string,
@@ -151,8 +149,8 @@ async function enterAll(
 ): Promise<CircuitDecision> {
   const { task } = request;
   const closedLongest = (a: Circuit, b: Circuit) => closedTo(b, request) - closedTo(a, request);
-  // Start with the circuit that refuses this request for the longest time. In any other order, the request could take
-  // the probe of one circuit, be refused by the next, and meanwhile block other requests.
+  // Start with the circuit that rejects this request for the longest time. Otherwise, the request could take one
+  // circuit's probe and then be rejected by the next, blocking other requests for nothing.
   for (const circuit of open.toSorted(closedLongest)) {
     const suspect = isSuspect(circuit, task);
     // The failures of one account must not block other accounts, not even for the duration of a probe.
@@ -193,7 +191,7 @@ function readCircuits({ store, onChange, onError }: CircuitsDeps) {
   };
 }
 
-/** Returns the ids of the credential's own circuit and of the circuit for this model behind the credential. */
+/** Returns the ids of two circuits: the credential's own, and the one for this model behind the credential. */
 export function idsOf({
   channel,
   credential,

@@ -36,7 +36,7 @@ export type CircuitDecision =
       readonly isTried?: boolean;
     };
 
-/** Functions that release the probes taken for a request. `enter` adds to the list, even if it fails halfway. */
+/** Functions that release the probes taken for a request. `enter` adds to the list even if it fails halfway. */
 export type TakenProbes = (() => Promise<unknown>)[];
 
 export interface UpstreamFailure extends JudgedError {
@@ -56,7 +56,7 @@ export interface Circuits {
    * account, other accounts pass. Call it only through `throughCircuits`, which releases every probe.
    */
   enter(request: CircuitRequest, probeMs: number, taken: TakenProbes): Promise<CircuitDecision>;
-  /** Never throws, because a failure to record the outcome must not fail the request. */
+  /** Records the outcome. Never throws, because the request must not fail if its outcome cannot be recorded. */
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
   /** Releases the probes for which no outcome was reported. Never throws: a probe that cannot be released expires. */
   leave(taken: TakenProbes): Promise<void>;
@@ -69,14 +69,14 @@ export interface Circuits {
     order: CircuitOrder,
   ): Promise<CircuitOrder['state'] | undefined>;
   /**
-   * Returns why the catalogue should hide the channel, or undefined if no circuit is open. Uses only memory, and only
-   * circuits that all processes share.
+   * Returns why the catalogue should hide the channel, or undefined if no circuit is open. Does no I/O, and considers
+   * only circuits that all processes share.
    */
   outage(target: CircuitTarget): DroppedChannel | undefined;
   isOpen(id: string): boolean;
   /**
-   * Returns this process's own circuits that are open or have changed in the last day. Their number is limited, because
-   * they become part of the process's report.
+   * Returns this process's own circuits that are open or changed in the last day. Their number is limited, because the
+   * process includes them in its report.
    */
   unreached(): readonly Circuit[];
   refresh(): Promise<void>;

@@ -11,8 +11,8 @@ export interface DutyOptions {
 }
 
 /**
- * Elects one process for a duty. The elected process keeps the duty until it stops reporting, and then another one
- * takes over. Each process measures the silence with its own clock, so the clocks of different machines are never
+ * Elects one process for a duty. The elected process keeps the duty until it stops reporting, after which another one
+ * takes over. Each process measures the silence by its own clock, so the clocks of different machines are never
  * compared.
  */
 export function createDuty({ name, duties, silenceMs, now }: DutyOptions): Duty {

@@ -30,7 +30,7 @@ export interface HostPlacesOptions {
 
 interface Usage {
   usedMs: number;
-  /** When the last refused caller should return. The next one should return later. */
+  /** When the last rejected caller should return. The next caller should return later. */
   lastReturnAt: number;
 }
 
@@ -124,7 +124,7 @@ interface Granted {
   readonly place: Place;
 }
 
-/** Spreads the return times of refused callers, roughly at the rate at which requests end. */
+/** Spreads the return times of rejected callers to roughly match the rate at which requests end. */
 function sendAway(usage: Usage, places: number, { now, random }: HostPlacesOptions): HostPlace {
   const at = now();
   const wantedMs = Math.max(usage.lastReturnAt - at, returnMinMs) + usage.usedMs / places;

@@ -2,7 +2,7 @@ import type { Circuit } from '../health/circuit-rules.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 
 /**
- * Creates an in-memory store, with the interface of `channel_health`, for what only this process has learned about its
+ * Creates an in-memory counterpart of the `channel_health` store, for what only this process knows about its
  * credentials.
  */
 export function createOwnHealth(now: () => number): ChannelHealthStore {

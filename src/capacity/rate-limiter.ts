@@ -1,4 +1,4 @@
-/** A token bucket for this process, with a burst of one second. It can be paused while an upstream refuses requests. */
+/** A token bucket for this process, with a burst of one second. It can be paused while an upstream rejects requests. */
 export interface RateLimiter {
   take(): Promise<void>;
   pause(ms: number): void;

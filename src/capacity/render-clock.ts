@@ -8,7 +8,7 @@ import { renderId } from '../store/render-times.ts';
 import type { RenderRecord, RenderTimesStore } from '../store/render-times.ts';
 
 /**
- * How long renders take, as learned by all processes. Nothing waits for MongoDB: samples are collected in memory and
+ * Learns how long renders take, across all processes. Nothing waits for MongoDB: samples are collected in memory and
  * written every few seconds, at most a few per kind of output. A crash may lose some samples, which is harmless.
  */
 export interface RenderClock {
@@ -28,7 +28,7 @@ export interface RenderClockDeps {
 
 const writesAtOnceMax = 8;
 /**
- * The maximum number of samples per kind and interval. This limit makes the samples of a busy kind span minutes rather
+ * The maximum number of samples per kind and interval, so that the stored samples of a busy kind span minutes rather
  * than seconds.
  */
 const batchMax = 4;
@@ -78,7 +78,7 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
       if (!batches.add(kind, sample)) return;
       const samples = [...(known.find(id)?.samples ?? []), sample].slice(-renderSamplesMax);
       known.put({ id, ...kind, samples });
-      // Do not clear the times of other kinds, because every poll reads them.
+      // Keep the computed times of all other kinds, because every poll reads them.
       computed.delete(id);
       computed.delete(renderId({ ...kind, output: '' }));
     },

@@ -23,9 +23,9 @@ export interface UrgentCall extends Pick<SlotRequest, 'task' | 'account' | 'cand
 }
 
 /**
- * `elsewhere`: another candidate has a free slot or has granted one to this task. `wait`: no candidate has a free slot.
- * The task is then queued for every candidate, is woken when its turn comes, and should ask again after `ms`. `ahead`
- * is the number of tasks before it in this queue.
+ * The outcome for a task that asks for a slot. `elsewhere`: another candidate has a free slot or has granted one to
+ * this task. `wait`: no candidate has a free slot, so the task is queued for all of them, is woken when its turn
+ * comes, and should ask again after `ms`. `ahead` is the number of tasks before it in this queue.
  */
 export type SlotAnswer =
   | { readonly kind: 'taken' }
@@ -54,13 +54,13 @@ export interface SlotKeeper {
   keepUntil(task: string, deadlineAt: number): Promise<void>;
   leaveQueues(task: string): Promise<void>;
   /**
-   * Frees everything that the task holds or waits for, and admits the next tasks. With a candidate, frees only the
-   * task's slot there, even if that candidate has been removed from the configuration. Idempotent.
+   * Frees everything that the task holds or waits for, and admits the next tasks. If a candidate is given, frees only
+   * the task's slot there, even if the configuration no longer contains that candidate. Idempotent.
    */
   release(task: string, candidate?: RouteCandidate): Promise<void>;
   holders(): Promise<readonly string[]>;
   queues(): readonly RouteCandidate[];
-  /** Admits waiting tasks. Called because a task may have died or a limit may have been raised. */
+  /** Admits waiting tasks, in case a task has died or a limit was raised. */
   serve(candidate: RouteCandidate): Promise<void>;
 }
 
@@ -75,8 +75,8 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
   const queues = createSlotQueue(deps);
 
   /**
-   * Claims a slot that the task already holds, because it was granted while the task waited or was taken by an activity
-   * that died.
+   * Claims a slot that the task already holds, either because it was granted while the task waited or because an
+   * activity took it and then died.
    */
   async function claim(held: readonly HeldSlot[], request: SlotRequest): Promise<boolean> {
     const queue = queueOf(request.candidate);
@@ -139,7 +139,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       if (limit === undefined) return { kind: 'taken' };
       const held = await store.heldBy(request.task);
       if (await claim(held, request)) return { kind: 'taken' };
-      // Check this before `elsewhere`, because a slot granted elsewhere may no longer be usable.
+      // Check this before `elsewhere`, because a slot granted by another candidate may no longer be usable.
       if (await takeFree(held, request, limit)) return { kind: 'taken' };
       if (await anyHasRoom(request, request.others, held)) return { kind: 'elsewhere' };
       const ms = await queues.planLook(queueOf(request.candidate));

@@ -34,13 +34,13 @@ export interface SlotQueueDeps {
   readonly random: () => number;
 }
 
-/** How long a granted slot is reserved. A task that misses its wake-up is queued again when it next asks. */
+/** How long a granted slot is reserved. A task that misses its wake-up is queued again the next time it asks. */
 const grantLeaseMs = 120_000;
 /** A task that asks again within this time is not woken, because waking would interrupt the check. */
 const looksSoonMs = 4_000;
 const looksMinMs = 30_000;
 const looksMaxMs = 90_000;
-/** Roughly how many tasks per queue ask again each second, however long the queue is. */
+/** Roughly how many tasks per queue ask again each second, regardless of the queue's length. */
 const looksPerSecond = 10;
 const looksInLongQueueMaxMs = 30 * 60_000;
 const countMax = 20_000;
@@ -134,7 +134,10 @@ export function queueOf({ channel, credential }: RouteCandidate): string {
   return `${channel}/${credential}`;
 }
 
-/** Splitting at the slash is safe, because neither id can contain one (src/config/gateway-file.ts). */
+/**
+ * Returns the candidate of a queue. Splitting at the slash is safe, because neither the channel id nor the
+ * credential's name can contain one (src/config/gateway-file.ts).
+ */
 function candidateOf(queue: string): RouteCandidate {
   const [channel = '', credential = ''] = queue.split('/');
   return { channel, credential };

@@ -17,8 +17,8 @@ interface SlotUpkeepDeps {
 type TidySlots = Pick<SlotKeeper, 'holders' | 'release' | 'queues' | 'serve'>;
 
 /**
- * Frees the slots of tasks whose workflow was terminated before it could free them, and admits waiting tasks. Returns
- * how many tasks' slots were freed. Leases without a task document simply expire.
+ * Frees the slots of tasks whose workflow was terminated before it could do so, and admits waiting tasks. Returns the
+ * number of tasks whose slots were freed. Leases without a task document simply expire.
  */
 export function createTidySlots(slots: TidySlots, { tasks, onFailed }: SlotUpkeepDeps) {
   const endedTurns = createTurns(({ id }: Pick<Task, 'id'>) => id);
@@ -51,7 +51,7 @@ type Counted = Awaited<ReturnType<KeySlotStore['list']>>[number];
 const admissionMaxMs = 5 * 60_000;
 
 /**
- * Corrects each key's count of unfinished tasks by removing tasks that finished without being released, and tasks whose
+ * Corrects each key's count of unfinished tasks: removes tasks that finished without being released, and tasks whose
  * admission died before it wrote anything. Returns the number of corrected keys.
  */
 export function createTidyKeySlots(

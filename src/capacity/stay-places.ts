@@ -1,7 +1,7 @@
 import { createPlaces } from '../base/places.ts';
 import type { Places } from '../base/places.ts';
 
-/** A task that wants to wait inside this worker. Its wait counts against its account's share. */
+/** A task that wants to wait inside this worker. Its wait counts towards its account's share. */
 export interface Stayer {
   readonly queue: string;
   readonly account: string;
@@ -9,16 +9,16 @@ export interface Stayer {
 
 /**
  * Limits how many activity attempts per task queue may wait inside this process, because each occupies one of the
- * worker's slots. An attempt that finds no room ends, and a timer on Temporal's server starts the next one. If all room
- * is taken, the account with the most waiting attempts loses one to an account with fewer.
+ * worker's slots. An attempt that finds no room ends, and a timer on the Temporal server starts the next one. If every
+ * place is taken, the account with the most waiting attempts loses one to an account with fewer.
  */
 export interface StayPlaces {
   enter(stayer: Stayer, task: string): StayPlace | undefined;
-  /** Returns true if this account has no room left. Work that can wait elsewhere then should. */
+  /** Whether this account has no room left. If so, work that can wait elsewhere should. */
   isFull(stayer: Stayer): boolean;
   returnInMs(queue: string): number;
   isEmpty(): boolean;
-  /** Ends the task's wait if it is waiting here, so its next attempt starts immediately. */
+  /** If the task is waiting here, ends its wait, so that its next attempt starts immediately. */
   wake(task: string): void;
   close(): void;
 }
@@ -34,7 +34,7 @@ export interface StayPlace {
   /** Aborts only when the worker shuts down. Waking a task does not interrupt a poll in flight. */
   readonly closing: AbortSignal;
   endedBy(): StayEnd | undefined;
-  /** Call with true while the attempt only waits. Only then may another account displace it. */
+  /** Call with true while the attempt is only waiting. Other accounts can displace it only then. */
   rests(isResting: boolean): void;
   leave(): void;
 }
@@ -52,7 +52,7 @@ export interface StayPlacesOptions {
 const returnMinMs = 5_000;
 /**
  * The minimum interval between attempts that return to one queue, which allows 50 per second. Each return costs two
- * writes on Temporal's server. Without this limit, 7,000 attempts would all return every five seconds.
+ * writes on the Temporal server. Without this limit, 7,000 attempts would all return every five seconds.
  */
 const returnEveryMs = 20;
 

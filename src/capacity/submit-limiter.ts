@@ -3,12 +3,12 @@ import { countAhead } from '../task/fair-order.ts';
 import type { LastServed, OrderedTask } from '../task/fair-order.ts';
 
 /**
- * Paces one credential's submissions in this process, in fair order, without blocking them. A task that is too early is
- * given a time at which to return, and waits for a timer on Temporal's server. No token is reserved for it, so a task
+ * Paces one credential's submissions in this process, in fair order and without blocking. A task that comes too early
+ * is assigned a time to return, and waits for a timer on the Temporal server. No token is reserved for it, so a task
  * that never returns does not delay others.
  */
 export interface SubmitLimiter {
-  /** Returns undefined if the task may be sent now. Waits at most a second for a token. */
+  /** Returns undefined if the task may be sent now. Waits up to a second for a token. */
   enter(request: SubmitTurn, signal: AbortSignal): Promise<SubmitDelay | undefined>;
   giveBack(): void;
 }
@@ -18,7 +18,7 @@ export interface SubmitTurn extends OrderedTask {
   readonly isBack: boolean;
 }
 
-/** `ahead` is the number of this process's tasks that come before this one. */
+/** When the task should return. `ahead` is the number of this process's tasks that come before it. */
 export interface SubmitDelay {
   readonly ms: number;
   readonly ahead: number;
@@ -32,9 +32,11 @@ export interface SubmitLimiterOptions {
 }
 
 const inlineMaxMs = 1_000;
-/** The longest wait before the task asks again. The rate may be raised meanwhile, and other processes may have room. */
+/**
+ * The longest a task waits before asking again, since the rate may have been raised or another process may have room.
+ */
 const returnMaxMs = 300_000;
-/** A task that is this late is forgotten, because it was cancelled or has returned to another process. */
+/** A task that is this late is forgotten, because it was cancelled or has gone to another process. */
 const lapsesMs = 1_000;
 const turnsMax = 10_000;
 
@@ -47,7 +49,7 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
   const waiting = new Map<string, Waiting>();
   const turns = createTurns();
   /**
-   * When the next token is free. If this is in the past, the tokens since then are available, up to one second's worth.
+   * When the next token is free. If this time is past, the tokens since then are available, up to one second's worth.
    */
   let freeAt = 0;
 
@@ -76,11 +78,11 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
   }
 
   function mayTake({ isBack, ...task }: SubmitTurn, freeInMs: number): boolean {
-    // Do not reserve a free token for tasks that come first: they may return to another process, and the token would be
+    // Do not save a free token for tasks that come first: they may return to another process, and the token would be
     // lost.
     if (isBack && freeInMs <= 0) return true;
     const first = countAhead(task, isBack ? overdue() : waiting.values(), turns);
-    // The tasks ahead get the next tokens. This task may wait at most a second for the one after theirs.
+    // The tasks ahead get the next tokens. This task may wait up to a second for the one after theirs.
     return freeInMs + first * intervalMs() <= inlineMaxMs;
   }
 

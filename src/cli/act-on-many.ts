@@ -13,7 +13,7 @@ import type { Terminal } from './terminal.ts';
 
 const pageSize = '100';
 const atOnce = 4;
-/** The run stops after this many consecutive failures. A refusal by the gateway is not a failure. */
+/** The run stops after this many consecutive failures. A rejection by the gateway does not count as a failure. */
 const consecutiveFailuresMax = 5;
 /** The maximum number of tasks per audit log entry. */
 const bulkMax = 1_000;
@@ -26,7 +26,7 @@ export interface ManyTasks {
   readonly action: OperatorActionName;
   readonly body: Row & { readonly reason: string };
   readonly dryRun: boolean;
-  /** The plan from a dry run. Nothing is done if a new dry run would produce a different plan. */
+  /** The plan from a dry run. The command does nothing if a new dry run produces a different plan. */
   readonly plan?: string | undefined;
   readonly isConfirmed: boolean;
   /**

@@ -13,7 +13,6 @@ export interface CliContext {
   readonly print: (text: string) => void;
   readonly isTerminal: boolean;
   readonly isColoured: boolean;
-  /** In Unix milliseconds. */
   readonly now: () => number;
   readonly environment: () => Environment | Promise<Environment>;
   /** Loads the file that a gateway started on this machine would use. Throws ConfigError with all violations. */
@@ -21,7 +20,7 @@ export interface CliContext {
   readonly loadProviders: () => Promise<Readonly<Record<string, Provider>>>;
   /** Reseals all encrypted data with the first key in SECRETS_KEY. Works directly on MongoDB. */
   readonly rotateSecrets: (options: RotateOptions) => Promise<RotationReport>;
-  /** Accepts the database's current time for dating ledger entries. Works directly on MongoDB. */
+  /** Accepts the current database time for dating ledger entries. Works directly on MongoDB. */
   readonly acceptClock: (reason: string) => Promise<AcceptedClock>;
   /** Checks the configuration and the servers that a gateway started on this machine would use. Never rejects. */
   readonly diagnose: () => Promise<readonly Check[]>;
@@ -41,8 +40,8 @@ export interface RotateOptions {
 }
 
 /**
- * Times are in Unix milliseconds. `jump` is undefined if no process disputed the time, so there was nothing to
- * accept.
+ * The result of accepting the database time. Times are in Unix milliseconds. `jump` is undefined if no process
+ * disputed the time, so there was nothing to accept.
  */
 export interface AcceptedClock {
   readonly at: number;
@@ -71,7 +70,7 @@ export function adminCommand<Parsed extends unknown[]>(
   };
 }
 
-/** Like `adminCommand`, but for read-only commands, which also support `--watch`. */
+/** Wraps a read-only command. Like `adminCommand`, but also supports `--watch`. */
 export function lookCommand<Parsed extends unknown[]>(
   context: CliContext,
   run: (session: Session, ...parsed: Parsed) => Promise<void>,
@@ -90,8 +89,8 @@ function isWatched(command: Command): boolean {
 }
 
 /**
- * Reads the options that all commands share. Imports the modules for API calls here because `--help` does not need
- * them.
+ * Reads the options that all commands share. Imports the modules for API calls only here, because `--help` does not
+ * need them.
  */
 async function openSession(command: Command, context: CliContext): Promise<Session> {
   const [{ createAdminClient }, { resolveTarget }] = await Promise.all([

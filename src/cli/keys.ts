@@ -129,7 +129,10 @@ function addTermOptions(command: Command): Command {
     );
 }
 
-/** Whether the command specifies caps. If not, the request omits them, because not every operator may set them. */
+/**
+ * Whether the command specifies caps. If it does not, the request omits them, because only some operators may set
+ * them.
+ */
 function hasCaps({ day, month, total, model }: CapsOptions): boolean {
   return [day, month, total, model].some((given) => given !== undefined);
 }

@@ -7,9 +7,9 @@ import type { TableStyle } from './table.ts';
 export interface Output {
   readonly isJson: boolean;
   rows(rows: readonly Row[], table: Table): void;
-  /** Prints one object, one field per line. Text output shows `shown` instead, if given. */
+  /** Prints one object, one field per line. If `shown` is given, text output prints that instead. */
   item(item: Row, shown?: Row): void;
-  /** Prints the object as JSON. In text output, prints only the field `field`, one line per member. */
+  /** Prints the object as JSON. Text output contains only the field `field`, one line per member. */
   answer(item: Row, field: string): void;
   result(item: Row, text: string): void;
   note(text: string): void;
@@ -25,7 +25,6 @@ export interface OutputOptions {
   readonly form: OutputForm;
   readonly write: (text: string) => void;
   readonly isColoured: boolean;
-  /** In Unix milliseconds. */
   readonly now: number;
 }
 

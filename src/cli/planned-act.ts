@@ -17,8 +17,9 @@ export interface Confirmation {
 }
 
 /**
- * Throws CommandError if the action needs a confirmation but there is no way to ask for one. An action that moves money
- * or may be billed twice needs the plan of a dry run, which an operator confirms in the terminal or a script passes.
+ * Throws CommandError if the action needs a confirmation that cannot be obtained. An action that moves money or may be
+ * billed twice needs the plan from a dry run, which an operator confirms in the terminal or a script passes as an
+ * option.
  */
 export function requireConfirmable({ action, plan, isConfirmed, terminal }: Confirmation): void {
   if (plan !== undefined) return;

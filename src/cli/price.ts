@@ -89,7 +89,7 @@ function show(explained: Explained, output: Output): void {
 interface Part {
   readonly currency: string;
   readonly part: { readonly amount: string; readonly how: Reckoning | null } | null;
-  /** The value assumed for a parameter that the request leaves open. A hold assumes the most expensive value. */
+  /** The value assumed for a parameter that the request does not specify. A hold assumes the most expensive value. */
   readonly open?: string;
 }
 

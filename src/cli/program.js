@@ -65,7 +65,7 @@ const processes = {
   worker: { about: 'Runs the Temporal workers.', example: 'worker' },
 };
 
-/** The first words of all commands. A command line with none of these words can only print help. */
+/** The first words of all commands. A command line without any of these words can only print help. */
 export const verbs = new Set([...Object.keys(processes), ...Object.keys(groups)]);
 
 export const exitStatuses = {

@@ -4,13 +4,13 @@ import type { Row } from './admin-client.ts';
 import { isoSeconds } from '../base/times.ts';
 
 export interface TableStyle {
-  /** In Unix milliseconds. If set, times are shown as ages. */
+  /** Unix milliseconds. If set, times are shown as ages. */
   readonly now?: number;
-  /** In terminal columns. If undefined, nothing is truncated. */
+  /** In terminal columns. If undefined, text is never truncated. */
   readonly widthMax?: number;
   /**
-   * If set, only text with multiple words is truncated, even if the table is still too wide. A truncated id or time is
-   * useless.
+   * If set, only text with multiple words is truncated, even if the table is still too wide. A truncated id or time
+   * would be useless.
    */
   readonly cutsTextsOnly?: boolean;
   readonly cellWidthMax?: number;
@@ -165,8 +165,8 @@ const units = [
 ] as const;
 
 /**
- * Formats an age such as `3m`, or a future time such as `in 2h`. Uses a larger unit only from twice its length, so
- * `90m` and `40h` are possible.
+ * Formats an age such as `3m`, or a future time such as `in 2h`. Switches to a larger unit only at twice its length,
+ * so `90m` and `40h` are possible.
  */
 export function formatAge(seconds: number): string {
   const distance = Math.abs(seconds);

@@ -171,7 +171,7 @@ function readTarget({ id, action: named, options }: Typed): Target {
   };
 }
 
-/** Restores the API's field names, which commander has converted to names such as `resultUrl`. */
+/** Restores the API's field names, which commander has converted to camel case (`resultUrl`). */
 function fieldsIn(written: object): Row {
   const given: ReadonlyMap<string, unknown> = new Map(Object.entries(written));
   const entries = actionFieldNames(actionFields).map((name) => {

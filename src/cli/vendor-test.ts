@@ -7,7 +7,8 @@ import { textOfFile } from './given-file.ts';
 import { examples } from './program.js';
 
 /**
- * Adds a command that needs no gateway, configuration or network. A simulated vendor responds with the file's fixtures.
+ * Adds a command that needs no gateway, configuration or network, because a simulated vendor responds with the file's
+ * fixtures.
  */
 export function addVendorTest(vendors: Command, context: CliContext): void {
   vendors

@@ -7,7 +7,8 @@ export interface Watch {
   readonly look: (print: (text: string) => void) => Promise<void>;
   readonly print: (text: string) => void;
   /**
-   * Whether each output replaces the previous one. If false, each output that differs from the previous one is printed.
+   * Whether each output replaces the previous one. If false, an output is printed only if it differs from the previous
+   * one.
    */
   readonly isTerminal: boolean;
 }

@@ -34,7 +34,7 @@ export interface WaitOptions<Task> extends CallOptions {
   readonly onAnswer?: (task: Task) => void;
 }
 
-/** Thrown if the gateway refuses a request. docs/errors.md lists the codes. */
+/** Thrown if the gateway rejects a request. docs/errors.md lists the codes. */
 export class MediaryError extends Error {
   override readonly name = 'MediaryError';
   readonly status: number;
@@ -120,7 +120,7 @@ function tasksAt<Task extends Types.VideoTask | Types.ImageTask>(path: string, c
         const task = await get(id, { ...more, seconds: waitSeconds });
         onAnswer?.(task);
         if (isEnded(task)) return task;
-        // A gateway with many waiting requests responds immediately, so pause before the next one.
+        // A gateway with many waiting requests responds immediately, so pause before the next request.
         await pause(pollMs - (Date.now() - askedAt), more.signal);
       }
     },
@@ -184,7 +184,7 @@ async function refusalOf(answer: Response): Promise<MediaryError> {
   }
 }
 
-/** Returns undefined if there is no file in the body, so that it can be sent as JSON. */
+/** Returns undefined if the body contains no file, so that it can be sent as JSON. */
 function formOf(body: object): FormData | undefined {
   const fields = Object.entries(body).flatMap(([name, value]: [string, unknown]): [string, unknown][] =>
     Array.isArray(value) ? value.map((item: unknown) => [`${name}[]`, item]) : [[name, value]],

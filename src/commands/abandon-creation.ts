@@ -19,13 +19,13 @@ export interface CreationTry {
   readonly account: string;
   readonly key?: string;
   readonly tryId: string;
-  /** Whether there is nothing to void, because the hold was refused and no earlier attempt can have one. */
+  /** Whether there is nothing to void, because the hold was rejected and no earlier attempt can have one. */
   readonly neverHeld?: boolean;
 }
 
 /**
- * `begun`: nothing was done, because the task belongs to its workflow. `taken_over`: nothing was done, because another
- * attempt is continuing the creation. `absent`: the task has no record.
+ * What happened to the creation. `begun`: nothing was done, because the task belongs to its workflow. `taken_over`:
+ * nothing was done, because another attempt is continuing the creation. `absent`: the task has no record.
  */
 export type AbandonOutcome = 'abandoned' | 'begun' | 'taken_over' | 'absent';
 

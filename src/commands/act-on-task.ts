@@ -29,7 +29,7 @@ export interface TaskAction {
 }
 
 /**
- * Carries out an operator's action: in the workflow if the task is running, or here if it has finished. If this throws
+ * Performs an operator's action: in the workflow if the task is running, or here if it has finished. If this throws
  * `action_not_possible`, nothing has changed. Throws `invalid_parameter` if a required field is missing.
  */
 export function createActOnTask(deps: ActOnTaskDeps) {
@@ -44,8 +44,8 @@ export function createActOnTask(deps: ActOnTaskDeps) {
 }
 
 /**
- * Finds the record of an action by its update id, after the action's response was lost. Returns undefined if the action
- * did nothing, or if it should have ended a task that succeeded instead.
+ * Finds the record of an action by its update id, for when the action's response was lost. Returns undefined if the
+ * action did nothing, or if it was meant to end a task that then succeeded.
  */
 export function recordedAct(task: Task | undefined, id: string): TaskActionRecord | undefined {
   const act = task?.actions?.find((record) => record.id === id);

@@ -5,8 +5,8 @@ import { planOutdated } from '../task/acts.ts';
 import type { ActionResult, OperatorActionName, Said } from '../task/acts.ts';
 
 /**
- * An action planned for one revision of a record. Synchronous images have no record, so `rev` is the number of their
- * ledger entries.
+ * An action planned for a particular revision of a record. Synchronous images have no record, so their `rev` is the
+ * number of their ledger entries.
  */
 export interface Planned {
   readonly id: string;

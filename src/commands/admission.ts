@@ -48,21 +48,20 @@ export interface AdmissionRequest {
   readonly isFirst: boolean;
   readonly concurrentTasks?: number;
   /**
-   * Called before the workflow starts. Resolves to false if the caller has already received an error or has
-   * disconnected.
+   * Called before the workflow starts. Resolves to false if the caller has already received an error or disconnected.
    */
   readonly mayStart: () => Promise<boolean>;
 }
 
 export interface Admitted {
-  /** The cap with the least left after the hold. Undefined unless this attempt made the hold. */
+  /** The cap with the least left after the hold. Set only if this attempt made the hold. */
   readonly cap?: CapState;
 }
 
 /** Resolves to undefined if nothing was created and the task id must not be used again. */
 export type Admit = (request: AdmissionRequest) => Promise<Admitted | undefined>;
 
-/** The age from which the reconciler may be handling a creation. The reconciler actually waits two minutes. */
+/** From this age on, the reconciler may be handling a creation. It actually waits two minutes. */
 const slowAfterMs = 60_000;
 
 /**
@@ -71,8 +70,9 @@ const slowAfterMs = 60_000;
  * first so that every hold has one, and so that the reconciler finds the creation if this process dies.
  *
  * A failed attempt abandons what it has written (`createAbandonCreation`). After a takeover from an earlier attempt,
- * however, that attempt may still start the workflow and respond with 200. In this case, the creation is abandoned only
- * if it was refused and there is no hold. Otherwise, a repeated request continues the creation, or the reconciler
+ * however, that attempt may still start the workflow and respond with 200. In this case, the creation is abandoned
+ * only if it was rejected and there is no hold. Otherwise, a repeated request continues the creation, or the
+ * reconciler
  * abandons it.
  */
 export function createAdmit(deps: AdmissionDeps): Admit {
@@ -127,7 +127,7 @@ function newTryId({ now, randomBytes }: AdmissionDeps): string {
   return tryIdAt(now(), randomBase62(8, randomBytes));
 }
 
-/** The ledger and the task limit refuse with these codes. A refusal leaves nothing written. */
+/** The codes with which the ledger and the task limit reject a hold. After a rejection, nothing has been written. */
 const refusals: ReadonlySet<ErrorCode> = new Set([
   'account_closed',
   'insufficient_balance',
@@ -180,7 +180,7 @@ async function takeOver(
 
 interface OwnRequest extends AdmissionRequest {
   readonly creation: CreationTry;
-  /** When this attempt took over the creation, which is when the reconciler's timeout starts. */
+  /** When this attempt took over the creation. The reconciler's timeout starts at this time. */
   readonly begunAt: number;
   readonly isNew: boolean;
 }
@@ -197,8 +197,8 @@ async function holdAndStart(request: OwnRequest, deps: AdmissionDeps): Promise<A
   await deps.port.start(inputOf({ ...task, hold: amount }, { ...terms, basis, ...keyUnlimited }));
   await racePoint('admission.started', task.id);
   if (deps.now() - request.begunAt < slowAfterMs) return admitted;
-  // This process was suspended, so the reconciler may have abandoned the task. Taking the task over reveals that, and
-  // prevents it from happening later.
+  // This process was suspended, so the reconciler may have abandoned the task. Taking the task over shows whether it
+  // has, and prevents that from happening later.
   if ((await takeOver(task.id, newTryId(deps), deps)) !== 'abandoned') return admitted;
   throw serviceUnavailable('the creation took too long and was abandoned');
 }

@@ -31,11 +31,14 @@ export interface OperatorAct extends Omit<
 }
 
 /**
- * Records every action of an operator. The entry is written before the action, and the outcome afterwards. If the entry
+ * Records every operator action. The entry is written before the action, and the outcome afterwards. If the entry
  * cannot be written, the action is not performed. If the process dies in between, the entry has no outcome.
  */
 export interface AuditLog {
-  /** Returns or throws whatever `run` does. If the result counts as a refusal, `refusal` returns the reason. */
+  /**
+   * Returns or throws whatever `run` does. `refusal` returns the reason if the result counts as a rejection, and
+   * undefined otherwise.
+   */
   keep<Answer>(
     act: OperatorAct,
     run: (note: NoteChanges) => Promise<Answer>,
@@ -64,7 +67,7 @@ interface Begun {
 const bulkFull = 'A bulk has at most 1,000 acts. Use another `bulk` for the rest.';
 
 export function createAuditLog({ audit, log, now, randomBytes }: AuditLogDeps): AuditLog {
-  /** Never throws, because the action has already been performed. */
+  /** Records the outcome. Never throws, because the action has already been performed. */
   async function end({ id, item }: Begun, { changes, ...ended }: Ended): Promise<void> {
     const written = { ...ended, endedAt: now() };
     try {
@@ -127,8 +130,8 @@ function endOf(error: unknown): Ended {
 }
 
 /**
- * Returns an id for a repeatable action. Users of Temporal's tools choose their own ids and may reuse one, so for them,
- * the returned id covers all facts of the action.
+ * Returns an id for a repeatable action. Users of Temporal's tools choose their own ids and may reuse one, so the
+ * returned id then covers all facts of the action.
  */
 function nameOf(
   { target, by, action, reason, what }: Pick<AuditEntry, 'target' | 'by' | 'action' | 'reason' | 'what'>,

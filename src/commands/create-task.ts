@@ -37,7 +37,7 @@ export interface CreateTaskDeps {
 export interface CreateTaskCommand {
   readonly request: AskedRequest;
   /**
-   * Plans the request. If this throws, a repeated request still succeeds. If undefined, the service plans the request.
+   * Plans the request. If this throws, a repeated request still succeeds. If undefined, the service does the planning.
    */
   readonly plan?: () => Promise<RoutePlan>;
   readonly caller: Caller;
@@ -50,7 +50,7 @@ export interface CreateTaskCommand {
   readonly repeat?: Repeat;
   /** The id of the HTTP request. Only the id of the request that creates the task is stored. */
   readonly requestId?: string;
-  /** An idempotency key applies to one account and one route. */
+  /** The route that, together with the account, forms the scope of an idempotency key. */
   readonly route: string;
   readonly traceparent?: string;
 }
@@ -61,15 +61,16 @@ export interface CreatedTask extends Pick<Task, 'id' | 'model' | 'createdAt' | '
   readonly replayed: boolean;
 }
 
-/** A round ends without a task if the task id was abandoned in the meantime. The next round uses a new id. */
+/** A round creates no task if the task id was abandoned in the meantime. The next round uses a new id. */
 const roundsMax = 5;
 const recordedDropsMax = 50;
 
 /**
- * Creates a task. When this resolves, the task, its hold and its workflow exist. When it throws, none of them exists,
- * or another request has begun them. In the latter case, a repeated request continues the creation, or the reconciler
- * abandons it. A repeat with the same Idempotency-Key continues where the first request stopped, whichever process
- * died. The repeat's response is based on what the first request wrote, even if a channel has been disabled since.
+ * Creates a task. When this resolves, the task, its hold and its workflow exist. When it throws, nothing was created,
+ * or another request has begun the creation. In the latter case, a repeated request continues the creation, or the
+ * reconciler abandons it. A repeated request with the same Idempotency-Key continues where the first request stopped,
+ * whichever process died. Its response is based on what the first request wrote, even if a channel has been disabled
+ * since.
  */
 export function createTaskService(deps: CreateTaskDeps) {
   return (command: CreateTaskCommand): Promise<CreatedTask> =>
@@ -117,7 +118,7 @@ async function create(
 
 /**
  * Resolves to true once a retry would find this request. Resolves to false if a retry would not find it, or if the
- * client disconnected first, because its retry may already have come too early.
+ * client disconnected first, in which case its retry may already have come too early.
  */
 async function whenFound({ recorded, lost }: TaskClaim, { sent }: CreateTaskCommand): Promise<boolean> {
   let isRecorded = recorded === undefined;
@@ -159,7 +160,7 @@ async function admitClaimed(
   const cap = defined({ cap: admitted.cap });
   const created = { id, model: model.id, createdAt, warnings, hold, replayed: !isFirst, ...cap };
   if (isFirst) return created;
-  // An earlier or concurrent attempt may have created the task. Only the record has the actual time and hold.
+  // An earlier or concurrent attempt may have created the task, so only the record has the actual time and hold.
   const recorded = await deps.tasks.find(id);
   return recorded === undefined ? created : { ...created, ...(await asCreated(recorded, deps)) };
 }
@@ -168,7 +169,7 @@ function isRetryable(error: unknown): boolean {
   return !(error instanceof GatewayError) || mayBeRepeated(error);
 }
 
-/** Leaves out channels that do not serve the model, which would be most of the list. */
+/** Leaves out channels that do not serve the model, because these would make up most of the list. */
 function notable(dropped: RoutePlan['dropped']): RoutePlan['dropped'] {
   return dropped.filter(({ reason }) => reason !== 'model_not_served').slice(0, recordedDropsMax);
 }
@@ -194,8 +195,8 @@ async function planUnlessCreated(
 }
 
 /**
- * Checks the account's quota and whether results can be stored. A repeat of a request that has begun its task is
- * exempt, because it needs no further storage.
+ * Checks the account's quota and whether results can be stored. A repeat of a request that has already begun its task
+ * is exempt, because it needs no further storage.
  */
 async function fitted(
   plan: RoutePlan,

@@ -41,14 +41,14 @@ export interface DeleteAccountsDeps {
 
 /**
  * How long after its closure an account counts as settled. By then, every process knows about the closure, and
- * everything that was begun before it has a hold or was abandoned.
+ * everything begun before it either has a hold or was abandoned.
  */
 const settledAfterMs = 20 * 60_000;
 const pageItems = 500;
 
 /**
- * Continues the deletion of accounts. Resolves to the number of completed deletions. Each step can be repeated. The
- * remaining data shows what is left to do, so another process can continue after a crash.
+ * Continues deleting accounts. Resolves to the number of completed deletions. Each step can be repeated. The remaining
+ * data shows what is left to do, so another process can continue after a crash.
  */
 export function createDeleteAccounts(deps: DeleteAccountsDeps) {
   let reached = '';
@@ -58,7 +58,7 @@ export function createDeleteAccounts(deps: DeleteAccountsDeps) {
       loop: 'accounts to delete',
       isOver,
       async run(account) {
-        // The next run starts with the accounts that this one does not reach.
+        // The next run starts after the last account that this run reached.
         reached = account.id;
         return continueDeletion(account, isOver, deps);
       },

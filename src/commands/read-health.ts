@@ -20,7 +20,7 @@ interface ReaderDeps extends HealthDeps {
   readonly log: Logger;
 }
 
-/** Waiting tasks are counted at most this often, however many requests need the count. */
+/** The minimum interval between two counts of waiting tasks, no matter how many requests need the count. */
 const waitingCountedMs = 5_000;
 
 export function createHealthReader(deps: ReaderDeps): () => Promise<readonly ChannelHealth[]> {

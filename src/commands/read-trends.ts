@@ -33,12 +33,9 @@ const sizes = {
 const sharedMs = 20_000;
 /** An hour that was read at least this long after its end is final, and is not read again. */
 const settledMs = 48 * hourMs;
-/** After this many failures, smaller parts are unlikely to help, so the read stops. */
+/** The number of failures after which the read stops, because smaller parts are unlikely to help. */
 const failuresMax = 3;
-/**
- * A rollup becomes stale when its age exceeds this share of the time that had passed between the end of its hour and
- * the read.
- */
+/** A rollup becomes stale when its age exceeds this share of the time from the end of its hour to the read. */
 const staleShare = 1 / 4;
 
 /**
@@ -48,7 +45,7 @@ const staleShare = 1 / 4;
 export function createReadTrends(deps: TrendsDeps): ReadTrends {
   const terms = { ms: sharedMs, now: deps.now, hangsAfterMs: Infinity };
   let before: Promise<unknown> = Promise.resolve();
-  // Read one span at a time. The week includes the day, so the second read can use the rollups of the first.
+  // Read only one span at a time. The week includes the day, so the second read can use the first one's rollups.
   const afterOther = (span: TrendSpan): Promise<Trends> => {
     const read = before.then(() => readSpan(span, deps));
     before = read.catch(() => undefined);
@@ -71,7 +68,7 @@ async function readSpan(span: TrendSpan, deps: TrendsDeps): Promise<Trends> {
   return { steps, stepMs, flows: all, unfinished: unfinished.reduce((sum, row) => sum + row.count, 0) };
 }
 
-/** Reads hours. Writes the rollups of each part before reading the next, so that a failed read can be resumed. */
+/** Reads hours. Writes each part's rollups before reading the next part, so that a failed read can be resumed. */
 async function readHours(hours: readonly number[], deps: TrendsDeps): Promise<Flow[]> {
   const [first = 0] = hours;
   const startedAt = deps.now();
@@ -115,7 +112,7 @@ async function readSteps(steps: readonly number[], deps: PartDeps): Promise<Flow
 
 /**
  * Reads the steps from the tasks and the ledger, day by day. A part that takes too long is split in half, down to a
- * single step. If a part fails, the others are still read, and the error is thrown at the end.
+ * single step. If one part fails, the others are still read, and the error is thrown at the end.
  */
 async function eachPart(
   steps: readonly number[],

@@ -21,8 +21,9 @@ export interface RefundTaskDeps {
 
 /**
  * Refunds a task's charge once, in full or in part. If calls run concurrently, only the one that writes the ledger
- * entry succeeds. The entry's note contains the operator and the reason, and the action in the task's record is derived
- * from that entry. If a crash prevented the record, the next caller adds the action and is refused.
+ * entry succeeds. The entry's note contains the operator and the reason, and the action in the task's record is
+ * derived from that note. If a crash prevented the record, the next caller adds the action before its own refund is
+ * rejected.
  */
 export async function refundTask(
   task: Task,
@@ -94,14 +95,14 @@ async function refund(
     const done = await deps.ledger.refund({ account, task: id, amount, note, upstream });
     if (!done.ok) throw refusedAsTooMuch(done.refused === 'above_charge' ? done.charged : 0n, currency);
     await deps.record(done.entry);
-    // Another caller was faster, unless this is our own entry and only its response was lost.
+    // Another caller was faster, unless this entry is our own and only its response was lost.
     const isOurs = done.entry.note === note && done.entry.amount === amount;
     if (done.replayed && !isOurs) throw refusedAsDone(done.entry, currency);
   }
   return `${formatAmount(amount, currency)} is refunded to the account ${account}; ${formatAmount(charged, currency)} was charged.`;
 }
 
-/** Constant, because a task can be refunded only once. */
+/** The id of the refund action. It is constant, because a task can be refunded only once. */
 const refundActId = 'refund';
 
 async function record(entry: LedgerEntry, task: Task, { tasks, currency }: RefundTaskDeps): Promise<void> {

@@ -20,7 +20,7 @@ export interface RepeatsDeps {
 
 /** How a client sent a request. Official clients retry POST requests, and some send the number of the retry. */
 export interface ClientTry {
-  /** How many times the client has repeated this request. Undefined if the client does not report a number. */
+  /** The number of times the client has repeated this request. Undefined if the client does not report it. */
   readonly retries?: number;
   readonly target: string;
   /** The `content-length` header, which is known before the body is read. */
@@ -32,7 +32,7 @@ export interface ClientTry {
  * How a repeated request is recognised (docs/idempotency.md).
  * - `key`: by its Idempotency-Key, for 24 hours.
  * - `try`: by API key, route and body, for ten minutes. If the client numbers its retries, a retry first matches a
- *   request whose response was lost, then a refused one (which starts afresh), and then any that no retry has claimed
+ *   request whose response was lost, then a rejected one (which starts afresh), and then any that no retry has claimed
  *   yet. If the client does not number them, a retry matches only a request whose response was lost.
  */
 export type Repeat =
@@ -50,7 +50,7 @@ export function clientRepeat({ key }: Pick<Caller, 'key'>, sent: ClientTry, fing
 }
 
 export interface RepeatRequest {
-  /** The account and the route. The same key in another scope belongs to another request. */
+  /** The account and the route. The same key in another scope identifies another request. */
   readonly scope: readonly string[];
   readonly repeat: Repeat;
 }
@@ -66,19 +66,19 @@ export interface Claim {
    * cannot be stored.
    */
   keep(answer: Answer): Promise<void>;
-  /** Makes this response available to repeats, or the stored response if none is given. Never throws. */
+  /** Makes this response available to repeats, or the stored response if no response is given. Never throws. */
   end(answer?: Answer): Promise<void>;
-  /** Releases the key. Call this only if nothing was sent upstream. Never throws. */
+  /** Releases the key. Call this only if no request was sent upstream. Never throws. */
   forget(): Promise<void>;
-  /** Records that the client did not receive the response, so that a repeat does. */
+  /** Records that the client did not receive the response, so that a repeated request does. */
   readonly lost: () => void;
 }
 
 export type Claimed =
   | { readonly outcome: 'first'; readonly claim: Claim }
   /**
-   * `made` is the id of the task or images that the first request creates. Call `answered` once this request has
-   * received the same response.
+   * An earlier request is still running. `made` is the id of the task or images that the first request creates. Call
+   * `answered` once this request has received the same response.
    */
   | {
       readonly outcome: 'earlier';
@@ -89,7 +89,7 @@ export type Claimed =
 
 export type RepeatEnd =
   | { readonly kind: 'answered'; readonly answer: Answer }
-  /** The response was sent but could not be kept. */
+  /** The first request was answered, but its response could not be kept. */
   | { readonly kind: 'not_kept' }
   /**
    * The process that handled the request died or is suspended. `isPaid` reports whether the ledger now contains a
@@ -107,13 +107,14 @@ export interface TaskClaim {
    */
   readonly first: boolean;
   /**
-   * Resolves to true if a retry would find this request. Never rejects. Start the task only after this resolves,
-   * because a client may retry half a second after losing the connection. Undefined if there is nothing to wait for.
+   * Resolves to true if a retry would find this request. Never rejects. Start the task only after this promise
+   * resolves, because a client may retry half a second after losing the connection. Undefined if there is nothing to
+   * wait for.
    */
   readonly recorded: Promise<boolean> | undefined;
   /**
-   * Records that the client got no response, or an error after which it may retry. A repeat then continues with this
-   * task.
+   * Records that the client got no response, or an error after which it may retry. A repeated request then continues
+   * with this task.
    */
   readonly lost: () => void;
 }
@@ -132,7 +133,7 @@ export interface Repeats {
   knows(ask: RepeatRequest): Promise<boolean>;
   forget(claim: TaskClaim): Promise<void>;
   /**
-   * Records a request that was refused before it claimed anything, with an error after which its client will retry.
+   * Records a request that was rejected before it claimed anything, with an error after which its client will retry.
    * Never throws.
    */
   noteRefused(by: RefusedRequest): Promise<void>;
@@ -147,7 +148,10 @@ export interface Repeats {
 }
 
 const keptMs = { key: 24 * 3600 * 1000, try: 10 * 60_000 } as const;
-/** A claim that has not been renewed for this long counts as abandoned, by the clock of the process that waits. */
+/**
+ * A claim that has not been renewed for this long counts as abandoned, as measured by the clock of the waiting
+ * process.
+ */
 const abandonedAfterMs = 60_000;
 const lookEveryMs = 200;
 const recordedWithinMs = 1_000;
@@ -163,7 +167,7 @@ const sightingsKeptMs = 10 * 60_000;
 export function createRepeats(deps: RepeatsDeps): Repeats {
   const { store, now } = deps;
   // All requests share the sightings. A caller may stop waiting and repeat its request before `abandonedAfterMs` has
-  // passed. The time already spent waiting must count.
+  // passed, and the time it has already waited must count.
   const sightings = createSightings(now);
   let tidiedAt = now();
 
@@ -242,14 +246,14 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
     }
     const found = await earlierTry(ask, repeat.sent);
     if (found === undefined) return { earlier: undefined, fresh };
-    // A retry of a retry gets the response to the first request.
+    // A retry of a retry gets the first request's response.
     const of = found.of ?? found.id;
     return { earlier: { ...found, id: of }, fresh: { ...fresh, of, made: found.made } };
   }
 
   /**
-   * Records the request immediately if the client numbers its retries, and delays the task's start until the record is
-   * written. Other requests are recorded only if their response is lost.
+   * Returns the entry to record. If the client numbers its retries, its request is recorded immediately, and the
+   * task's start is delayed until the record is written. Other requests are recorded only if their response is lost.
    */
   function noted(entry: Entry, { repeat }: RepeatRequest): Entry {
     if (repeat.kind === 'key' || repeat.sent.retries === undefined) return entry;
@@ -258,7 +262,7 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   }
 
   /**
-   * Returns the request that this one repeats, if any. Each can be claimed only once, so two identical retries
+   * Returns the request that this one repeats, if any. Each request can be claimed only once, so two identical retries
    * continue different requests.
    */
   async function earlierTry(ask: RepeatRequest, sent: ClientTry): Promise<RepeatRecord | undefined> {
@@ -314,8 +318,8 @@ function hmac(parts: readonly string[], { secret }: RepeatsDeps): string {
 }
 
 /**
- * In bytes. Responses up to this size stay in memory briefly after they were sent, because the connection may still be
- * reset.
+ * In bytes. Responses up to this size are briefly kept in memory after they were sent, because the connection may
+ * still be reset.
  */
 const heldBytesMax = 64 * 1024;
 
@@ -375,7 +379,7 @@ function logFailure(
   );
 }
 
-/** Waits at most a second for a record, so that a response that already exists does not turn into an error. */
+/** Waits at most a second for a record, so that a finished response does not turn into an error. */
 export async function soon(recorded: Promise<boolean> | undefined): Promise<void> {
   if (recorded !== undefined)
     await Promise.race([recorded, sleep(recordedWithinMs, undefined, { ref: false })]);

@@ -3,7 +3,7 @@ import { afterRunning } from '../process/running-time.ts';
 
 /**
  * How long a creation may take to start its workflow. Only MongoDB can delay it, and MongoDB's own timeouts are half a
- * minute.
+ * minute long.
  */
 const startWithinMs = 5_000;
 

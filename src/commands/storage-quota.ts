@@ -17,7 +17,8 @@ export interface StorageQuota {
   /** Counts stored bytes that will be deleted at `expiresAt` (in Unix milliseconds). */
   note(account: string, bytes: number, expiresAt: number): void;
   /**
-   * Writes the counts to the database for the other processes. Called every five seconds after `start`. Never rejects.
+   * Writes the counts to the database, where other processes read them. Called every five seconds after `start`. Never
+   * rejects.
    */
   flush(): Promise<void>;
   start(): void;
@@ -26,7 +27,7 @@ export interface StorageQuota {
 
 export interface StorageQuotaDeps {
   readonly store: Pick<StoredBytesStore, 'add' | 'find'>;
-  /** Per account. 0 means no limit. */
+  /** Bytes per account. 0 means no limit. */
   readonly bytesMax: number;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
@@ -38,9 +39,9 @@ const cachedAccountsMax = 10_000;
 type Days = Map<number, number>;
 
 /**
- * Counts bytes by account and day of deletion, so nothing has to be subtracted and no request has to be read. A process
- * knows its own bytes immediately, and those of others within fifteen seconds. During that time, an account can exceed
- * its limit. If a process is killed, the bytes that it has not yet written are never counted.
+ * Counts bytes by account and day of deletion, so nothing has to be subtracted and no request has to be read. A
+ * process knows its own bytes immediately, and those of others within fifteen seconds. Until then, an account can
+ * exceed its limit. If a process is killed, bytes that it has not yet written are never counted.
  */
 export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuotaDeps): StorageQuota {
   const known = createRecent<Days>(cachedAccountsMax, { ttlMs: cacheTtlMs, now });
@@ -61,7 +62,7 @@ export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuo
 
   /**
    * Writes the counts, and keeps those that could not be written. Stops at the first failure, because in an outage
-   * every further write would time out as well.
+   * every further write would also time out.
    */
   async function write(): Promise<void> {
     const sums = [...unwritten].flatMap(([account, days]) =>

@@ -32,7 +32,7 @@ export interface FoundTasks {
  */
 export interface TaskPort {
   /**
-   * Starts the task's workflow. Succeeds even if no worker is running. Idempotent, because a task id is never reused.
+   * Starts the task's workflow. Succeeds even if no worker is running. Idempotent, because task ids are never reused.
    */
   start(input: TaskInput): Promise<void>;
   /**

@@ -2,7 +2,7 @@ import { createHostPlaces } from '../capacity/host-places.ts';
 import type { HostPlaces } from '../capacity/host-places.ts';
 import type { Core } from './core.ts';
 
-/** One unresponsive host can occupy only this many slots. */
+/** The most slots that one host can occupy, in case it does not respond. */
 const callbacksPerHostMax = 16;
 const callbacksPerAccountMax = 100;
 

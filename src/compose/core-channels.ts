@@ -27,7 +27,7 @@ function channelParts({ outbound, log }: Pick<Core, 'outbound' | 'log'>) {
   return { requestOf, providers, links };
 }
 
-/** Tests a credential of a draft. No process has opened the draft's channels, so this function opens them. */
+/** Tests a credential in a draft. No process has opened the draft's channels, so this function opens them. */
 export function createTryCredential({
   fileProvider,
   ...core

@@ -71,7 +71,7 @@ export interface Core {
   readonly environment: Environment;
   readonly config: () => GatewayConfig;
   readonly runningConfig: RunningConfig;
-  /** In the form `<host>/<pid>/<run>`. */
+  /** The process's name, in the form `<host>/<pid>/<run>`. */
   readonly node: string;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -97,8 +97,8 @@ export interface Core {
   readonly temporal: TemporalSettings;
   readonly client: Client;
   /**
-   * Returns Unix milliseconds by the database clock, which all processes share. Times that one process writes and
-   * another compares (deadlines, slot leases, circuits, money) therefore do not depend on machine clocks.
+   * Returns the database clock's time in Unix milliseconds. All processes share this clock. Times that one process
+   * writes and another compares (deadlines, slot leases, circuits, money) therefore do not depend on machine clocks.
    */
   readonly now: () => number;
   readonly isTimeRight: () => boolean;
@@ -195,7 +195,7 @@ function openLooks(
   return { workers: () => readService(nodes), health };
 }
 
-/** Takes the ledger as a function, because the ledger is opened after the notices. */
+/** Takes the ledger as a function, because notices are opened before the ledger. */
 const later = (books: () => Ledger): Pick<NoticesDeps, 'margin' | 'books'> => ({
   margin: (asked) => books().margin(asked),
   books,

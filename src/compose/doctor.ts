@@ -119,7 +119,10 @@ export function foundServer(facts: ServerFacts): Found {
   return { state: missing.length > 0 ? 'failed' : wrong.length > 0 ? 'warning' : 'ok', text };
 }
 
-/** Unlike the gateway's startup, never creates the root key of a new database. */
+/**
+ * Checks that the keys can open the database's secrets. Unlike gateway startup, never creates the root key of a new
+ * database.
+ */
 async function checkKeys({ db }: Mongo, keys: readonly Buffer[]): Promise<Found> {
   const store = createRootKeyStore(db);
   const sealed = await store.find();

@@ -85,7 +85,7 @@ async function bucketFiles(settings: NonNullable<NonNullable<Settings>['s3']>): 
 const webhookTimeoutMs = 30_000;
 const webhookBytesMax = 1024 * 1024;
 
-/** Posts JSON lines, in multiple requests if necessary. Another process may post the same day's heads too. */
+/** Posts JSON lines, in multiple requests if necessary. Another process may also post the heads of the same day. */
 function webhookPlace(url: string, token: string | undefined, deliver: Deliver): HeadsPlace {
   return {
     async write(day, heads) {

@@ -49,7 +49,7 @@ export function startDailyVerification(core: Core): DailyVerification {
   return verification;
 }
 
-/** Reads at most the configured number of entries per second, so tasks are not slowed down. */
+/** Reads at most the configured number of entries per second, so that tasks are not slowed down. */
 export function openDailyVerification(core: Core): DailyVerification {
   const { stores, log, now, config } = core;
   const verify = openVerification(core);

@@ -30,9 +30,7 @@ import type { SubmitLimiter } from '../capacity/submit-limiter.ts';
 import { createTaskSignals } from '../temporal/task-signals.ts';
 import { findCancelRequest } from '../temporal/cancel-request.ts';
 
-/**
- * How many callbacks may be sent at a time from within workflow tasks. A worker runs 40 workflow tasks concurrently.
- */
+/** How many callbacks workflow tasks may send at a time. A worker runs 40 workflow tasks concurrently. */
 const promptCallbacksMax = 16;
 const slowHostAvoidedMs = 60_000;
 const inputMeasuredMs = 20_000;

@@ -17,8 +17,8 @@ interface TemporalTls {
 }
 
 /**
- * Returns the addresses that local mode provides and that every other mode must configure. Throws ConfigError if an
- * address is missing or a TLS file is unreadable.
+ * Returns the URLs that local mode provides and that must be configured in every other mode. Throws ConfigError if one
+ * of them is missing or a TLS file is unreadable.
  */
 export function requireAddresses(environment: Environment): Addresses {
   const { MONGODB_URI, TEMPORAL_ADDRESS, SECRETS_KEY } = environment;

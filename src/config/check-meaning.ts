@@ -31,11 +31,11 @@ type Outline = z.infer<typeof outline>;
 
 export interface Adapters {
   readonly providerNames: readonly string[];
-  /** Adapters whose results must be copied, because callers cannot use their links. */
+  /** Adapters whose results must be copied, because callers cannot use the vendor's links. */
   readonly needingStorage?: readonly string[];
-  /** The results of a vendor file must also be copied if their links expire sooner than this. */
+  /** Vendor file results must also be copied if their links expire sooner than this. */
   readonly linkLifeMinSeconds?: number;
-  /** Adapters that serve only models with a mapping. If undefined, mappings are not checked. */
+  /** Adapters that serve only mapped models. If undefined, mappings are not checked. */
   readonly mapped?: readonly string[];
 }
 
@@ -45,8 +45,9 @@ interface Issue {
 }
 
 /**
- * Finds mistakes that the schema cannot detect: unknown names, empty ranges, prices that do not fit the model. Checks
- * every part that can be read so that all violations are reported together, one per line, with their paths.
+ * Finds mistakes that the schema cannot detect, such as unknown names, empty ranges, and prices that do not fit the
+ * model. Checks every part that can be read so that all violations are reported together, one per line, with their
+ * paths.
  */
 export function checkMeaning(value: unknown, adapters: Adapters): string[] {
   const file = outline.safeParse(value).data;
@@ -129,7 +130,7 @@ interface Costing {
   readonly kind: string | undefined;
 }
 
-/** Reports a cost that can never be determined, because none of its lines counts what the model produces. */
+/** Reports a cost that can never be determined, because none of its lines counts anything that the model produces. */
 function costIssues({ model, inherited, kind }: Costing, path: Issue['path']): Issue[] {
   const { lines } = costed.safeParse(model).data?.cost ?? linesSchema.safeParse(inherited).data ?? {};
   if (lines === undefined || (kind !== 'video' && kind !== 'image')) return [];
@@ -164,7 +165,7 @@ function checkModel(model: ModelConfig, { channels }: Outline): Issue[] {
   const served = channels.filter(({ models }) => models[model.id] !== undefined);
   const serving = served.map(({ id }) => id);
   const issues = [...unknown, ...durations, ...checkFallback(model, ids, serving)];
-  // Skip the price checks if there are other issues, because they would report an unknown channel or an empty range
+  // Skip the price checks if there are other issues, because they would report the same unknown channel or empty range
   // again.
   if (issues.length > 0) return issues;
   const sharing = served.filter(({ models }) => ownPrice(models[model.id]) === undefined);

@@ -10,7 +10,7 @@ type FieldValue = Scalar | Scalar[] | null;
 export interface EntryField {
   readonly pointer: string;
   readonly name: string;
-  /** The path within the file as violations show it (`channels[0].limits.polls_per_second`). */
+  /** The path within the file, as shown in violations (`channels[0].limits.polls_per_second`). */
   readonly path: string;
   readonly description: string;
   readonly type: FieldType;
@@ -49,7 +49,7 @@ export interface Insertion {
 
 /**
  * Returns the entry at a JSON pointer, in which list elements are identified by id. The entry is derived entirely from
- * the file's schema. Parts that can only be set in the file are left out.
+ * the file's schema. Omits parts that can only be set in the file.
  */
 export function entryOf(file: unknown, pointer: string): DraftEntry | undefined {
   const spot = spotAt(file, pointer);
@@ -79,8 +79,8 @@ export function entryOf(file: unknown, pointer: string): DraftEntry | undefined 
 }
 
 /**
- * Returns the values to set in order to add an element to a list or mapping, keyed by JSON pointer. The element
- * initially contains the lists and mappings that the schema requires.
+ * Returns the values to set when adding an element to a list or mapping, keyed by JSON pointer. A new element contains
+ * the lists and mappings that the schema requires.
  */
 export function insertionInto(
   file: unknown,

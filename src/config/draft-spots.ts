@@ -4,7 +4,7 @@ import { pointerTo } from '../base/json-pointer.js';
 import { fileSchema } from './gateway-schema.ts';
 import { isOfFile, isSecretPlace } from './secret-places.ts';
 
-/** How a form edits the value. Numbers may also be words that the schema allows, such as `off`. */
+/** How a form edits the value. A number may also be a word that the schema allows, such as `off`. */
 export type FieldType = 'text' | 'number' | 'boolean' | 'choice' | 'secret' | 'texts' | 'numbers';
 
 type Schema = z.core.JSONSchema.BaseSchema;
@@ -38,9 +38,7 @@ export function partsOf(spot: Spot): readonly Spot[] {
   return parts.filter(({ pointer }) => !isOfFile(pointer) && !isIdOfEntry(spot, pointer));
 }
 
-/**
- * Whether the part is the entry's id. The id cannot be edited, because tasks and records refer to the entry by its id.
- */
+/** Whether the part is the entry's id. The id cannot be edited, because tasks and records refer to the entry by id. */
 function isIdOfEntry({ pointer, isElement }: Spot, part: string): boolean {
   return isElement && part === `${pointer}/id`;
 }
@@ -123,7 +121,7 @@ export function isListed({ alternatives, value }: Spot): boolean {
   return alternatives.every(isList) || (Array.isArray(value) && alternatives.some(isList));
 }
 
-/** Returns undefined if no single input can edit the value, because the value has parts or may be anything. */
+/** Returns undefined if no single input can edit the value, because it has parts or can be anything. */
 export function typeOf(spot: Spot): FieldType | undefined {
   if (isRecord(spot.value)) return undefined;
   if (!isListed(spot)) return isSecretPlace(spot.pointer) ? 'secret' : scalarType(spot.alternatives);

@@ -10,7 +10,7 @@ export type ChangedText = { readonly text: string } | { readonly violation: stri
 
 type Path = readonly (string | number)[];
 
-/** A placeholder for a secret in the text. If the placeholder stays unchanged, the secret is kept. */
+/** Stands for a secret in the text. If the placeholder stays unchanged, so does the secret. */
 const kept = '${kept}';
 
 /**
@@ -51,7 +51,7 @@ export function restoreText(text: string, before: string): string {
   return written(document);
 }
 
-/** Passes each literal secret that a draft may change to `keep`, and replaces it with the result. */
+/** Passes each literal secret that a draft may change to `keep`, and replaces it with the returned text. */
 export async function replaceSecrets(
   text: string,
   keep: (secret: WrittenSecret) => Promise<string>,
@@ -63,7 +63,10 @@ export async function replaceSecrets(
   return written(document);
 }
 
-/** Never quotes lines of an invalid text, because they may contain secrets. */
+/**
+ * Returns the text if it is valid YAML, and otherwise a violation. The violation never quotes lines of the text,
+ * because they may contain secrets.
+ */
 export function readText(text: string): ChangedText {
   const read = readYaml(text);
   if ('value' in read) return { text };

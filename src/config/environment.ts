@@ -3,7 +3,7 @@ import { isCidr, isNetwork } from '../base/networks.ts';
 import { ConfigError, describeIssue } from './config-error.ts';
 
 /**
- * This module is the only code that accesses process.env. docs/configuration.md describes every variable, and a test
+ * This is the only module that accesses process.env. docs/configuration.md describes every variable, and a test
  * compares the two.
  */
 
@@ -60,7 +60,7 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const;
 
-/** ADMIN_TOKEN must be hard to guess, because it gives access to every account's money. */
+/** The minimum length of ADMIN_TOKEN, which must be hard to guess because it gives access to every account's money. */
 const adminTokenCharactersMin = 32;
 
 const environmentSchema = z

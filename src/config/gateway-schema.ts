@@ -26,8 +26,8 @@ import {
  */
 
 /**
- * Identifies a channel, credential or model. Contains no colon or slash, because queue and slot names are built from
- * identifiers.
+ * The id of a channel, credential or model. Contains no colon or slash, because queue and slot names are built from
+ * ids.
  */
 export const identifier = z
   .string()

@@ -27,10 +27,10 @@ export function localEnvironment(source: NodeJS.ProcessEnv, settings: LocalSetti
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
     // Payloads stay readable in the Temporal UI unless the operator has set a SECRETS_KEY.
     PAYLOAD_ENCRYPTION: given['SECRETS_KEY'] === undefined ? 'off' : 'on',
-    // On a single-user machine the file always wins, even if a newer configuration has replaced it (decision 0018).
+    // On a single-user machine, the file always wins, even if a newer configuration has replaced it (decision 0018).
     CONFIG_AT_START: 'always',
     ADMIN_TOKEN: settings.adminToken,
-    // Local mode has a single API, and no load balancer to wait for.
+    // Local mode has only one API and no load balancer to wait for.
     SHUTDOWN_DRAIN_SECONDS: '0',
     // The terminal shows every request, including reads.
     LOG_LEVEL: 'debug',
@@ -48,16 +48,14 @@ export function localEnvironment(source: NodeJS.ProcessEnv, settings: LocalSetti
   };
 }
 
-/**
- * Returns the environment for commands. If local mode was started in this DATA_DIR, this is local mode's environment.
- */
+/** Returns the environment for commands, which is local mode's if it was started in this DATA_DIR. */
 export async function readOperatingEnvironment(): Promise<NodeJS.ProcessEnv> {
   const source = rawEnvironment();
   const settings = await readLocalSettings(readEnvironment(source).DATA_DIR);
   return settings === undefined ? source : localEnvironment(source, settings);
 }
 
-/** If the operator's own file has violations, adds advice on starting without it. */
+/** Returns the error, with advice on starting without the operator's own file if that file has violations. */
 export function withLocalOrigin(error: unknown, own: string | undefined): unknown {
   if (!(error instanceof ConfigError) || own === undefined) return error;
   return new ConfigError(error.source, error.violations, [

@@ -13,11 +13,11 @@ import { ConfigError } from './config-error.ts';
  */
 const settingsSchema = z.object({
   secretsKey: z.string(),
-  /** From the last start. Equals ADMIN_TOKEN if that was set. */
+  /** The ADMIN_TOKEN of the last start, if one was set, or a generated token. */
   adminToken: z.string(),
   account: z.string(),
   apiKey: z.string().optional(),
-  /** From the last start. Send no secret to this address before `runningApiUrl` confirms it. */
+  /** From the last start. Send no secret to this URL before `runningApiUrl` has confirmed it. */
   apiUrl: z.string().optional(),
   /** The local mode process, which runs the API at `apiUrl` as its child. */
   startedBy: processIdentitySchema.optional(),
@@ -50,9 +50,9 @@ export async function readLocalSettings(dataDir: string): Promise<LocalSettings 
 }
 
 /**
- * Returns the API's address, or undefined if local mode has exited. After it exits, another program may listen on the
- * same port, and must not receive a key. On systems that do not report when a process started (Windows), a reused
- * process id counts as local mode.
+ * Returns the API's URL, or undefined if local mode has exited. Another program may then be listening on the same port
+ * and must not receive a key. On systems that do not report when a process started (Windows), a reused process id
+ * counts as local mode.
  */
 export async function runningApiUrl({ apiUrl, startedBy }: LocalSettings): Promise<string | undefined> {
   return startedBy !== undefined && (await isSameProcessAlive(startedBy)) ? apiUrl : undefined;

@@ -132,8 +132,8 @@ function narrow(domain: Domain, name: FactName, values: readonly FactValue[]): D
 const openWords = new Set(['adaptive', 'auto']);
 
 /**
- * Returns every possible value. Undefined stands for a fact that the upstream does not report, which a line may still
- * match.
+ * Returns every possible value. Undefined stands for a fact that the upstream does not report. A price line may still
+ * match it.
  */
 function possibleFacts(model: SoldModel): Domain {
   const { price, durations, kind } = model;
@@ -162,7 +162,7 @@ function possibleFacts(model: SoldModel): Domain {
   };
 }
 
-/** Returns what callers are offered: one plain request per combination, without facts that the model does not list. */
+/** Returns what callers are offered: one plain request per combination, omitting facts that the model does not list. */
 function soldFacts(model: SoldModel): Domain {
   const { price, durations, kind } = model;
   const listed = (values: readonly string[]): readonly FactValue[] => {
@@ -193,7 +193,7 @@ function inputFlags({ inputs }: SoldModel): Pick<Domain, 'video_input' | 'audio_
 
 /**
  * Returns the durations to test: both ends of the range, and each line's bounds with their neighbours. Between two
- * consecutive durations, no line's result changes.
+ * consecutive durations, the matching line never changes.
  */
 function lengths(
   lines: Price['lines'],

@@ -13,8 +13,8 @@ export type ReadYaml = { readonly value: unknown } | { readonly violations: read
 let last: { readonly text: string; readonly read: ReadYaml } | undefined;
 
 /**
- * Parses any text within limited time and memory. Caches the last text, because startup and reload each read the same
- * text multiple times.
+ * Parses any text in limited time and memory. Caches the last text, because startup and reload read the same text
+ * multiple times.
  */
 export function readYaml(text: string): ReadYaml {
   if (last?.text !== text) last = { text, read: parse(text) };
@@ -37,7 +37,7 @@ function parse(text: string): ReadYaml {
   try {
     const documents = [...new Composer().compose(tokens, true, text.length)];
     const [document] = documents;
-    // Only this library function reports the positions of errors.
+    // This is the only library function that reports the positions of errors.
     if (document === undefined || documents.length > 1 || document.errors.length > 0)
       return { violations: parseDocument(text).errors.map((error) => error.message) };
     const value: unknown = document.toJS();

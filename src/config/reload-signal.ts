@@ -1,7 +1,7 @@
 /**
- * This module reloads gateway.yaml on SIGHUP. Without a listener, the signal would kill the process, so the commands
- * `api` and `worker` start listening before they load anything else. A signal that arrives during startup is handled as
- * soon as there is something to reload.
+ * Reloads gateway.yaml on SIGHUP. If nothing listened for the signal, it would kill the process, so the commands `api`
+ * and `worker` start listening before they load anything else. A signal that arrives during startup is handled as soon
+ * as there is something to reload.
  */
 
 const listeners = new Set<() => void>();

@@ -13,9 +13,7 @@ export interface WrittenSecret {
   readonly origin?: string | undefined;
 }
 
-/**
- * Finds secrets that a file contains as literal text rather than as a variable's name. Also works for invalid files.
- */
+/** Finds secrets that a file contains as literal text rather than as a variable's name. Invalid files work too. */
 export function secretsIn(file: unknown, isWanted = isWritten): readonly WrittenSecret[] {
   return textsIn(file).filter(({ place, value }) => isSecretPlace(place) && isWanted(value));
 }
@@ -37,7 +35,7 @@ export function originOfWritten(
 }
 
 /**
- * Reports what a file may contain but a draft may not. Drafts arrive over the network, but files are local to this
+ * Reports what a file may contain but a draft may not. Drafts arrive over the network, whereas files are local to this
  * machine.
  */
 export function draftIssues(

@@ -8,7 +8,7 @@ import { packText } from './configuration-text.ts';
 import type { ChannelConfig } from './gateway-schema.ts';
 import { readYaml } from './read-yaml.ts';
 
-/** Vendor files by name. Each one is an adapter written as data. gateway.yaml lists them under `vendors`. */
+/** The vendor files by name. Each file is an adapter written as data. gateway.yaml lists them under `vendors`. */
 
 export type VendorFiles = Readonly<Record<string, VendorFile>>;
 

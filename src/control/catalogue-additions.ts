@@ -7,7 +7,10 @@ import { GatewayError, invalidParameter } from '../errors/errors.ts';
 
 export interface CatalogueAddition {
   readonly model: string;
-  /** The id of a channel in the draft, or in the catalogue. A catalogue channel is added to the draft with `apiKey`. */
+  /**
+   * The id of a channel in the draft, or in the catalogue. A channel from the catalogue is added to the draft with
+   * `apiKey`.
+   */
   readonly channel: string;
   readonly apiKey?: string | undefined;
   readonly baseUrl?: string | undefined;
@@ -165,8 +168,8 @@ function draftOf(text: string) {
 }
 
 /**
- * Omits fields that refer to environment variables. Nobody sets those variables for a channel that was added in a
- * draft.
+ * Omits fields that refer to environment variables, because nobody sets those variables for a channel that was added
+ * in a draft.
  */
 function withoutVariables(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(

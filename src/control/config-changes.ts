@@ -4,9 +4,9 @@ import type { ConfigChange } from '../base/config-change.ts';
 import { listChanges } from './list-changes.ts';
 
 const shownCharactersMax = 200;
-/** In characters. How much of a long shared beginning is shown before the first difference. */
+/** In characters. How much of a long common prefix is shown before the first difference. */
 const sharedCharactersMax = 40;
-/** The paths whose texts may be displayed. Any other text may be a key, or an address that contains one. */
+/** The paths whose texts may be displayed. Any other text may be a key, or a URL that contains one. */
 const shownTexts =
   /^(?:currency$|results\.(?:storage|directory)$|models\.|channels\.[^.]+\.(?:provider$|private_(?:link_)?networks(?:\[\d+\])?$|models\.))/;
 
@@ -14,7 +14,7 @@ export function configChanges(before: GatewayConfig, after: GatewayConfig): read
   return valueChanges({ ...before, hash: '' }, { ...after, hash: '' });
 }
 
-/** Compares files as written: without defaults, and with the names of secrets instead of their values. */
+/** Compares files as written, before defaults are applied, and with the names of secrets in place of their values. */
 export function valueChanges(before: unknown, after: unknown): readonly ConfigChange[] {
   return compare(before, after, []);
 }
@@ -68,10 +68,7 @@ function shown(value: unknown, path: readonly string[]): string | undefined {
   return isSafe ? canonicalJson(value) : undefined;
 }
 
-/**
- * Truncates both texts. If they share a long beginning, also omits most of that beginning, so that the results look
- * different.
- */
+/** Truncates both texts. If they share a long prefix, also omits most of it, so that the results look different. */
 function shownPair(
   before: string | undefined,
   after: string | undefined,

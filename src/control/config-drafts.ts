@@ -51,7 +51,7 @@ interface Publication {
 interface PublishOrder {
   readonly revision: number;
   readonly reason: string;
-  /** Confirms that the draft should replace this version, even though the draft is based on an older one. */
+  /** Confirms that the draft should replace this version, although the draft is based on an older one. */
   readonly over?: number | undefined;
 }
 
@@ -80,7 +80,10 @@ export interface ConfigDraftsDeps {
   readonly configDrafts: ConfigDraftStore;
   readonly configurations: Pick<ConfigurationStore, 'read' | 'replaced' | 'textOf'>;
   readonly running: Pick<RunningConfig, 'check' | 'publishText'>;
-  /** Set by `CONFIG_DRAFTS=export`: drafts are never published, and only files change the configuration. */
+  /**
+   * Set by `CONFIG_DRAFTS=export`, which means that drafts are never published and only files change the
+   * configuration.
+   */
   readonly isExportOnly: boolean;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
@@ -185,7 +188,7 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
       if (draft.base !== version && over !== version) throw await behind(draft, published, configurations);
       await loadOrThrow(opened);
       const publication = await publishText(draft.text, { published, by, reason });
-      // This discards nothing if the draft was edited during publication.
+      // If the draft was edited during publication, this discards nothing.
       await drafts.discard(revision);
       return publication;
     },
@@ -226,7 +229,10 @@ async function loadDraft(
 
 const changesKept = 50;
 const endingCharacters = 4;
-/** From this length, a secret's last four characters may be displayed. In a shorter one, they would reveal too much. */
+/**
+ * A secret's last four characters may be displayed only if it has at least this many characters. In a shorter secret,
+ * they would reveal too much.
+ */
 const shownFrom = 16;
 const exportOnly =
   'Drafts cannot be published here, because only files change the configuration (CONFIG_DRAFTS=export). Export the draft as YAML, and reload the file.';

@@ -7,11 +7,14 @@ export type ElementChange =
   | { readonly was?: undefined; readonly is: number };
 
 /**
- * The cost of inserting or removing an element. Replacing an element by a completely different one costs 1, which is
- * less than removing one and inserting the other.
+ * The cost of inserting or removing an element. Replacing an element by an entirely different one costs 1, which is
+ * less than removing the old element and inserting the new one.
  */
 const insertionCost = 0.75;
-/** Longer lists are compared by index only, because an alignment takes quadratic time. */
+/**
+ * The maximum number of comparisons in an alignment, which takes quadratic time. Longer lists are compared only by
+ * index.
+ */
 const comparisonsMax = 40_000;
 
 /** Returns the differences of two lists whose elements have no ids, from the alignment with the fewest changes. */
@@ -43,7 +46,7 @@ function elementOf(value: unknown): Element {
   };
 }
 
-/** Ranges from 0 for equal elements to 1 for elements that have no equal members. */
+/** Returns a number from 0 for equal elements to 1 for elements without equal members. */
 function distance(one: Element, other: Element): number {
   if (one.text === other.text) return 0;
   if (one.members === undefined || other.members === undefined) return 1;
@@ -64,7 +67,7 @@ interface Step {
   readonly by: 'end' | 'pair' | 'removal' | 'insertion';
 }
 
-/** Uses Wagner and Fischer's algorithm, starting from the end so that the path reads from the start. */
+/** Implements the Wagner–Fischer algorithm, starting from the end so that the path can be read from the start. */
 function aligned(old: readonly Element[], fresh: readonly Element[]): ElementChange[] {
   const width = fresh.length + 1;
   const steps = Array.from({ length: (old.length + 1) * width }, (): Step => ({ cost: 0, by: 'end' }));

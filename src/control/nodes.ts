@@ -11,7 +11,7 @@ export interface Nodes extends Service, Surroundings {
   readonly all: () => readonly Node[];
   refresh(): Promise<void>;
   /**
-   * Waits up to five seconds until every live process has loaded or refused this configuration version. If there are
+   * Waits up to five seconds until every live process has loaded or rejected this configuration version. If there are
    * multiple API processes, also waits until each has had time to see which workers serve the version.
    */
   untilDecided(version: number): Promise<void>;

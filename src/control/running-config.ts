@@ -9,7 +9,10 @@ import { defined } from '../base/defined.ts';
 import { following } from '../process/pace.ts';
 import type { Pace } from '../process/pace.ts';
 
-/** The configuration that this process runs: the newest published one, unless the process could not load it. */
+/**
+ * The configuration that this process runs, which is the newest published version unless the process could not load
+ * it.
+ */
 export interface RunningConfig {
   readonly current: () => GatewayConfig;
   readonly state: () => RunConfiguration;
@@ -20,8 +23,8 @@ export interface RunningConfig {
   preview(): Promise<PreviewResult>;
   refresh(): Promise<void>;
   /**
-   * Adds a listener, which is called and awaited after each published version is loaded or refused. A listener that
-   * rejects is called again until it succeeds.
+   * Adds a listener, which is called and awaited after each published version is loaded or rejected. If a listener
+   * rejects, it is called again until it succeeds.
    */
   onChange(listener: () => Promise<void>): void;
   start(pace: Pace): void;
@@ -53,8 +56,8 @@ export interface RunningConfigDeps extends ConfigFile {
   readonly store: ConfigurationStore;
   readonly openSecrets: (text: string) => Promise<ReadonlyMap<string, string>>;
   /**
-   * Whether a start may republish a file that was published before. The most recently published file is never
-   * republished, so drafts published after it remain in use.
+   * Whether startup may republish an older configuration file. The last file published is skipped even then, so a
+   * restart does not overwrite drafts published since.
    */
   readonly bringsBack: boolean;
   readonly hasMoney: () => Promise<boolean>;
@@ -62,21 +65,23 @@ export interface RunningConfigDeps extends ConfigFile {
   readonly node: string;
   readonly now: () => number;
   /**
-   * Wraps the startup publication of this process's own file so that it is audited. No operator requested it, but it
-   * changes what all processes run.
+   * Audits the startup publication of this process's own file. No operator requested it, but it changes what all
+   * processes run.
    */
   readonly keepStart: (publish: () => Promise<ConfigurationHead>) => Promise<ConfigurationHead>;
   readonly onRefused: (version: number, reasons: readonly string[]) => void;
   readonly onTaken: (state: RunConfiguration, config: GatewayConfig) => void;
-  /** Called if this process's file is an old copy. The process then runs the published configuration instead. */
+  /**
+   * Called if this process's file is an old copy, in which case the process runs the published configuration instead.
+   */
   readonly onOldCopy: (state: RunConfiguration) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Opens the running configuration. Publishes this process's file if it has never been published or, with `bringsBack`,
- * if another file was published after it. Otherwise the published configuration applies, even if it differs from the
- * file (docs/decisions/0018-one-configuration.md).
+ * Opens the running configuration. Publishes this process's file if that file has never been published or, with
+ * `bringsBack`, if another file was published after it. Otherwise the published configuration applies, even if it
+ * differs from the file (docs/decisions/0018-one-configuration.md).
  */
 export async function openRunningConfig(deps: RunningConfigDeps): Promise<RunningConfig> {
   const { store, own, now, node } = deps;
@@ -134,7 +139,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     await listeners.notify();
   }
 
-  /** Refreshes never overlap. Otherwise they could finish in the wrong order and leave the older version running. */
+  /** Refreshes never overlap. Otherwise, they could finish in the wrong order and leave the older version running. */
   async function refresh(): Promise<void> {
     await busy?.catch(() => undefined);
     busy ??= look().finally(() => (busy = undefined));
@@ -189,7 +194,7 @@ function createListeners() {
   return {
     add: (listener: () => Promise<void>): void => void all.push(listener),
     owe: (): void => all.forEach((listener) => owed.add(listener)),
-    /** Calls the pending listeners. Rejects if any of them rejects. Those listeners are called again next time. */
+    /** Calls the pending listeners. Rejects if any listener does, and calls those listeners again next time. */
     async notify(): Promise<void> {
       const notified = await Promise.allSettled(
         [...owed].map(async (listener) => {
@@ -223,8 +228,8 @@ async function checked<Loaded extends { readonly config: GatewayConfig }>(
 }
 
 /**
- * Refuses changes to `results`, which a process opens only once. `opened` is the configuration for which the results
- * were opened, or undefined if that has not happened yet.
+ * Rejects changes to `results`, which a process opens only once. `opened` is the configuration with which the results
+ * were opened. Undefined if that has not happened yet.
  */
 function withoutNewResults<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
@@ -245,7 +250,7 @@ function textOf({ text, config: { hash, currency } }: ConfigFile['own']) {
   return { text, hash, currency };
 }
 
-/** Refuses a configuration whose vendor files this process cannot run. The current configuration stays in use. */
+/** Rejects a configuration whose vendor files this process cannot run. The current configuration then stays active. */
 async function tried<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
   { checkVendors }: Pick<RunningConfigDeps, 'checkVendors'>,
@@ -260,7 +265,8 @@ async function checkFile(config: GatewayConfig, deps: RunningConfigDeps): Promis
 }
 
 /**
- * Refuses a new currency if any account has money. Ledger amounts have no currency, so balances would change meaning.
+ * Rejects a new currency if any account has money. Ledger amounts have no currency, so the balances would change
+ * meaning.
  */
 async function checkCurrency(
   { currency }: GatewayConfig,

@@ -67,7 +67,7 @@ export interface GatewayErrorOptions {
   readonly param?: string;
   /** Logged, but never sent to the caller. */
   readonly detail?: string;
-  /** The upstream's message, scrubbed. Callers see it after our own message. Never log it. */
+  /** The scrubbed message from the upstream. Callers see it after our own message. Never log it. */
   readonly words?: string;
   readonly cap?: CapState;
   readonly retryAfterSeconds?: number;
@@ -75,7 +75,7 @@ export interface GatewayErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The only kind of error whose message reaches callers. `detail` goes only to our log. */
+/** The only kind of error whose message callers see. Its `detail` goes only to our log. */
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly param: string;
@@ -104,7 +104,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** Whether official clients should retry the request. The clients read this from the `x-should-retry` header. */
+/** Whether official clients should retry the request. They read this from the `x-should-retry` header. */
 export function mayBeRepeated({ code, headers }: GatewayError): boolean {
   return errorTable[code].retryable && headers['x-should-retry'] !== 'false';
 }

@@ -3,7 +3,7 @@ import type { UpstreamOutcome } from './upstream-outcome.ts';
 
 /**
  * The failure classes, which have the same meaning for every vendor.
- * - `moderation_input`, `moderation_output`: the content of the request, or of the result, was refused.
+ * - `moderation_input`, `moderation_output`: the content of the request or the result was rejected.
  * - `invalid_input`: the request itself is wrong.
  * - `quota`: the operator's vendor account has a problem with its key, balance, quota or permissions.
  * - `capacity`: the vendor was overloaded or unreachable.
@@ -32,7 +32,7 @@ export type ModeratedInput = (typeof moderatedInputs)[number];
 export interface Failure {
   readonly class: FailureClass;
   /**
-   * The field at fault, set for `invalid_input` if the vendor reports one. This is the vendor's field name, unless the
+   * The field at fault. Set for `invalid_input` if the vendor reports one. This is the vendor's field name, unless the
    * adapter knows the caller's.
    */
   readonly field?: string;

@@ -21,7 +21,7 @@ export interface Openings {
   readonly day: number;
 }
 
-/** Tasks that have not been submitted yet. `oldest` is the time at which the longest wait began. */
+/** Counts tasks that have not been submitted yet. `oldest` is when the longest wait began. */
 export interface WaitingTasks {
   readonly tasks: number;
   readonly oldest?: number;
@@ -99,10 +99,10 @@ interface ChannelSwitch {
 
 const hourMs = 60 * 60_000;
 const flapsMin = 3;
-/** The sentence mentions at most this many circuits. `parts` always lists all of them. */
+/** The sentence names at most this many circuits. `parts` always lists all of them. */
 const namedMax = 3;
 
-/** Determines a channel's health and the text that describes it. No other code does either. */
+/** Determines a channel's health and the text that describes it. No other code does. */
 export function healthOf(channel: HealthChannel, facts: HealthFacts): ChannelHealth {
   const parts = partsOf(channel, facts);
   const opened = {

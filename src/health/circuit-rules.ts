@@ -2,8 +2,8 @@ import type { UpstreamOutcome } from '../errors/upstream-outcome.ts';
 
 /**
  * What a response reveals about a credential's health. `alive`: the upstream read the request and judged it, for
- * example by rejecting or moderating it. `account`: the key was refused or the balance was too low. `model`: only this
- * model was refused. `account` and `model` persist until an operator acts. `unreachable`: there was no response,
+ * example by rejecting or moderating it. `account`: the key was rejected or the balance was too low. `model`: only
+ * this model was rejected. `account` and `model` persist until an operator acts. `unreachable`: there was no response,
  * possibly because of this process's own network.
  */
 export type HealthSign = 'alive' | 'failure' | 'throttled' | 'account' | 'model' | 'unreachable';
@@ -42,8 +42,8 @@ export function signOf({ outcome, code, status }: JudgedError): HealthSign | und
 }
 
 /**
- * Returns the sign for the status of an unavailable upstream. 401 and 402 concern the key and the balance. A 403 may
- * mean that the key lacks permission for one model. A redirect is temporary.
+ * Returns the sign for an unavailable upstream's status. 401 and 402 concern the key and the balance. A 403 may mean
+ * that the key lacks permission for one model. A redirect is temporary.
  */
 function signOfStatus(status: number): HealthSign {
   if (status === 401 || status === 402) return 'account';
@@ -67,7 +67,7 @@ interface CircuitRule {
   /** How many consecutive failed tasks open the circuit. */
   readonly tasks: number;
   readonly coolDownMs: number;
-  /** While probes fail, the cool-down doubles up to this limit. */
+  /** The cool-down doubles up to this limit while probes fail. */
   readonly coolDownMaxMs: number;
 }
 
@@ -75,8 +75,8 @@ const second = 1000;
 const minute = 60 * second;
 
 /**
- * The rules by kind of failure. An account without funds usually stays that way for a long time, so its cool-downs are
- * long. An upstream at capacity soon has room again, so its cool-downs are short.
+ * The rules by kind of failure. An account without funds usually stays without funds for a long time, so its
+ * cool-downs are long. An upstream at capacity soon has room again, so its cool-downs are short.
  */
 export const circuitRules: Record<BadSign, CircuitRule> = {
   failure: { tasks: 5, coolDownMs: 15 * second, coolDownMaxMs: 10 * minute },
@@ -102,8 +102,7 @@ export interface CircuitRecord {
   /** While the circuit is open, the tasks in `failedTasks` may send no request before this time. */
   readonly suspectsUntil?: number;
   /**
-   * The failures that opened the circuit. If all of them belong to one account, other accounts' requests are still
-   * sent.
+   * The failures that opened the circuit. If they all belong to one account, other accounts' requests are still sent.
    */
   readonly evidence?: readonly CircuitEvidence[];
   /**
@@ -117,7 +116,7 @@ export interface CircuitRecord {
   readonly openings?: readonly CircuitOpening[];
 }
 
-/** The id is `<channel>/<credential>`, followed by `/<model>` if the circuit protects a single model. */
+/** A circuit's id is `<channel>/<credential>`, followed by `/<model>` if the circuit protects a single model. */
 export interface Circuit extends CircuitRecord {
   readonly id: string;
 }
@@ -152,7 +151,7 @@ const failedTasksMax = 20;
 const evidenceMax = 20;
 
 export interface CircuitUser {
-  /** If undefined, evidence from every account applies. */
+  /** If undefined, evidence from all accounts applies. */
   readonly account?: string | undefined;
   readonly model: string;
 }
@@ -240,16 +239,17 @@ export function openedBy(failure: Failure, before: CircuitRecord | undefined, no
 }
 
 /**
- * Returns the record after a failed trial that provides no evidence against the protected target, because its task was
- * already suspect or the response concerns only the model. The next trial of another task is not delayed.
+ * Returns the record after a failed trial that provides no evidence against the protected target, either because the
+ * trial's task was already suspect or because the response concerns only the model. The next trial, by another task,
+ * is not delayed.
  */
 export function failedAgain(record: CircuitRecord, now: number): CircuitRecord {
   return { ...record, suspectsUntil: now + 2 * record.coolDownMs };
 }
 
 /**
- * An operator's decision. If it opens the circuit, nothing is sent before `until`, whatever the requests in flight
- * report.
+ * An operator's decision. If the operator opens the circuit, nothing is sent before `until`, whatever the requests in
+ * flight report.
  */
 export interface CircuitOrder {
   readonly state: 'open' | 'closed';
@@ -292,8 +292,8 @@ export function spreads(sign: BadSign): boolean {
 }
 
 /**
- * Returns the record after a success closed the circuit. Keeps the tasks that had opened the circuit, so that they do
- * not open it again.
+ * Returns the record after a success closed the circuit. Keeps the tasks that opened the circuit, so that they cannot
+ * open it again.
  */
 export function closedAfter(record: CircuitRecord, now: number): CircuitRecord {
   const { sign, code, coolDownMs, failedTasks = [], openings = [] } = record;

@@ -11,7 +11,7 @@ const causes: Readonly<Record<BadSign, string>> = {
   unreachable: 'the host cannot be reached',
 };
 
-/** Explains why a circuit is open. Callers read this too, so it does not name the operator. */
+/** Explains why a circuit is open. Callers also read this text, so it does not name the operator. */
 export function causeOf({ sign, code, by }: Pick<CircuitRecord, 'sign' | 'code' | 'by'>): string {
   return by === undefined ? `${causes[sign]} (${code})` : 'an operator stopped submissions';
 }

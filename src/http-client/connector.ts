@@ -36,8 +36,8 @@ const nextAddressAfterMs = 1_000;
 
 /**
  * Opens connections only to addresses that the rules permit. Resolves names itself and connects to exactly the
- * addresses that were checked, because a rebinding name server could answer a second lookup differently. Checks the
- * peer again before writing the first byte, TLS included.
+ * addresses that were checked, because a rebinding name server could return other addresses for a second lookup.
+ * Checks the peer again before writing the first byte, including TLS.
  */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const upgrade = buildConnector({ ...options.tls, timeout: options.connectTimeoutMs, allowH2: false });
@@ -99,7 +99,7 @@ async function permittedAddresses(
   if (literal !== undefined) addresses = [literal];
   else if (isLocalhost(hostname)) addresses = rules.loopbackOf(hostname);
   else addresses = await beforeDeadline(lookup(hostname), deadline);
-  // One refused address rules out the whole host name, which is either hostile or not meant for the public.
+  // One forbidden address rules out the whole host name, which is either hostile or not meant for the public.
   if (addresses.length === 0 || !addresses.every((address) => rules.permits(address, hostname))) {
     throw new ConnectError(
       'address_refused',
@@ -132,7 +132,7 @@ async function beforeDeadline(
 }
 
 /**
- * Connects with happy eyeballs to addresses that have already been checked. The `lookup` function only hands these
+ * Connects to addresses that have already been checked, with Happy Eyeballs. The `lookup` function only hands these
  * addresses to Node and does no DNS.
  */
 function openTcp(addresses: readonly string[], port: number, deadline: AbortSignal): Promise<Socket> {

@@ -8,7 +8,9 @@ export interface EventStreamReader {
 const lineFeed = 0x0a;
 const field = Buffer.from('data:');
 
-/** Expects one data line per event, as all image APIs send. Skips data that is not JSON, such as `[DONE]`. */
+/**
+ * Expects one data line per event, which is what all image APIs send. Skips data that is not JSON, such as `[DONE]`.
+ */
 export function createEventStreamReader(onEvent: (event: unknown) => void): EventStreamReader {
   let line: Uint8Array[] = [];
   const endLine = (): void => {

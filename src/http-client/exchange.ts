@@ -39,8 +39,8 @@ interface FailureDetails {
 export interface AgentLimits extends ConnectorOptions {
   readonly connectionsPerOrigin: number;
   /**
-   * How long an idle connection is kept, in milliseconds. Must be shorter than the servers' limits, so no request is
-   * written to a connection that the server is closing.
+   * How long an idle connection is kept, in milliseconds. Must be shorter than the servers' limits, so that no request
+   * is written to a connection that the server is closing.
    */
   readonly idleTimeoutMs: number;
   readonly headersTimeoutMs: number;
@@ -51,7 +51,7 @@ export function createAgent(limits: AgentLimits): Agent {
   return new Agent({
     connect: createConnector(limits),
     connections: limits.connectionsPerOrigin,
-    // One request at a time, so a broken connection affects only that request.
+    // Sends one request at a time, so that a broken connection affects only that request.
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: limits.idleTimeoutMs,
@@ -65,7 +65,7 @@ export interface ExchangeOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** If the body is a stream, `headers` must contain its length. */
+  /** `headers` must contain the length if the body is a stream. */
   readonly body?: string | Readable;
   readonly signal: AbortSignal;
   /** The longest pause in the response body, in milliseconds. 0 means no limit. Defaults to the agent's limit. */
@@ -77,7 +77,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
-   * Yields the body without decoding its content-encoding. Throws GuardedRequestError, also if the body exceeds
+   * Yields the body without decoding its content-encoding. Throws GuardedRequestError, including if the body exceeds
    * `maxBytes`. Breaking out of the loop closes the connection.
    */
   read(maxBytes: number): AsyncGenerator<Uint8Array, void, undefined>;
@@ -111,13 +111,13 @@ export function requireReadable(answer: Answer, maxBytes: number): void {
   throw new GuardedRequestError('encoded_answer', message, { sent: true, status });
 }
 
-/** How many bytes of a body may wait in memory for the reader before the upstream is paused. */
+/** How many bytes of a body may be buffered for the reader before the upstream is paused. */
 const waitingBytesMax = 64 * 1024;
-/** Up to this size, an unwanted body is read to the end, so the connection can be reused. */
+/** An unwanted body up to this size is read to the end, so that the connection can be reused. */
 const drainedBytesMax = 64 * 1024;
 
 /**
- * One request and its response, driven by undici. Refuses to be sent twice: undici requeues a request that it assumes
+ * One request and its response, driven by undici. Rejects being sent twice: undici requeues a request that it assumes
  * was not processed, and a wrong assumption could cost money.
  */
 class Conversation implements Dispatcher.DispatchHandler {

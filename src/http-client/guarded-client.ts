@@ -14,7 +14,7 @@ export interface GuardedClientOptions {
   readonly lookup?: Lookup;
 }
 
-/** Sends requests to addresses that callers or upstreams have chosen. */
+/** Sends requests to URLs chosen by callers or upstreams. */
 export interface GuardedClient {
   checkAddress(url: string): string | undefined;
   /**
@@ -31,8 +31,8 @@ interface Delivery {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /**
-   * Limit in milliseconds from sending the request to the end of the response. Waiting for a connection has a separate
-   * limit of the same length.
+   * The limit from sending the request to the end of the response, in milliseconds. Waiting for a connection has a
+   * separate limit of the same length.
    */
   readonly timeoutMs: number;
 }

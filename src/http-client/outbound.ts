@@ -44,7 +44,7 @@ function originOf(url: string): string | undefined {
 
 export type OpenLink = (channel: string, fetch: MediaFetch) => Promise<OpenedMedia>;
 
-/** A process's outbound requests by purpose. Each purpose can reach only its own networks. */
+/** A process's outbound requests, by purpose. Each purpose can reach only its own networks. */
 export interface Outbound {
   readonly requestOf: (channel: ChannelNetworks) => HttpRequest;
   readonly linksOf: (
@@ -65,7 +65,7 @@ export function openOutbound(callers: CallerNetworks): Outbound {
       const origin = originOf(channel.base_url);
       const call = upstreams.of(networksFor({ kind: 'call', channel }, callers));
       const link = upstreams.of(networksFor({ kind: 'link', channel }, callers));
-      // Adapters also call addresses from responses, such as upload targets.
+      // Adapters also call URLs from responses, such as upload targets.
       return (asked) => (originOf(asked.url) === origin ? call : link)(asked);
     },
     linksOf: (channel) => guardedFor({ kind: 'link', channel }),
@@ -78,7 +78,7 @@ export function openOutbound(callers: CallerNetworks): Outbound {
   };
 }
 
-/** Keeps one client per list of networks, so requests with different permissions never share a connection. */
+/** Keeps one client per list of networks, so that requests with different permissions never share a connection. */
 function onePerList<Client extends { close(): Promise<void> }>(
   create: (networks: readonly string[]) => Client,
 ) {

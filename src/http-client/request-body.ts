@@ -14,7 +14,7 @@ interface Piece {
   read(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** Divisible by three, so the base64 of the chunks can be concatenated. */
+/** The chunk size. Divisible by three, so that the base64 of all chunks can be concatenated. */
 const fileChunkBytes = 48 * 1024;
 
 export async function encodeJson(value: OutgoingObject): Promise<RequestBody> {

@@ -1,7 +1,7 @@
 import { plainText } from '../base/plain-text.ts';
 
 const scrubbedCharactersMax = 500;
-/** Longer texts are truncated before the patterns run, to limit the time that the patterns take. */
+/** The length to which texts are truncated before the patterns run, to limit the time they take. */
 const inputCharactersMax = 4_000;
 
 const topLevelDomains =
@@ -26,7 +26,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   ],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '[id]'],
   [/\[[0-9a-f:.]*:[0-9a-f:.]*\](?::\d+)?/gi, '[host]'],
-  // Short forms: ::1, fe80::1%eth0, ::ffff:10.0.0.1, 2001:db8::
+  // Abbreviated IPv6 addresses: ::1, fe80::1%eth0, ::ffff:10.0.0.1, 2001:db8::
   [/(?<![\w:.])(?=[:.]*[0-9a-f])[0-9a-f:]*::[0-9a-f:.]*(?:%\w+)?(?<![.])(?!\w)/gi, '[host]'],
   [/\b(?:[0-9a-f]{1,4}:){3,7}:?[0-9a-f]{0,4}\b/gi, '[host]'],
   [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '[host]'],
@@ -36,15 +36,16 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w./-])(?:~|\.{1,2})?(?:\/[\w.@+-]+){2,}\/?(?<!\.)/g, '[path]'],
   [/(?<![\w./-])(?:~|\.{1,2})?\/[\w@+-]+\.[a-z]\w{0,4}\b/gi, '[path]'],
   [/\b[a-z]:\\[^\s"'<>|]+/gi, '[path]'],
-  // Base64 and hexadecimal data, recognised by length and a mix of characters that does not occur in sentences.
+  // Base64 and hexadecimal data, recognised by its length and by a mix of characters that does not occur in sentences.
   [/(?<![\w+/=])(?=[A-Za-z0-9+/_-]*\d)(?=[A-Za-z0-9+/_-]*[A-Za-z])[A-Za-z0-9+/_-]{40,}={0,2}/g, '[data]'],
   [/(?<![\w-])(?=(?:[A-Za-z_-]*\d){4})[A-Za-z0-9_-]{16,}(?![\w-])/g, '[id]'],
   [/\b\d{12,}\b/g, '[id]'],
 ];
 
 /**
- * Prepares an upstream's message for a caller. Removes keys, hosts, URLs, request ids, long ids and base64, and returns
- * one line of at most 500 characters. This is not a filter for logs, which contain no upstream messages at all.
+ * Prepares an upstream's message for a caller. Removes keys, hosts, URLs, request ids, long ids and base64, and
+ * returns one line of at most 500 characters. Do not use this as a filter for logs, which contain no upstream messages
+ * at all.
  */
 export function scrub(text: string): string {
   const line = plainText(text, inputCharactersMax);

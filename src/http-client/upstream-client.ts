@@ -84,7 +84,7 @@ async function readAnswer(
   return lazyResponse(status, headers, Buffer.concat(chunks));
 }
 
-/** Decodes the body only on demand, because a body with 20 MB of base64 should not be in memory twice. */
+/** Decodes the body only on demand, so that a body with 20 MB of base64 is not in memory twice. */
 function lazyResponse(status: number, headers: HttpResponse['headers'], body: Buffer): HttpResponse {
   let parsed: { readonly value: unknown } | undefined;
   return {

@@ -69,7 +69,7 @@ export async function setAlert(
   return readAlert(account, deps);
 }
 
-/** Compares an account's current usage with its caps. Call this after the caps have changed. */
+/** Compares an account's current usage with its caps. Call this after the caps change. */
 export async function judgeCaps(
   account: string,
   { accountAlerts, noteBalance, ledger }: CapChangeDeps,

@@ -3,8 +3,8 @@ import { GatewayError } from '../errors/errors.ts';
 import type { Logger } from '../observability/log.ts';
 
 /**
- * A token bucket per address. Requests with a valid key, token or link are not counted, so that other traffic from the
- * same address cannot get them refused.
+ * A token bucket per IP address. Requests with a valid key, token or link are not counted, so that other traffic from
+ * the same address cannot cause them to be rejected.
  */
 export interface AddressLimit {
   /** Counts a request without a credential. Throws rate_limit_exceeded, which also closes the connection. */

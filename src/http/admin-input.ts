@@ -20,7 +20,8 @@ const bulkCharactersMax = 64;
 export const keyIdCharacters = 16;
 
 /**
- * Text that operators write. Invalid text is refused rather than cleaned up, so that it is stored exactly as written.
+ * Returns the schema of text written by operators. Invalid text is rejected rather than cleaned up, so that the stored
+ * text is exactly what was written.
  */
 export function plainWords(charactersMax: number) {
   return z.string().max(charactersMax).refine(isPlain, mustBePlain);
@@ -86,7 +87,9 @@ export const isDryRun = z.boolean().optional().meta({
   description: 'If true, nothing is changed. The response says what would happen and contains a `plan`.',
 });
 
-/** Adds an issue if a required plan is missing. Actions that move money or risk double billing require a plan. */
+/**
+ * Adds an issue if a required plan is missing. A plan is required for actions that move money or risk double billing.
+ */
 export function requirePlan(
   action: OperatorActionName,
   { plan, dry_run: dryRun }: { readonly plan?: string | undefined; readonly dry_run?: boolean | undefined },

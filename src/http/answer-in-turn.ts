@@ -4,16 +4,16 @@ import { holderOf } from './connections.ts';
 import { TimeSlice } from './time-slice.ts';
 
 /**
- * Processes one request at a time per connection. Node's parser would turn everything that has arrived into requests or
- * body chunks at once, and a single packet can contain 2,000 requests or 10,000 chunks. The bytes after a request are
- * therefore parsed only when its response has been flushed, and a body only while it is being read. All connections
- * share one time slice per event loop turn, divided fairly between the callers that hold them.
+ * Processes one request at a time per connection. Node's parser would turn everything that has arrived into requests
+ * or body chunks at once, and a single packet can contain 2,000 requests or 10,000 chunks. The bytes after a request
+ * are therefore parsed only when its response has been flushed, and a body only while it is being read. All
+ * connections share one time slice per event loop turn, divided fairly among the callers that hold them.
  */
 export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault): void {
   const budget = { left: heldBytesMax, leftForTurns: heldBytesMax / 3, holders: new Set<ConnectionTurns>() };
   const slice = new TimeSlice();
   server.on('connection', (socket: Socket) => {
-    // Node accepts one connection per turn. Without this, each new connection would delay the pending ones by a slice.
+    // Node accepts one connection per turn. Otherwise, each new connection would delay the pending ones by a slice.
     slice.putOff();
     if (!socket.destroyed) turns.set(socket, new ConnectionTurns(socket, budget, slice));
   });
@@ -25,7 +25,7 @@ export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault)
   }
 }
 
-/** Whether the gateway holds back bytes of this request. If so, the delay is not the sender's fault. */
+/** Whether the gateway is holding back bytes of this request. If so, the delay is not the sender's fault. */
 export function isHeldBack({ socket }: IncomingMessage): boolean {
   return (turns.get(socket)?.heldBytes ?? 0) > 0;
 }
@@ -39,7 +39,7 @@ const turns = new WeakMap<Socket, ConnectionTurns>();
 
 /**
  * A server's budget for bytes that its connections hold back. When the budget is exhausted, the connection with the
- * most bytes is closed, among those that cannot be parsed at the moment.
+ * most held-back bytes is closed, among those that cannot currently be parsed.
  */
 interface HeldBytes {
   left: number;
@@ -58,7 +58,8 @@ const heldBytesMaxDefault = 48 * 1024 * 1024;
 const lineEnd = '\r\n';
 const headersEnd = '\r\n\r\n';
 /**
- * How many lines of a chunked body are parsed per turn. Tiny chunks (two lines each) would otherwise block the loop.
+ * How many lines of a chunked body are parsed per turn. Tiny chunks (two lines each) would otherwise block the event
+ * loop.
  */
 const chunkLinesMax = 64;
 /**

@@ -161,9 +161,9 @@ function noteSubject({ state, params }: RouterContext, identity: Identity): void
 
 type Answer = (route: Route, called: Called) => Promise<void>;
 
-/** Limits public routes by address. All other routes check the credential first. Throws rate_limit_exceeded. */
+/** Limits public routes by IP address. All other routes check the credential first. Throws rate_limit_exceeded. */
 function limitStrangers(route: Route, context: RouterContext, addresses: AddressLimit): void {
-  // Health checks are exempt, because a load balancer sends them from the same address as its callers' requests.
+  // Health checks are exempt, because a load balancer's checks and its callers' requests come from the same address.
   if (route.authentication !== 'none' || isProbe(route.operationId) || route.admit !== undefined) return;
   const { address } = context.state;
   if (route.isSigned?.(requestOf(context)) === true) recognise(context.req, `links ${address}`);
@@ -248,7 +248,7 @@ async function runRoute(route: Route, request: RawRequest, { identity, context }
   }
 }
 
-/** This is a class because closures would cost every request four more objects. */
+/** A class, because closures would cost every request four more objects. */
 class ContextMeta implements RequestMeta {
   readonly #context: AppContext;
   readonly #memory: BodyAllowance | undefined;
@@ -314,8 +314,8 @@ interface MatchedLayer {
 }
 
 /**
- * Refuses requests that no route handled, either because the path is unknown or because it does not support the method.
- * A literal path such as `/estimate` does not count as another route's id.
+ * Rejects requests that no route handled, either because the path is unknown or because it does not support the
+ * method. A literal path such as `/estimate` does not count as another route's id.
  */
 function createRefuseUnknown(routes: readonly Route[], addresses: AddressLimit) {
   const nearestTo = createNearestRoute(routes);

@@ -13,7 +13,7 @@ export const model = z.string().min(1).max(modelCharactersMax);
 export const callbackUrl = z.string().min(1).max(callbackUrlCharactersMax).optional();
 export const expiresAfterSeconds = z.int().min(1).max(expiresAfterSecondsMax).optional();
 
-/** Checks the length first, so that a text of many megabytes is refused without being scanned. */
+/** Checks the length first, so that a text of many megabytes is rejected without being scanned. */
 export const prompt = z
   .string()
   .refine((text) => !isLongerThan(text, promptCharactersMax), {
@@ -23,13 +23,16 @@ export const prompt = z
   .refine((text) => text.trim() !== '', 'must not be empty')
   .meta({ pattern: '\\S', maxLength: promptCharactersMax });
 
-/** Counts code points. `length` counts UTF-16 code units, of which some characters need two. */
+/** Counts code points. `length` counts UTF-16 code units, and some characters need two of them. */
 function isLongerThan(text: string, charactersMax: number): boolean {
   if (text.length <= charactersMax) return false;
   return text.length > 2 * charactersMax || Array.from(text).length > charactersMax;
 }
 
-/** Not recursive, so malicious nesting cannot exhaust the stack. Later steps do recurse and rely on this check. */
+/**
+ * Whether the value is nested more deeply than `levels`. Not recursive, so that malicious nesting cannot exhaust the
+ * stack. Later steps do recurse and rely on this check.
+ */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; depth <= levels; depth += 1) {

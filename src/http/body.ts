@@ -32,7 +32,7 @@ export const jsonBody: BodyReader = {
   },
 };
 
-/** Imports the parser on first use. It is 21 MB of code that a process without operators does not need. */
+/** Imports the parser on first use, because a process without operators does not need its 21 MB of code. */
 const loadParser = once(async () => {
   const { koaBody } = await import('koa-body');
   return koaBody({ jsonLimit: adminBodyBytesMax, text: false, urlencoded: false, multipart: false });
@@ -100,8 +100,9 @@ export class JsonText {
   }
 
   /**
-   * Treats null fields as missing. Throws invalid_json for anything but a UTF-8 object, or for an object that contains
-   * `__proto__`. Pass `isWhole` if the text is exactly what the caller sent, so that errors can state a position in it.
+   * Treats null fields as missing. Throws invalid_json for anything but a UTF-8 object, and for an object that
+   * contains `__proto__`. Pass `isWhole` if the text is exactly what the caller sent, so that errors can state a
+   * position in it.
    */
   parse(isWhole = true): Record<string, unknown> {
     return jsonObject(parseJson(readUtf8(this.bytes.read()), isWhole));

@@ -26,9 +26,9 @@ export interface ConnectionLimits {
 const strangersShare = 0.25;
 
 /**
- * Limits connections. A new connection counts as a stranger's, under its address, and is always accepted. If there is
- * no room, the address with the most connections loses one, preferably an unused or idle one. `recognise` moves a
- * connection to the share that is reserved for callers.
+ * Limits connections. A new connection counts as a stranger's, under its IP address, and is always accepted. If the
+ * limit is exceeded, the address with the most connections loses one, preferably an unused or idle one. `recognise`
+ * moves a connection to the share reserved for known callers.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): Connections {
   const strangersMax = Math.max(1, Math.floor(limits.connectionsMax * strangersShare));
@@ -141,18 +141,18 @@ class Connection {
 }
 
 /**
- * How many sweeps an idle connection survives if a request may be arriving, because no request has arrived on it yet or
- * only part of one has. During a shutdown, Node no longer limits how long a request's headers may take.
+ * How many sweeps an idle connection survives while a request may be arriving, because the connection has had no
+ * request yet or only part of one. During a shutdown, Node no longer limits how long a request's headers may take.
  */
 const sparedMax = 10;
-/** The most bytes that the caller may have read although they still count as unsent. */
+/** The maximum number of bytes that the caller may have read although they still count as unsent. */
 const windowBytes = 64 * 1024;
 const lookEveryMs = 5_000;
 
 function cutSlowReaders(server: Server, open: ReadonlySet<Socket>, bytesPerSecondMin: number): void {
   if (bytesPerSecondMin === 0) return;
   const look = (): void => {
-    // Each check counts as one interval, so callers are not blamed when this process pauses.
+    // Each check counts as one interval, so that callers are not blamed when this process pauses.
     for (const socket of open) connections.get(socket)?.cutIfSlow(lookEveryMs, bytesPerSecondMin);
   };
   const timer = setInterval(look, lookEveryMs).unref();

@@ -6,7 +6,7 @@ import { capHeaders } from './presenters/cap.ts';
 const litellmCurrency = 'USD';
 
 /**
- * Returns headers with the charge as a decimal in the gateway's currency. LiteLLM adds the value of its own header to a
+ * Returns headers with the charge as a decimal in the gateway's currency. LiteLLM adds its own header's value to a
  * request's cost in US dollars (docs.litellm.ai/docs/proxy/pass_through_cost_tracking), so that header is omitted for
  * other currencies.
  */
@@ -21,7 +21,7 @@ export function costHeaders(charge: Micros | undefined, currency: string): Reado
 
 export const replayedHeader = { 'idempotency-replayed': 'true' } as const;
 
-/** Returns headers with the hold and the tightest cap. The hold is not a cost, so clients must not add up holds. */
+/** Returns headers with the hold and the tightest cap. A hold is not a cost, so clients must not add up holds. */
 export function createdHeaders({
   hold,
   cap,

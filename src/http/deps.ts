@@ -88,7 +88,7 @@ export interface AppDeps extends AddressChecks {
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   readonly repeats: Pick<Repeats, 'noteRefused'>;
   readonly actOnTask: (action: TaskAction) => Promise<ActionResult>;
-  /** `refundImages` in src/commands/refund-task.ts. Resolves to undefined if there are no images with this id. */
+  /** `refundImages` in src/commands/refund-task.ts. Resolves to undefined if no images have this id. */
   readonly refundImages: (id: string, input: ActionInput) => Promise<ActionResult | undefined>;
   readonly port: TaskPort;
   readonly auditLog: AuditLog;
@@ -96,13 +96,13 @@ export interface AppDeps extends AddressChecks {
   readonly taskHistory: (task: string) => Promise<unknown>;
   readonly mediaUrl: MediaUrl;
   readonly publicUrl?: string;
-  /** The base URL of the Temporal UI's workflow pages. Append a workflow's id. */
+  /** The base URL of workflow pages in the Temporal UI. Append the workflow's id. */
   readonly workflowsUrl?: string;
   /** Why links to stored files do not work. Undefined if they do. */
   readonly unreachableLinks?: string;
-  /** Undefined if results are not stored. The result route is then not registered. */
+  /** Undefined if results are not stored, in which case the result route is not registered. */
   readonly keptResults?: MediaDeps;
-  /** Undefined if files are not stored. The file routes are then not registered. */
+  /** Undefined if files are not stored, in which case the file routes are not registered. */
   readonly storedFiles?: FileRouteDeps;
   readonly images: ImageRouteDeps;
   readonly tryCallback: TryCallback;
@@ -123,7 +123,7 @@ export interface AppDeps extends AddressChecks {
   >;
   readonly ledgerHeads: Pick<HeadAnchors, 'list' | 'check'>;
   readonly readTrends: ReadTrends;
-  /** Returns the format of a vendor's bill, by provider name. If undefined, the operator must specify the columns. */
+  /** Returns the format of a vendor's bills, by provider name. If undefined, the operator must specify the columns. */
   readonly billFormat: (provider: string) => BillFormat | undefined;
   readonly readUpstreamCosts: (asked: CostsAsked) => Promise<readonly ModelCosts[]>;
   readonly verifyLedger: (options: Pick<VerifyOptions, 'onProgress' | 'signal'>) => Promise<VerifyResult>;

@@ -57,8 +57,8 @@ const outageCodes = new Set([
 const outageRetrySeconds = 5;
 
 /**
- * Converts a thrown value for the caller. Our own errors are unchanged, outages become 503, and all others are
- * concealed.
+ * Converts a thrown value into an error for the caller. Keeps our own errors, turns outages into a 503, and conceals
+ * everything else.
  */
 export function translateError(thrown: unknown): GatewayError {
   const error = noRoomOr(thrown);
@@ -73,7 +73,8 @@ export function translateError(thrown: unknown): GatewayError {
 }
 
 /**
- * Recognises errors by the names of their class and its parent classes, because this folder does not import the driver.
+ * Recognises errors by the names of their class and its parent classes, because this directory does not import the
+ * driver.
  */
 function isOutage(error: Error): boolean {
   if (isNetworkFailure(error)) return true;
@@ -89,7 +90,7 @@ function isOutage(error: Error): boolean {
 
 export function errorHeaders(error: GatewayError): Readonly<Record<string, string>> {
   return {
-    // Official clients honour this header. Without it, they retry every 409.
+    // Official clients honour this header. If it is missing, they retry every 409.
     ...(mayBeRepeated(error) ? {} : { 'x-should-retry': 'false' }),
     ...error.headers,
     ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),

@@ -17,7 +17,7 @@ export interface IdentifyDeps extends Pick<AppDeps, 'auth' | 'operatorAuth' | 'a
   readonly addresses: AddressLimit;
 }
 
-/** Limits concurrent credential lookups, so that guesses from one address cannot occupy all of them. */
+/** Limits concurrent credential lookups, so that guesses from one IP address cannot use all of them. */
 const lookupsMax = { name: 'credentials looked up', placesMax: 64, shareMax: 16 } as const;
 
 type Identify = (route: Route, context: ParameterizedContext<RequestState>) => Promise<Identity>;
@@ -97,7 +97,7 @@ export async function identifyAgain(
   return { kind: 'key', caller };
 }
 
-/** One dialect's clients send `Key` instead of `Bearer`. */
+/** Returns who called. One dialect's clients send `Key` instead of `Bearer`. */
 function callerOf(authorization: string | undefined, auth: AppDeps['auth']) {
   return auth.authenticate(authorization?.replace(/^Key /, 'Bearer '));
 }
@@ -107,7 +107,10 @@ function originOf({ 'user-agent': agent = '', 'x-mediary-client': client }: Inco
   return client === 'console' ? 'console' : 'api';
 }
 
-/** The message depends only on which headers are present. It reveals nothing about the key. */
+/**
+ * Returns the error for an invalid key. Its message depends only on which headers are present, and reveals nothing
+ * about the key.
+ */
 function invalidKey(isElsewhere: boolean): GatewayError {
   return new GatewayError(
     'invalid_api_key',

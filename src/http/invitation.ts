@@ -13,8 +13,8 @@ export const linkValidSeconds = z
   .meta({ description: `How long the link can be used. ${linkSecondsDefault} is three days.` });
 
 /**
- * Returns the page that accepts an invitation. The token follows `#`, because browsers do not send that part to a
- * server.
+ * Returns the URL of the page that accepts an invitation. The token goes in the fragment, which browsers never send to
+ * the server.
  */
 export function linkOf(page: 'console' | 'account', token: string): string {
   return `${page}#/invitation/${token}`;

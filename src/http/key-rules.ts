@@ -11,7 +11,7 @@ export interface RuledRequest {
 }
 
 /**
- * Applies the key's rules for create requests. Throws GatewayError with the field names that the caller sent.
+ * Applies the key's rules to a create request. Throws GatewayError with the field names that the caller sent.
  * @returns `strict` if fields without effect must be refused, because the request or its key asks for that.
  */
 export function applyKeyRules(

@@ -9,7 +9,7 @@ import { afterRunning } from '../process/running-time.ts';
 const resetWindowMs = 3_000;
 
 export interface LostAnswers {
-  /** Call this when a request begins. A later reset no longer concerns the previous response. */
+  /** Call this when a request begins. From then on, a reset no longer concerns the previous response. */
   begin(request: IncomingMessage): void;
   /** Runs `work` once if the connection closes before the response is written or is reset shortly afterwards. */
   watch(response: ServerResponse, work: () => void): void;

@@ -61,7 +61,7 @@ function mistakesIn(asked: readonly string[], route: readonly string[], bound: n
     if (segment.startsWith(':') || word === segment) continue;
     if (word.length > segmentCharactersMax || Math.abs(word.length - segment.length) >= bound) return bound;
     const wrong = mistakesBetween(word.toLowerCase(), segment);
-    // A segment with more than half of its letters wrong is a different word.
+    // A segment in which more than half of the letters are wrong is a different word.
     if (wrong * 2 > segment.length) return bound;
     mistakes += wrong;
     if (mistakes >= bound) return bound;

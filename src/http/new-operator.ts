@@ -33,7 +33,7 @@ function describe(named: Readonly<Record<string, string | readonly string[]>>): 
     .join('; ');
 }
 
-/** Also used for revoked operators. */
+/** Returns the error for an unknown or revoked operator. */
 export function operatorNotFound(): GatewayError {
   return new GatewayError('operator_not_found', 'There is no operator with this name.', {
     param: 'operator',

@@ -3,7 +3,7 @@ import type { AnySchema, OpenApiDocument, Schema } from './openapi-schemas.ts';
 
 /**
  * Completes the document's descriptions of request bodies.
- * - A body that can be JSON or a form has one schema for each, because only a form has files.
+ * - A body that can be JSON or a form has one schema for each, because only a form contains files.
  * - `metadata` is an object or its JSON text.
  * - `null` in an optional JSON field counts as missing (`withoutNulls` in body-fields.ts).
  */

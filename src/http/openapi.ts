@@ -147,7 +147,7 @@ function describe(route: Route, path: string, index: number): RouteConfig {
   };
 }
 
-/** Uses JSON Schema's way to describe text that contains another content type. */
+/** JSON Schema's way to describe text that contains another media type. */
 function eventsOf(event: z.ZodType) {
   return {
     type: 'string',

@@ -9,7 +9,7 @@ const windowMs = 60_000;
 type RateLimit = (caller: Caller, context: ParameterizedContext) => Promise<void>;
 
 /**
- * Limits a key's requests per calendar minute. For a key with its own limit, MongoDB counts the requests of all
+ * Limits a key's requests per calendar minute. If a key has its own limit, MongoDB counts the requests of all
  * processes. For all other keys, each process counts separately in memory, up to `fallback` (0 means no limit). Every
  * response has three headers about the limit. A request above the limit gets a 429.
  */
@@ -42,7 +42,7 @@ const retrySeconds = 1;
 
 /**
  * Limits each key's concurrent requests in this process. A `max` of 0 means no limit. Call the returned function when
- * the request is finished. Throws rate_limit_exceeded.
+ * the request has finished. Throws rate_limit_exceeded.
  */
 export function createEnterKey(max: number): (key: string) => () => void {
   const shareMax = max === 0 ? Infinity : max;
@@ -77,8 +77,8 @@ function createLocalCounter(): (key: string, startedAt: number) => number {
 }
 
 /**
- * Returns the same three headers for a 429 about unfinished tasks. The reset is only a suggestion, because the time at
- * which a task finishes is unknown.
+ * Returns the same three headers for a 429 about unfinished tasks. The reset time is only a suggestion, because nobody
+ * knows when a task will finish.
  */
 export function concurrencyHeaders(caller: Caller, error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof GatewayError) || error.code !== 'concurrency_limit_exceeded') return {};

@@ -3,12 +3,12 @@ import type { Places } from '../base/places.ts';
 import { isMade } from './route.ts';
 import type { Identity, Made, RawRequest, Reply, Route } from './route.ts';
 
-/** Limits how many requests may read many documents at once. The process has 50 connections to MongoDB. */
+/** Limits how many requests may read many documents at the same time. The process has 50 connections to MongoDB. */
 export const listsReadMax = { name: 'lists read', placesMax: 16, shareMax: 4 } as const;
 
 /**
  * Makes a route that reads many documents wait for a slot. Accounts and operators share the slots fairly. A streamed
- * reply occupies a slot only while it reads a part, so slow clients do not block others. Returns all other routes
+ * reply occupies a slot only while it reads a part, so that slow clients do not block others. Returns all other routes
  * unchanged.
  */
 export function createReadInTurn(): (route: Route) => Route {

@@ -83,7 +83,9 @@ export interface Report {
   readonly rows: AsyncIterable<readonly Cell[]>;
 }
 
-/** Writes any number of rows as they are read. Calls `onEnd` once. Throws GatewayError if there are too many groups. */
+/**
+ * Writes any number of rows while reading them. Calls `onEnd` once. Throws GatewayError if there are too many groups.
+ */
 export async function reportReply(
   report: Report,
   { format, onEnd }: { readonly format: 'json' | 'csv'; readonly onEnd: () => void },

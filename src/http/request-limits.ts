@@ -1,7 +1,7 @@
 import type { Environment } from '../config/environment.ts';
 
 /**
- * Limits how much of a process's resources its callers can use at a time. Every limit has an environment variable
+ * Limits how many of a process's resources its callers can use at a time. Every limit has an environment variable
  * (docs/configuration.md). The defaults suit a heap of 640 MB.
  */
 export interface RequestLimits {
@@ -12,7 +12,7 @@ export interface RequestLimits {
   readonly bodiesBytesMax: number;
   readonly uploadsBytesMax: number;
   readonly uploadBytesPerSecondMin: number;
-  /** The limit for an address without a valid key, in requests per second. 0 means no limit. */
+  /** The limit for an IP address without a valid key, in requests per second. 0 means no limit. */
   readonly addressRequestsPerSecond: number;
   /** The limit for keys without their own limit, in requests per minute. 0 means no limit. */
   readonly keyRequestsPerMinute: number;

@@ -25,7 +25,7 @@ export interface RequestState {
   key?: string | undefined;
   task?: string | undefined;
   isTry?: boolean | undefined;
-  /** Set if the route returns the error with a status other than the code's usual one. */
+  /** Set if the route returns the error with a status other than its code's usual one. */
   errorStatus?: number | undefined;
   dialect?: Dialect | undefined;
   span?: Span | undefined;
@@ -41,8 +41,8 @@ export interface RequestScopeDeps extends Pick<AppDeps, 'log' | 'metrics'> {
 const requestIdPattern = /^[\x20-\x7e]{1,128}$/;
 
 /**
- * The outermost middleware. Assigns the request's id, refuses unreadable addresses and encoded bodies, turns errors
- * into responses, and measures the duration.
+ * The outermost middleware. Assigns the request's id, rejects unreadable URLs and encoded bodies, turns errors into
+ * responses, and measures the duration.
  */
 export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestState> {
   return async (context, next) => {
@@ -86,7 +86,10 @@ function pathOf(context: Context): string | undefined {
   }
 }
 
-/** Must be checked before any parser runs, because a few kilobytes of compressed zeros expand to gigabytes. */
+/**
+ * Whether the body is encoded. Must be checked before any parser runs, because a few kilobytes of compressed zeros
+ * expand to gigabytes.
+ */
 function hasEncodedBody({ headers: { 'content-encoding': encoding } }: IncomingMessage): boolean {
   return encoding !== undefined && encoding.trim().toLowerCase() !== 'identity';
 }
@@ -105,7 +108,8 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
   const error = translateError(thrown);
   const { requestId, operation } = context.state;
   if (error.code === 'service_unavailable' && thrown instanceof GatewayError) {
-    // Thrown deliberately because a required service is unavailable. The stack is our own code and explains nothing.
+    // These errors are thrown deliberately because a required service is unavailable. Their stack is our own code and
+    // explains nothing.
     const { cause } = thrown;
     log.warn(
       {

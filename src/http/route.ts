@@ -20,13 +20,13 @@ import { parseInput } from './validation.ts';
 import type { RawInput } from './validation.ts';
 
 /**
- * One operation of the service. Validation, types and the OpenAPI document are derived from it. `keyRoute`,
- * `adminRoute`, `settingRoute`, `openRoute` and `secretRoute` create routes, and differ in what the handler learns
+ * One operation of the service. Validation, types and the OpenAPI document are derived from it. Routes are created by
+ * `keyRoute`, `adminRoute`, `settingRoute`, `openRoute` and `secretRoute`, which differ in what the handler learns
  * about the caller.
  */
 export type Route = Runnable & Permission;
 
-/** What a caller needs to use a route. The OpenAPI document, route lists and refusals are derived from this. */
+/** What a caller needs to use a route. The OpenAPI document, route lists and error messages are derived from this. */
 export type Permission =
   | { readonly authentication: 'key'; readonly scope: NeededScope }
   | { readonly authentication: 'admin'; readonly access: Access; readonly act: ActKind }
@@ -36,7 +36,7 @@ export type Permission =
 type ActKind = 'setting' | 'other' | 'none';
 
 /**
- * A list admits an operator with any of these roles. The handler then checks for the role that the request requires.
+ * A list admits operators who have any of these roles. The handler then checks for the role that the request requires.
  */
 export type Access = OperatorAccess | readonly OperatorAccess[];
 
@@ -60,9 +60,9 @@ interface Operation {
   readonly dialect?: Dialect;
   readonly method: 'get' | 'post' | 'put' | 'delete' | 'options';
   readonly paths: readonly [string, ...string[]];
-  /** Restricts the route to matching addresses. Any other address counts as unknown, even if `paths` matches it. */
+  /** Restricts the route to matching paths. Any other path counts as unknown, even if `paths` matches it. */
   readonly only?: RegExp;
-  /** If undefined, the route has no body, and ignores any body that is sent. */
+  /** If undefined, the route has no body and ignores any body that is sent. */
   readonly readBody?: BodyReader;
   /** The body that clients should send, if the route accepts more than that. Defaults to `input`. */
   readonly documentedBody?: z.ZodType;
@@ -72,17 +72,17 @@ interface Operation {
    */
   readonly reads?: 'one' | 'many';
   readonly isSigned?: (request: RawRequest) => boolean;
-  /** Only for the documentation. The handler reads the headers from `meta`. */
+  /** Used only for the documentation. The handler reads the headers from `meta`. */
   readonly headers?: z.ZodObject;
   /**
-   * Called before the process listens, to do work that would otherwise block the event loop later. Long work must run
-   * in steps.
+   * Called before the process listens, for work that would otherwise block the event loop later. Long work must run in
+   * steps.
    */
   readonly prepare?: () => void;
   readonly success: Success;
-  /** Responses with other statuses that do not have the common error body. */
+  /** Responses whose status and body differ from the common ones. */
   readonly otherAnswers?: Readonly<Record<number, Success>>;
-  /** Codes in addition to those that every route has, and those that follow from its authentication and body. */
+  /** Codes in addition to those that every route has and those that follow from its authentication and body. */
   readonly errors?: readonly ErrorCode[];
   readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
 }
@@ -112,7 +112,7 @@ export interface RequestMeta {
   concerns(task: string): void;
   readonly path: string;
   readonly address: string;
-  /** Whether the response must have no body. The request is otherwise handled like a GET. */
+  /** Whether the response must have no body. Apart from that, the request is handled like a GET. */
   readonly isHead: boolean;
   readonly traceparent: string | undefined;
   /** @param name - In lower case. */
@@ -120,7 +120,7 @@ export interface RequestMeta {
   clientTry(): ClientTry;
   /** Aborts when the caller disconnects. The signal is created on first use. */
   closed(): AbortSignal;
-  /** Reserves memory for data that is derived from the body, until the response has been sent. Throws GatewayError. */
+  /** Reserves memory for data derived from the body, until the response has been sent. Throws GatewayError. */
   reserve(bytes: number): void;
   requireRoom(bytes: number): void;
 }
@@ -138,7 +138,10 @@ interface Operating {
 
 export type KeepAct = (act: ActFacts, run: (note: NoteChanges) => Promise<Reply>) => Promise<Reply>;
 
-/** Whether this is the name or path of a health check. Monitoring calls these often, and they are never refused. */
+/**
+ * Whether this is the name or path of a health check. Monitoring calls health checks often, and they are never
+ * rejected.
+ */
 export function isProbe(name: string): boolean {
   return /^\/?(?:healthz|readyz)$/.test(name);
 }
@@ -152,8 +155,8 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>;
   readonly mediaType: string;
   /**
-   * Undefined for an empty body. A list contains the parts of a body that is too large for one string, in order. If a
-   * stream's length is known, the `content-length` header contains it.
+   * The response body, or undefined if it is empty. A list contains the parts of a body that is too large for one
+   * string, in order. If a stream's length is known, it is in the `content-length` header.
    */
   readonly body?: string | Buffer | Readable | Made | readonly BodyPart[];
   readonly onEnd?: () => void;
@@ -241,13 +244,15 @@ interface Operated {
   readonly isShownWhole?: true;
   /** Marks an action that any operator may perform. It is recorded although its `access` is `read`. */
   readonly isAct?: true;
-  /** Body fields that the audit log must not record. Use `all` for routes that change nothing. */
+  /** Body fields that must not appear in the audit log. Use `all` for routes that change nothing. */
   readonly unrecorded?: 'all' | readonly string[];
 }
 
 type AdminOperation = Omit<Operation, 'tag'> & Operated;
 
-/** Declares a route of the operators' API, which exists only if ADMIN_TOKEN is set. Its body defaults to small JSON. */
+/**
+ * Declares a route of the operators' API, which exists only if ADMIN_TOKEN is set. By default, its body is small JSON.
+ */
 export function adminRoute<Input extends InputSchema>(
   declaration: AdminOperation & Handling<Input, Operating>,
 ): Route {
@@ -304,7 +309,7 @@ function operatedRoute<Input extends InputSchema>(
       const handled = async (note: NoteChanges = () => undefined) =>
         handle({ ...input, meta: request.meta, ...operating, note });
       const act = isAct ? operatorActOf(operation.operationId, input, hidden) : undefined;
-      // Record before hiding, because operators who may see amounts read them in the audit log.
+      // Record before hiding, because the audit log shows the amounts to operators who may see them.
       const recorded = act === undefined ? () => handled() : () => keep(act, handled);
       const reply = await (showsAmounts ? recorded() : hideAmounts(recorded));
       return operation.method === 'get' && act === undefined ? withVersion(reply, request.meta) : reply;
@@ -334,7 +339,7 @@ export function openRoute<Input extends InputSchema>(
   };
 }
 
-/** Declares a route whose address is a secret. `admit` finds the owner before the body is read. Throws GatewayError. */
+/** Declares a route whose URL is a secret. `admit` finds the owner before the body is read. Throws GatewayError. */
 export function secretRoute<Input extends InputSchema, Guest extends { readonly account: string }>(
   declaration: Declaration<Input, { readonly guest: Guest }> & {
     readonly admit: (params: z.output<Input>['params']) => Promise<Guest>;

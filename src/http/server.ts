@@ -22,8 +22,8 @@ export interface HttpServerOptions {
 export interface RunningHttpServer {
   readonly url: string;
   /**
-   * Stops accepting connections, responds to waiting requests immediately, and lets all others finish. Cuts off
-   * requests that are still running after `graceMs`.
+   * Stops accepting connections, responds to waiting requests immediately, and lets all others finish. After
+   * `graceMs`, cuts off requests that are still running.
    */
   close(graceMs: number): Promise<void>;
 }
@@ -34,8 +34,8 @@ const timeoutCheckMs = 1_000;
 /** The limit for headers and body together. Long enough to send 64 MiB of images over a slow line. */
 const requestTimeoutMs = 120_000;
 /**
- * Longer than the idle timeouts of common load balancers, so that none of them sends a request on a connection that is
- * being closed.
+ * How long an idle connection is kept, in milliseconds. Longer than the idle timeouts of common load balancers, so
+ * that none of them sends a request on a connection that is being closed.
  */
 const keepAliveTimeoutMs = 75_000;
 const idleSweepMs = 100;
@@ -73,7 +73,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
 
 function receive(server: Server, handle: RequestListener, limits: ConnectionLimits): void {
   const connections = limitConnections(server, limits);
-  // `close` calls Node's own method too, which would cut off responses that are written but not completely sent.
+  // `close` also calls Node's own method, which would cut off responses that have been written but not completely sent.
   server.closeIdleConnections = () => connections.closeIdle(hasMore);
   answerInTurn(server);
   server.on('request', (request, response) => {
@@ -90,7 +90,7 @@ function receive(server: Server, handle: RequestListener, limits: ConnectionLimi
 }
 
 function openFilesMax(): number | undefined {
-  // Without this, creating the report looks up the host names of all peers, and waits for them.
+  // Without this setting, creating the report would look up the host names of all peers and wait for them.
   Reflect.set(process.report, 'excludeNetwork', true);
   return openFilesSchema.safeParse(process.report.getReport()).data?.userLimits.open_files.soft;
 }

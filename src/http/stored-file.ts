@@ -7,7 +7,7 @@ import type { Reply, RequestMeta, Route } from './route.ts';
 
 const rangePattern = /^bytes=(\d*)-(\d*)$/;
 
-/** Files come from upstreams. With these headers, a browser can display them without executing anything. */
+/** Headers that let a browser display files without executing anything, because files come from upstreams. */
 const safetyHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
@@ -31,15 +31,12 @@ export const fileAnswers = {
 export interface FileAsked {
   readonly key: string;
   readonly mediaType: string;
-  /** How long the caller may cache the file, in seconds. */
   readonly maxAge: number;
   /** How long a redirect to the storage itself may stay valid, in seconds. 0 means no redirect. */
   readonly directSeconds?: number;
 }
 
-/**
- * How long a direct address may stay valid, in seconds. A player requests a whole film, part by part, from one address.
- */
+/** How long a direct URL may stay valid, in seconds. A player requests an entire film from one URL, part by part. */
 const directSecondsMax = 3_600;
 
 type ReadableStorage = Pick<ResultStorage, 'stat' | 'read' | 'directAddress'>;
@@ -88,8 +85,8 @@ function sendTo(location: string): Reply {
 }
 
 /**
- * Returns undefined for the whole file. RFC 9110 permits sending the whole file for multiple ranges, other units and
- * invalid values.
+ * Returns undefined for the whole file. RFC 9110 allows sending the whole file in response to multiple ranges, other
+ * units and invalid values.
  */
 function rangeOf(meta: RequestMeta, { bytes, etag }: StoredFile): ByteRange | 'unsatisfiable' | undefined {
   const match = rangePattern.exec(meta.header('range') ?? '');

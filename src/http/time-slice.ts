@@ -7,8 +7,9 @@ type Work = () => void;
 
 /**
  * Lets jobs share the event loop with everything else. A job runs immediately if the jobs of this turn have used less
- * than one slice, and otherwise in a later turn. Holders alternate, so that one with many connections does not delay
- * the others. A holder's jobs run in order of arrival. Work that a job triggers by resolving a promise counts too.
+ * than one slice, and otherwise in a later turn. Holders alternate, so that a holder with many connections does not
+ * delay the others. A holder's jobs run in order of arrival. Work that a job triggers by resolving a promise also
+ * counts.
  */
 export class TimeSlice {
   private beganAt: number | undefined;
@@ -31,7 +32,7 @@ export class TimeSlice {
   /** Defers all jobs to the next event loop turn, which shortens the current one. */
   putOff(): void {
     if (this.isPutOff || this.putOffTurns === putOffTurnsMax) return;
-    // The slice normally begins with the first job. There may have been none yet.
+    // The slice normally begins with the first job, but there may have been none yet.
     this.isOver();
     this.isPutOff = true;
     this.putOffTurns += 1;

@@ -16,7 +16,7 @@ const unreadable: EarlyAnswer = {
   code: '',
 };
 
-/** Node's own limit on headers. The parser responds before the route is known. */
+/** The message for headers that exceed Node's own limit. Node enforces the limit before the route is known. */
 export const headersTooLarge = 'The address and the headers together exceed 16 KiB.';
 
 const refusals: Readonly<Record<string, EarlyAnswer>> = {
@@ -37,8 +37,8 @@ const refusals: Readonly<Record<string, EarlyAnswer>> = {
 const lingerMs = 1_000;
 
 /**
- * Responds to input that the parser could not read. `answered` means that a response has already begun on the
- * connection. A second response would corrupt it.
+ * Responds to input that the parser could not read. `answered` means that a response has already started on the
+ * connection, which a second response would corrupt.
  */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
   if (error.code === 'ECONNRESET' || !socket.writable || answered) socket.destroy();
@@ -64,8 +64,8 @@ function endWith(socket: Socket, refusal: EarlyAnswer): void {
 }
 
 /**
- * Returns undefined if there is at most one Authorization header and, as HTTP/1.1 requires, one Host header (optional
- * in 1.0).
+ * Returns what is wrong with the headers. Returns undefined if there is at most one Authorization header and, as
+ * HTTP/1.1 requires, exactly one Host header (optional in 1.0).
  */
 export function headerProblem({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   let hosts = 0;

@@ -20,7 +20,7 @@ export interface RawInput {
 }
 
 function issueError(issue: z.core.$ZodIssue, input: RawInput): GatewayError {
-  // The path starts with the part of the request. If that part is missing altogether, there is no further path.
+  // The path starts with the part of the request. If that part is missing altogether, the path ends there.
   const param = formatParam(issue.path.slice(1));
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = someNames(issue.keys);
@@ -60,7 +60,7 @@ const articles: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-/** Completes the sentence "The parameter x …". */
+/** Returns the rest of the sentence "The parameter x …". */
 function describeIssue(issue: Exclude<z.core.$ZodIssue, z.core.$ZodIssueUnrecognizedKeys>): string {
   switch (issue.code) {
     case 'invalid_type':

@@ -19,9 +19,9 @@ export interface Work {
 }
 
 /**
- * Reports the progress of long-running work as lines of JSON. While the work runs, `{"progress":…}` keeps proxies from
- * closing the connection. The last line is `{"result":…}`, or an error with the common body. The work begins
- * immediately, even if the reader disconnects before reading anything.
+ * Reports the progress of long-running work as lines of JSON. While the work runs, lines of `{"progress":…}` keep
+ * proxies from closing the connection. The last line is `{"result":…}`, or an error with the common body. The work
+ * starts immediately, even if the reader disconnects before reading anything.
  */
 export function workingReply({ run, signal, onError, everyMs = 1000 }: Work): Reply {
   let progress: object = {};

@@ -5,7 +5,7 @@ import { isMade } from './route.ts';
 import type { BodyPart, Reply } from './route.ts';
 
 const unreadAnswerMs = 60_000;
-/** In bytes. Up to this size, one copy and one write are cheaper than a stream. */
+/** In bytes. Up to this size, one copy and one write cost less than a stream. */
 const joinedBytesMax = 64 * 1024;
 /** Longer bodies are written in pieces of this size, so that the connection can measure how fast the caller reads. */
 const pieceBytes = 16 * 1024;
@@ -13,7 +13,7 @@ const pieceBytes = 16 * 1024;
 export function writeReply(context: ParameterizedContext, reply: Reply): void {
   const { status, headers, mediaType, body = '', onEnd } = reply;
   const { socket } = context;
-  // Applies until the response has been flushed. After that, Node's keep-alive timeout applies.
+  // Applies until the response has been flushed, after which Node's keep-alive timeout applies.
   socket.setTimeout(unreadAnswerMs);
   if (onEnd !== undefined) reportEnd(context.res, onEnd);
   context.status = status;

@@ -92,7 +92,7 @@ async function answerThenKeep(claim: Claim, ask: ImageAnswerRequest, make: MakeA
 }
 
 /**
- * Stores the error as the final response if an upstream refused the request or may have accepted it. After any other
+ * Stores the error as the final response if an upstream rejected the request or may have accepted it. After any other
  * error, the request can be retried.
  */
 function endFailed(claim: Claim, error: unknown, { presentError }: ImageAnswerRequest): Promise<void> {

@@ -20,7 +20,9 @@ import type {
 } from '../providers/provider.ts';
 import { timeLimit } from '../process/running-time.ts';
 
-/** `ambiguous` is the number of calls that produced nothing but may have been billed. */
+/**
+ * The outcome of a channel's calls. `ambiguous` is the number of calls that produced nothing but may have been billed.
+ */
 export type ChannelAnswer =
   | { readonly kind: 'delivered'; readonly delivery: Delivery; readonly ambiguous: number }
   | { readonly kind: 'failed'; readonly error: UpstreamError; readonly ambiguous: number };
@@ -43,7 +45,7 @@ export interface ChannelCall {
 
 /**
  * Calls a channel. If the channel renders fewer images per call than requested, makes multiple calls in parallel, and
- * fails only if all of them fail. Never throws because of the upstream's behaviour.
+ * fails only if all of them fail. Never throws because of what the upstream does.
  */
 export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   const { channel, candidate, request, provider, perCall } = call;
@@ -114,7 +116,7 @@ function asUpstreamError(error: unknown, { channel }: RouteCandidate): UpstreamE
 
 /**
  * If multiple calls failed, the failure with the highest number counts. A call that may have been accepted outweighs
- * any refusal.
+ * any rejection.
  */
 const gravity: Record<UpstreamOutcome, number> = {
   ambiguous: 4,
@@ -153,8 +155,8 @@ async function merge(answers: readonly GeneratedImages[]): Promise<Delivery> {
 type Usage = NonNullable<SettleFacts['usage']>;
 
 /**
- * Adds up the counts that every response reports. Omits the others, because a partial total would be charged as if it
- * were complete.
+ * Adds up the counts that every response reports. Omits all other counts, because a partial total would be charged as
+ * if it were complete.
  */
 function sumUsage(usages: readonly (Usage | undefined)[]): Usage | undefined {
   const names = [...new Set(usages.flatMap((usage) => Object.keys(usage ?? {})))].filter(isCount);

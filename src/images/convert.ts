@@ -18,15 +18,15 @@ export interface ConverterDeps {
 }
 
 /**
- * Converts a request's images to the forms that a channel accepts. However many channels are tried, each address is
- * fetched once and each image written once.
+ * Converts a request's images to the forms that a channel accepts. However many channels are tried, each URL is
+ * fetched once and each image is written once.
  */
 export interface ImageConverter {
   /** Throws `invalid_parameter` or `media_url_not_allowed` with the parameter that contains the image. */
   convert(request: ImageRequest, forms: readonly ImageForm[]): Promise<ImageRequest>;
 }
 
-/** No upstream accepts a larger image. */
+/** The maximum size of an image, in bytes. No upstream accepts a larger one. */
 export const imageBytesMax = 50 * 1024 * 1024;
 const fetchTimeoutMs = 30_000;
 
@@ -124,7 +124,7 @@ async function fetchImage(url: string, param: string, deps: ConverterDeps): Prom
   return file;
 }
 
-/** Explains a failed fetch by its kind alone, because a private server's response must not be revealed. */
+/** Explains a failed fetch only by its kind, because a private server's response must not be revealed. */
 function explainFetch(error: unknown, param: string): unknown {
   if (!(error instanceof GuardedRequestError)) return error;
   if (error.code === 'address_refused') {

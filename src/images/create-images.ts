@@ -40,8 +40,8 @@ export interface CreateImagesDeps {
 }
 
 /**
- * Whether to create a task even if the upstream responds synchronously. `preferred` creates one only if the results can
- * be links.
+ * Whether to create a task even if the upstream responds synchronously. `preferred` creates one only if its results
+ * can be links.
  */
 export type AsTask = boolean | 'preferred';
 
@@ -75,15 +75,15 @@ type Money = Omit<Generated, 'delivery'> & { readonly image: string };
 type ChargedAnswer = ImageAnswer & Partial<Money>;
 
 export type CreatedImages =
-  /** `charge` is in micro-units. Undefined for a repeat, which is free. */
+  /** `charge` is in micro-units. Undefined for a repeated request, which is free. */
   | { readonly kind: 'answer'; readonly answer: ChargedAnswer }
   | { readonly kind: 'task'; readonly task: CreatedTask };
 
 export type CreateImages = (command: CreateImagesCommand) => Promise<CreatedImages>;
 
 /**
- * Creates the service that renders images while the caller waits, or creates a task. The plan's first channel decides
- * which.
+ * Creates the service that either renders images while the caller waits or creates a task. The plan's first channel
+ * determines which.
  */
 export function createImageService(deps: CreateImagesDeps): CreateImages {
   return async (command) => {
@@ -108,7 +108,7 @@ export function createImageService(deps: CreateImagesDeps): CreateImages {
   };
 }
 
-/** Drops channels that respond with data if copies are not stored, because there would be no links to their images. */
+/** Drops channels that respond with data if copies are not stored, because no links to their images would exist. */
 function withLinks(
   plan: RoutePlan,
   { request, asTask }: { readonly request: ImageRequest; readonly asTask: boolean },
@@ -151,14 +151,14 @@ async function renderImages(
     const answer = await answerOnce(
       ask,
       async (image, keepParts) => {
-        // Link the media only for the first request. A repeat gets the stored response even if a file has been deleted
-        // since.
+        // Link the media only for the first request. A repeated request gets the stored response even if a file has
+        // been deleted since.
         const request = await deps.linkMedia(command.request, caller);
         const needsStorage = (channel: string) =>
           request.responseFormat === 'url' && answersWithData(whole, channel);
         const plan = await withStorage(whole, needsStorage, deps.storageRefusal);
-        // The images would have to be fetched. Without memory for them, refuse the request before it is rendered and
-        // billed.
+        // These images would have to be fetched. If there is no memory for them, reject the request before it is
+        // rendered and billed.
         const isFetched = request.responseFormat === 'b64_json' && candidatesWithLinks(plan).length > 0;
         if (isFetched) command.requireRoom(dataBytes);
         const partsOf = (made: Delivery) => present.images(made, plan.warnings);

@@ -3,7 +3,10 @@ import { isModeration } from '../errors/failure.ts';
 import { scrub } from '../http-client/index.ts';
 import type { UpstreamError } from '../providers/provider.ts';
 
-/** Keeps official clients from automatically retrying a failed POST, which would buy the images a second time. */
+/**
+ * A header that keeps official clients from automatically retrying a failed POST, which would buy the images a second
+ * time.
+ */
 export const noRetry = { 'x-should-retry': 'false' } as const;
 
 const retryAfterSecondsDefault = 5;

@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import type { ImageInput, ImageRequest } from '../models/request.ts';
 
 /**
- * Returns the same fingerprint for requests that ask for the same thing. Files are compared by content, not location.
- * `more` is everything else that the caller requested.
+ * Returns the same fingerprint for requests that ask for the same thing. Files are compared by content rather than
+ * location. `more` is everything else that the caller requested.
  */
 export async function fingerprintImage(
   request: ImageRequest,

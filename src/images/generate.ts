@@ -41,7 +41,7 @@ export interface GenerateCommand {
   readonly plan: RoutePlan;
   readonly converter: ImageConverter;
   readonly inForm: (delivery: Delivery, channel: string) => Promise<Delivery>;
-  /** Stores the response before the images are charged. If undefined, the response is not available to repeats. */
+  /** Stores the response before the images are charged. If undefined, repeated requests do not get this response. */
   readonly keep?: (delivery: Delivery) => Promise<void>;
   readonly traceparent?: string;
 }
@@ -66,7 +66,7 @@ export function createGenerate(deps: GenerateDeps): Generate {
     const { image: task, account, by, plan } = command;
     // Prepare the call before taking the hold, because an image that cannot be fetched is the caller's mistake.
     const prepared = await prepareFirst(command, deps);
-    // Read the terms after the preparation, which takes time.
+    // Read the terms only now, because the preparation takes time.
     const terms = await deps.holdTerms(account, by);
     const watched = await deps.imageLeases.watch(task);
     let fate: 'open' | 'closed' | 'promised' = 'open';
@@ -142,14 +142,14 @@ async function attempt(
   try {
     return await tryCandidates(first, watched, generation);
   } catch (error) {
-    // A later channel needs the bytes of an image that cannot be fetched. No channel has accepted the request yet.
+    // A later channel needs the bytes of an image that cannot be fetched. No channel has accepted the request so far.
     if (error instanceof GatewayError) return { kind: 'failed', error, note: 'nothing was sent' };
     throw error;
   }
 }
 
 /**
- * Tries the channels in order. Continues with the next channel only if the current one has definitely not accepted the
+ * Tries the channels in order. Moves to the next channel only if the current one has definitely not accepted the
  * request.
  */
 async function tryCandidates(
@@ -162,7 +162,7 @@ async function tryCandidates(
   for (const [index, candidate] of command.plan.candidates.entries()) {
     const prepared = index === 0 ? first : await prepare(candidate, command, deps);
     if (prepared === undefined) continue;
-    // Confirm before each call, because another process may have closed the hold while this one was stalled.
+    // Confirm before each call, because another process may have closed the hold while this process was stalled.
     if (!(await watched.confirm())) {
       const error = serviceUnavailable('the request could not be sent before its lease ended');
       return { kind: 'failed', error, note: 'the lease was lost before it was sent' };
@@ -223,8 +223,8 @@ async function passGate(
 }
 
 /**
- * Releases the hold. Returns false if that fails, in which case the hold is closed in the background. Either way, the
- * caller gets the upstream's error.
+ * Releases the hold. Returns false if the release fails, in which case the hold is closed in the background. Either
+ * way, the caller gets the upstream's error.
  */
 async function release(
   { note, upstream }: Pick<Failed, 'note' | 'upstream'>,
@@ -241,7 +241,7 @@ async function release(
   }
 }
 
-/** Stores a response for repeats. The response is sent even if that fails. */
+/** Stores a response for repeated requests. The response is sent even if it cannot be stored. */
 async function keepAnswer({ keep, image }: GenerateCommand, delivery: Delivery, log: Logger): Promise<void> {
   try {
     await keep?.(delivery);

@@ -32,13 +32,13 @@ export async function imageTaskCommand(
 }
 
 /**
- * Limits for the base64 text of all images together, and for everything else as JSON. Both are stored in one document,
- * which MongoDB limits to 16 MiB.
+ * Limits the base64 text of all images together. Everything else as JSON has a limit of its own. Both are stored in
+ * one document, which MongoDB limits to 16 MiB.
  */
 const charactersMax = 12 * 1024 * 1024;
 const restBytesMax = 2 * 1024 * 1024;
 
-/** How many copies of the text are in memory: as data, in its document, as ciphertext, and in the stored form. */
+/** How many copies of the text are in memory: the data, the MongoDB document, the ciphertext, and the stored form. */
 const copies = 4;
 
 function checkedSize({ images, mask, ...rest }: ImageRequest): number {

@@ -48,8 +48,8 @@ export async function openImagesForTasks(options: ImagesForTasksOptions): Promis
 }
 
 /**
- * Converts the request's images. A failed fetch is the request's fault, but a full disk is not. Nothing has been sent
- * yet.
+ * Converts the request's images. A failed fetch is the request's fault, but a full disk is not. No request has been
+ * sent yet.
  */
 async function converted(
   { request }: ChannelCall,

@@ -4,11 +4,13 @@ export interface ImageFacts {
   readonly height: number;
 }
 
-/** Enough to find a JPEG's size, which may come after profiles and previews. */
+/**
+ * How many bytes to inspect. They are enough to find a JPEG's dimensions, which may come after profiles and previews.
+ */
 export const inspectedBytesMax = 1024 * 1024;
 
 /**
- * Reads an image's facts from its bytes alone, ignoring its name and declared media type. Returns undefined unless the
+ * Reads an image's facts only from its bytes, ignoring its name and declared media type. Returns undefined unless the
  * image is a PNG, JPEG, GIF or WebP.
  */
 export function inspectImage(bytes: Uint8Array): ImageFacts | undefined {
@@ -54,7 +56,7 @@ function readWebp(data: Buffer): ImageFacts | undefined {
     case 'VP8L': {
       if (data[20] !== 0x2f) return undefined;
       const bits = data.readUInt32LE(21);
-      // The width and height have 14 bits each.
+      // Width and height have 14 bits each.
       return { mediaType, width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
     }
     case 'VP8 ':

@@ -13,16 +13,16 @@ export interface PromisedBill {
 }
 
 /**
- * `noted`: MongoDB records the charge as owed, so another process can write it. `unwritten`: only this process knows
- * about the charge.
+ * Where a bill is recorded. `noted`: MongoDB records the charge as owed, so another process can write it. `unwritten`:
+ * only this process knows about the charge.
  */
 export type BillState = 'written' | 'noted' | 'unwritten';
 
 export interface PromisedBills {
   promise(bill: PromisedBill, write: () => Promise<BillState>): void;
   /**
-   * Waits until every bill is stored outside this process, but no longer than `maxMs`. Logs the remaining bills, so
-   * that an operator can charge them.
+   * Waits until every bill is stored outside this process, for at most `maxMs`. Logs the remaining bills, so that an
+   * operator can charge them.
    */
   stop(maxMs: number): Promise<void>;
 }

@@ -20,7 +20,7 @@ import { measuredImage, measuredLink } from './measure-image.ts';
 
 export interface ResultFormDeps {
   readonly openLink: OpenLink;
-  /** Undefined if results are not stored. In that case, results that are data remain data. */
+  /** Undefined if results are not stored, in which case results that are data remain data. */
   readonly keepImages?: KeepImages | undefined;
   readonly openStored: (task: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   readonly pause?: (ms: number) => Promise<unknown>;
@@ -51,11 +51,11 @@ interface StreamedData {
   readonly pieces: AsyncIterable<string | Uint8Array>;
 }
 
-/** The task whose links are opened. Its channel determines which addresses the links may have. */
+/** The task whose links are opened. Its channel determines which hosts the links may have. */
 type LinkedTask = Pick<Task, 'id' | 'channel'>;
 
 const fetchTimeoutMs = 60_000;
-/** Short, because the caller is waiting. */
+/** In milliseconds. This is short because the caller is waiting. */
 const headTimeoutMs = 5_000;
 
 export function createResultForms(deps: ResultFormDeps): ResultForms {
@@ -135,7 +135,10 @@ async function linked(
 
 const keepEveryMs = 1_000;
 const keepMaxMs = 60_000;
-/** In milliseconds. An attempt to store images counts as waiting after this time. */
+/**
+ * In milliseconds. After this time, an attempt to store images continues only if the process has memory for waiting
+ * images.
+ */
 const keepAtOnceMs = 5_000;
 
 interface StorageWait
@@ -210,8 +213,8 @@ async function withHead(rest: AsyncGenerator<Uint8Array, void, undefined>): Prom
 }
 
 /**
- * Reduces the facts to the images that arrived. An upstream counts the tokens of all images that it rendered, so the
- * images that arrived are charged for their share, rounded up.
+ * Scales the usage down to the images that arrived. The upstream counts tokens for every image it rendered, so we
+ * charge only for the delivered share, rounded up.
  */
 function factsOf(
   { images: { length: made }, facts }: Delivery,
@@ -267,7 +270,7 @@ async function* base64Of(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
 }
 
 /**
- * Refuses empty files, HTML and JSON, such as a page that explains why there is no image. Accepts everything else,
+ * Rejects empty files, HTML and JSON, such as a page that explains why there is no image. Accepts everything else,
  * because an upstream may use a format that we do not know.
  */
 function checkImage(head: Buffer): void {

@@ -52,14 +52,14 @@ export function billFor(
   { plan: { basis, hold: held } }: Settling['command'],
 ): ImageBill {
   const input = { basis, channel: candidate.channel, facts: delivery.facts, held };
-  // The caller is waiting for the images, so an amount that would need an operator's review counts as not credible.
+  // The caller is waiting for the images, so an amount that would need an operator's review is not trusted.
   const settlement = chargeImages(input, ({ amount }) => !needsReview(basis.price, { held, amount }));
   const said = { reported: input.facts, ...defined({ cost: delivery.cost }) };
   return { settlement: { ...settlement, ...said }, upstream };
 }
 
 /**
- * The delays between attempts to settle. After the last attempt, the caller gets the images, and the charge is written
+ * The delays between attempts to settle. After the last attempt, the caller gets the images and the charge is written
  * later.
  */
 const settleDelaysMs = [100, 400, 1_500];

@@ -1,15 +1,15 @@
 import { createPlaces } from '../base/places.ts';
 
-/** Images that this worker has rendered but not stored yet. They exist nowhere else. */
+/** Images that this worker has rendered but not yet stored. They exist nowhere else. */
 export interface UnstoredImages {
   /**
-   * Counts the images while they are being stored. After a failed attempt, `mayWait` reports whether they may stay in
+   * Counts the images while they are being stored. After a failed attempt, `mayWait` returns whether they may stay in
    * memory for another one.
    */
   hold<Result>(images: HeldImages, store: (mayWait: () => boolean) => Promise<Result>): Promise<Result>;
   /**
-   * Returns false while images are waiting for the storage. If more than half of the memory is in use, also returns
-   * false for accounts that have images in it.
+   * Whether the account may render more images. Returns false while images are waiting for the storage. If more than
+   * half of the memory is in use, also returns false for accounts that have images in it.
    */
   mayRender(account: string): boolean;
 }

@@ -1,8 +1,8 @@
 import { UploadedFile } from './uploaded-file.ts';
 
 /**
- * Whether a field contains media, a file, an address or a destination. The gateway must not ignore such a field,
- * because the caller would pay for something other than what was requested.
+ * Whether a field contains media, a file, a URL or a destination. The gateway must not ignore such a field, because
+ * the caller would pay for something other than what was requested.
  */
 export function carries(name: string, value: unknown): boolean {
   const isNamed = hasMediaName(name) || destinationName.test(plainName(name));
@@ -27,7 +27,10 @@ const mediaName =
 
 const destinationName = /(?:^|_)(?:buckets?|destinations?|upload_to|save_to)$/;
 
-/** Whether a name refers to media. The last word decides, so `imageUrl` and `image_2` do, but `image_size` does not. */
+/**
+ * Whether a name refers to media. The last word decides, so `imageUrl` and `image_2` refer to media, but `image_size`
+ * does not.
+ */
 export function hasMediaName(name: string): boolean {
   return mediaName.test(plainName(name));
 }

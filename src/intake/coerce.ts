@@ -24,7 +24,10 @@ function kindsOf(schema: z.core.$ZodType): ReadonlySet<string> {
   return new Set(schema instanceof z.ZodString || schema instanceof z.ZodEnum ? ['string'] : []);
 }
 
-/** Accepts only ASCII digits. Digits in other scripts, and `1e5`, remain text, which the schema then refuses. */
+/**
+ * Matches numbers. Accepts only ASCII digits. Digits in other scripts, and `1e5`, remain text, which the schema then
+ * rejects.
+ */
 const decimal = /^-?[0-9]{1,15}(?:\.[0-9]{1,15})?$/;
 
 export function coerced(value: unknown, type: 'number' | 'boolean' | undefined): unknown {

@@ -17,7 +17,7 @@ interface Inner {
 const nestedName = /^([^[\]]+)((?:\[\w*\]){1,3})$/;
 
 /**
- * Converts form fields to the structure of JSON. `image[]` and repeated fields become lists, `metadata[seed]` and
+ * Converts form fields to the structure of JSON. `image[]` and repeated fields become lists. `metadata[seed]` and
  * `images[0][image_url]` become objects. Throws GatewayError.
  */
 export function fieldsOfForm(parts: readonly FormPart[]): Record<string, unknown> {
@@ -55,7 +55,7 @@ function assemble(name: string, inner: readonly Inner[]): unknown {
 
 const position = (key: string): number => Number(key.replace('#', ''));
 
-/** Converts text that looks like a number or boolean. Our schemas do not cover the models' own parameters. */
+/** Converts text that looks like a number or boolean, because our schemas do not cover the models' own parameters. */
 function readText(text: unknown): unknown {
   const isWord = typeof text === 'string' && /^(?:-?\d{1,15}(?:\.\d{1,6})?|true|false)$/.test(text);
   return isWord ? parseJsonText(text) : text;

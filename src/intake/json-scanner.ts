@@ -1,6 +1,9 @@
 import { GatewayError } from '../errors/errors.ts';
 
-/** These limits keep code that walks a parsed value from blocking the event loop. */
+/**
+ * The maximum number of values. This and the other limits keep code that walks a parsed value from blocking the event
+ * loop.
+ */
 export const jsonNodesMax = 4_000;
 export const jsonKeysMax = 1_000;
 export const jsonDepthMax = 64;
@@ -76,7 +79,7 @@ function tooMuch(): GatewayError {
 export function parseJsonText(text: string): unknown {
   try {
     new JsonScanner().scan(Buffer.from(text));
-    // The body parser refuses __proto__, so JSON text inside the body must not reintroduce it.
+    // The body parser rejects __proto__, so JSON text inside the body must not reintroduce it.
     return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
   } catch {
     return undefined;

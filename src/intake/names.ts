@@ -1,14 +1,14 @@
 import { commonParameters } from '../models/facts-of-request.ts';
 import type { ImageRole } from '../models/request.ts';
 
-/** Maps an interface's field names to ours. Nothing else reads a create body, so this table defines the interface. */
+/** Maps an API's field names to ours. Nothing else reads a create body, so this table defines the API. */
 export interface Names {
   readonly places: ReadonlyMap<string, Place>;
   /** The prefix of every field name, such as `input.`. The names in `outer` have no prefix. */
   readonly prefix: string;
-  /** Where unknown fields below the prefix go, as parameters of the model. Undefined if they are not read. */
+  /** Where unknown fields below the prefix go, as the model's own parameters. Undefined if they are not read. */
   readonly others?: 'metadata' | 'body';
-  /** The role of an image that is sent alone, unless the caller specifies another. */
+  /** The role of an image that is the only one, unless the caller specifies another role. */
   readonly alone?: ImageRole;
 }
 
@@ -30,7 +30,10 @@ interface About extends Omit<Names, 'places'> {
   readonly outer?: Table;
 }
 
-/** Merges name tables. The first table that contains a name wins. A plain string is one of our own field names. */
+/**
+ * Merges name tables. If a name is in multiple tables, the first table wins. A plain string is one of our own field
+ * names.
+ */
 export function namesOf({ outer = {}, ...about }: About, ...tables: readonly Table[]): Names {
   const places = new Map<string, Place>();
   const add = (table: Table, prefix: string): void => {
@@ -165,7 +168,7 @@ export const videoNames = namesOf({ prefix: '' }, ...videoFields);
 const imageMedia: Place = { media: 'image' };
 const mask: Place = { media: 'mask' };
 
-/** The field names that all image interfaces accept. All other names become parameters of the model. */
+/** The field names that all image APIs accept. All other names become the model's own parameters. */
 export const imageFields: Table = {
   image: imageMedia,
   images: imageMedia,

@@ -40,7 +40,7 @@ export const messagesMax = 1_000;
 
 /**
  * Reads the text and media of the user's last message in a chat. If that message has no media, uses the latest message
- * that has any. Throws GatewayError.
+ * that does. Throws GatewayError.
  */
 export function readMessages(value: unknown, name: string): Parts {
   if (!Array.isArray(value) || value.length > messagesMax || !value.every(isRecord))

@@ -29,9 +29,9 @@ export interface Interface {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a create body by the field names of its interface. Resolves aliases, media, numbers sent as text, empty fields
- * and the end user. Refuses a field with media or an address that nothing reads. Throws GatewayError with the field
- * names that the caller sent.
+ * Reads a create body by its API's field names. Resolves aliases, media, numbers sent as text, empty fields and the
+ * end user. Rejects a field with media or a URL that nothing reads. Throws GatewayError with the field names that the
+ * caller sent.
  * @param fixed - Fields, under our own names, that the URL or the interface itself determines. They override what was
  * sent.
  */
@@ -41,7 +41,7 @@ export function understand(fields: Fields, { names, types }: Interface, fixed: F
   return draft.finish(fixed);
 }
 
-/** Sorts our own names before aliases, so that our own names win. Drops empty fields, unless they are required. */
+/** Sorts our own names before aliases, so that our own names win. Drops empty fields unless they are required. */
 function inOrder(fields: Fields, names: Names): readonly (readonly [string, unknown])[] {
   const rank = (name: string): number => (isOwn(name, names) ? 0 : 1);
   return Object.entries(fields)
@@ -143,7 +143,7 @@ class Draft {
   }
 
   private takeMedia(name: string, value: unknown, { media, role }: Extract<Place, { media: unknown }>): void {
-    // Some interfaces request sound with `audio: true`.
+    // Some APIs request sound with `audio: true`.
     if (typeof value === 'boolean' && media === 'audios') return this.leave(name, value);
     const field = { name, kind: kindOf[media], ...(role === undefined ? {} : { role }) };
     for (const medium of readMedia(value, field)) this.addMedium(medium, media);
@@ -232,7 +232,7 @@ class Draft {
     this.placeList('mask', mask);
   }
 
-  /** Drops `image` if `images` was sent too, as the contract requires. */
+  /** Drops `image` if `images` was also sent, as the contract requires. */
   private withoutOverruled(items: readonly Medium[]): readonly Medium[] {
     const overruled = items.filter(({ name, role }) => name === 'image' && role === undefined);
     if (overruled.length === 0 || !items.some(({ name }) => name.startsWith('images'))) return items;

@@ -8,7 +8,7 @@ import type { Head } from './entry.ts';
 import { dayMs, utcDay } from '../base/times.ts';
 
 /**
- * A signed snapshot of an account's head, kept outside the chain. If the chain is later truncated or rewritten below
+ * A signed snapshot of an account's head, kept outside the chain. If the chain is later truncated, or rewritten below
  * this head, the two no longer match.
  */
 export interface AnchoredHead {
@@ -62,7 +62,7 @@ export function createHeadAnchors(db: Db, key: Uint8Array) {
 
     isSigned,
 
-    /** Returns an account's anchored heads, oldest first: at most one per day, plus one per verification. */
+    /** Returns an account's anchored heads, oldest first. There is at most one per day, plus one per verification. */
     async of(account: string): Promise<AnchoredHead[]> {
       return (await anchors.find({ account }).sort({ seq: 1 }).toArray()).map(toHead);
     },
@@ -75,7 +75,7 @@ export function createHeadAnchors(db: Db, key: Uint8Array) {
 
     newest: () => anchors.aggregate<AnchoredHead>(newestOfEach('signature')),
 
-    /** Accepts at most 500 exported heads and returns the faults. */
+    /** Returns the faults in at most 500 exported heads. */
     check: (heads: readonly AnchoredHead[]) => checkHeads(db, heads, isSigned),
 
     async anchorAll(at: number): Promise<number> {
@@ -129,7 +129,7 @@ function createHeadSigner(key: Uint8Array) {
 
 /**
  * Returns a pipeline that finds each account's newest document. MongoDB skips from head to head in the index, so the
- * cost depends on the number of accounts, not of entries.
+ * cost depends on the number of accounts rather than entries.
  */
 function newestOfEach(...more: readonly string[]): object[] {
   const fields = ['seq', 'hash', 'at', ...more];

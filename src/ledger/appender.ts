@@ -25,7 +25,7 @@ import type { Turn } from './turns.ts';
  */
 const batchOperationsMax = 100;
 const waitingOperationsMax = 10_000;
-/** How many consecutive races an append may lose. Each loss means that another process appended an entry. */
+/** How many consecutive races an append may lose. Each loss means that another process has appended an entry. */
 const conflictsMax = 500;
 const contestedAccountsMax = 10_000;
 const failuresMax = 5;
@@ -108,12 +108,12 @@ export function createAppender(deps: AppenderDeps): Appender {
 interface Progress {
   left: readonly Waiting[];
   /**
-   * Makes the next attempt read the head and every key again. Set after an error, or if the cached head led to a
-   * refusal.
+   * Makes the next attempt reread the head and every key. Set after an error, or if the cached head led to a
+   * rejection.
    */
   fresh: boolean;
   /**
-   * The seq at which MongoDB refused our insert. If the head has reached that seq, another process inserted an entry
+   * The seq at which MongoDB rejected our insert. If the head has reached that seq, another process inserted an entry
    * there. If not, one of our keys already existed.
    */
   refusedAt: bigint | undefined;
@@ -178,8 +178,7 @@ async function tryOnce(deps: Deps, account: string, progress: Progress): Promise
   const spent = await heads.spent(account, head, scopesOfBatch(operations, known));
   const plan = planBatch(operations, { head, known, spent, at: deps.now(), hash });
   if (!progress.fresh && plan.operations.some(({ outcome }) => isRefused(outcome))) {
-    // The cached head may lack another process's credit or release, so never refuse an operation because of the
-    // cache.
+    // The cached head may lack another process's credit or release, so never reject an operation because of the cache.
     progress.fresh = true;
     return;
   }
@@ -214,8 +213,8 @@ function isRefused({ state }: Outcome): boolean {
 }
 
 /**
- * Only failures of the connection, the server or its majority are temporary. An entry refused for its content would be
- * refused again.
+ * Whether a failed insert may succeed later. Only failures of the connection, the server or its majority are
+ * temporary. An entry rejected for its content would be rejected again.
  */
 function isTransient(error: unknown): boolean {
   if (isNetworkFailure(error)) return true;

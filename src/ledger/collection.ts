@@ -30,10 +30,7 @@ export function anchorCollection(db: Db): Collection<AnchorDocument> {
 
 export const keyIndex: IndexShape = { name: 'key', key: { key: 1 }, unique: true };
 
-/**
- * Covers every field that usage reports need. The entries of one day are adjacent, and within a day those of one
- * account.
- */
+/** Covers every field that usage reports need. Entries are grouped by day and, within a day, by account. */
 export const usageIndex: IndexShape = {
   name: 'usage',
   key: { day: 1, account: 1, kind: 1, model: 1, key_id: 1, end_user: 1, amount: 1 },
@@ -109,9 +106,9 @@ export async function findLast(
 }
 
 /**
- * Returns a scope's spending as of one of its account's entries. That entry must already be majority-committed: then
- * a read with local concern is safe and, unlike a majority read, does not lag just after an election. Later entries
- * are ignored, because they might still be rolled back.
+ * Returns a scope's spending as of a given entry of its account. The entry must already be majority-committed. In that
+ * case, a read with local concern is safe and, unlike a majority read, does not lag just after an election. Later
+ * entries are ignored, because they might still be rolled back.
  */
 export async function findSpent(
   collection: LedgerCollection,
@@ -131,9 +128,9 @@ export async function findSpent(
 }
 
 /**
- * Inserts entries in order and returns how many of them a majority of the servers now has: all, or those before the
- * first whose `_id` or `key` already existed. Throws after any other failure, which leaves the state of every entry
- * unknown.
+ * Inserts entries in order and returns how many of them a majority of the servers now has: all of them, or those
+ * before the first whose `_id` or `key` already existed. Throws after any other failure, which leaves the state of
+ * every entry unknown.
  */
 export async function insertInOrder(
   collection: LedgerCollection,
@@ -148,7 +145,7 @@ export async function insertInOrder(
     const [first] = [error.writeErrors].flat();
     // If there is also a write concern error, the entries before the duplicate may still be rolled back.
     if (first === undefined || error.result.getWriteConcernError() !== undefined) throw error;
-    // Do not use insertedCount: some servers include refused entries in it.
+    // Do not use insertedCount, because some servers include rejected entries in it.
     return first.index;
   }
 }

@@ -1,7 +1,7 @@
 import { periods } from '../base/periods.ts';
 import { dayMs, hourMs } from '../base/times.ts';
 
-/** Verifies the ledger once a day, in one of the processes. If that process stops, another takes over. */
+/** Verifies the ledger once a day, in one of the processes. If that process stops, another one takes over. */
 export interface DailyVerification {
   start(): void;
   stop(): Promise<void>;
@@ -57,7 +57,7 @@ export function createDailyVerification(deps: DailyVerificationDeps): DailyVerif
       if (hour === undefined) return;
       if (running === undefined && !(await isDue(hour))) return;
       if (!(await deps.duty())) running?.abort();
-      // After a failure, this process pauses but keeps the duty. Otherwise one process after another would take over
+      // After a failure, this process pauses but keeps the duty. Otherwise, one process after another would take over
       // and repeat the failure.
       else if (running === undefined && now() >= notBefore) begin();
     } catch (error) {

@@ -13,7 +13,7 @@ import type {
 } from './operation.ts';
 import type { Attribution } from './spent.ts';
 
-/** @param spender - `endUser` must be the pseudonym, not the name. */
+/** @param spender - `endUser` must be the pseudonym rather than the name. */
 export function attributionOfSpender({ key, model, endUser }: Partial<Spender>): Attribution {
   return attributionOf({ key_id: key, model, end_user: endUser, day: undefined });
 }

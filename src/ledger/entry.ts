@@ -43,10 +43,10 @@ export interface LedgerEntry {
   readonly held: Micros;
   /** The amount of the `charge_extra` that follows. Set only if a settle's charge exceeds its hold. */
   readonly excess?: Micros;
-  /** The PriceBasis of a hold or the calculation of a settle, as JSON. */
+  /** The PriceBasis of a hold, or the calculation of a settle, as JSON. */
   readonly basis?: string;
   readonly note?: string;
-  /** The operator's cost. Set in the entry that ends a task, and in a refund because a refund lowers the margin. */
+  /** The operator's cost. Set in the entry that ends a task, and in a refund, because a refund lowers the margin. */
   readonly upstream?: UpstreamCost;
   /** Unix milliseconds by the writer's clock, but never earlier than the previous entry's time. */
   readonly at: number;
@@ -91,8 +91,8 @@ export function attributionOf({ key_id, model, end_user, day }: Undefinable<Attr
 }
 
 /**
- * Settle and release share a key, so the unique index lets a task be closed only once. Hold and void share a key, so
- * a voided hold can never be written, however late its insert arrives. A task can be refunded only once, in part or
+ * Settle and release share a key, so the unique index allows a task to be closed only once. Hold and void share a key,
+ * so a voided hold can never be written, however late its insert arrives. A task can be refunded only once, in part or
  * in full. Account and task names contain no colon, so two operations never produce the same key.
  */
 export const keys = {
@@ -174,9 +174,9 @@ export function entryId(account: string, seq: bigint): string {
 export type EntryHash = (entry: Omit<EntryDocument, 'hash'>) => string;
 
 /**
- * Returns a function that computes the HMAC-SHA-256 of all stored fields, both names and values. Without the key, write
- * access to MongoDB is not enough to forge an entry. The key is derived from the database's root key, so it survives
- * any change of SECRETS_KEY.
+ * Returns a function that computes the HMAC-SHA-256 of all stored fields, both names and values. The key is required
+ * to forge an entry, so write access to MongoDB is not enough. The key is derived from the database's root key, so it
+ * survives any change of SECRETS_KEY.
  */
 export function createEntryHash(key: Uint8Array): EntryHash {
   const secret = createSecretKey(key);

@@ -6,7 +6,7 @@ import type { EntryDocument, Head } from './entry.ts';
 import { nothingSpent } from './spent.ts';
 import type { Spent, SpentBook } from './spent.ts';
 
-/** The most entries a head may lag and still be updated by `_id`. Beyond that, the index is faster. */
+/** How many entries a head may lag behind and still be updated by `_id`. Beyond that, the index is faster. */
 const successorsMax = 16;
 const scopesMax = 50_000;
 
@@ -33,7 +33,7 @@ interface Followed {
 
 interface Sums {
   readonly spent: Spent;
-  /** The seq as of which the sums were read. The sums are still right if every later entry has been seen. */
+  /** The seq as of which the sums were read. The sums are still correct if every later entry has been seen. */
   readonly asOf: bigint;
 }
 
@@ -49,7 +49,7 @@ export function createHeads(collection: LedgerCollection, headsMax: number): Hea
       const { seq, available, held, hash, at } = entry;
       if (seen !== undefined && seq <= seen.head.seq) continue;
       const since = seen !== undefined && seq === seen.head.seq + 1n ? seen.since : seq;
-      // Copy only these fields, so the map does not keep entire entries in memory.
+      // Copy only these fields, so that the map does not keep entire entries in memory.
       seen = { head: { seq, available, held, hash, at }, since };
       for (const spent of entry.spent ?? []) sums.set(sumsKey(account, spent.scope), { spent, asOf: seq });
     }

@@ -20,8 +20,7 @@ import type { Period, Statement } from './statement.ts';
 import { readUsage } from './usage.ts';
 
 /**
- * Reads accounts' entries. Usage, settled images and margin have indexes of their own. The other functions read by
- * `_id`.
+ * Reads accounts' entries. Usage, settled images and margin have their own indexes. The other functions read by `_id`.
  */
 export interface History {
   entries(account: string, page: EntriesPage): Promise<LedgerEntry[]>;

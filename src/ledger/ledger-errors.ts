@@ -18,7 +18,8 @@ export class LedgerIntegrityError extends Error {
 }
 
 /**
- * Thrown while entries cannot be dated, which lasts until the clock is right again or an operator accepts the new time.
+ * Thrown while entries cannot be dated. This lasts until the clock is correct again or an operator accepts the new
+ * time.
  */
 export class LedgerClockError extends LedgerUnavailableError {
   constructor() {

@@ -51,15 +51,15 @@ export interface LedgerDeps {
   /** Called after each batch that this process appends, with the batch's lowest and last balances. */
   readonly onBalance?: (account: string, after: Pick<LedgerEntry, 'available' | 'seq'>) => void;
   readonly meter?: LedgerMeter;
-  /** Returns false if `now` cannot be trusted. Operations then reject with LedgerClockError. */
+  /** Returns false if `now` cannot be trusted, in which case operations reject with LedgerClockError. */
   readonly isTimeRight?: () => boolean;
-  /** From `createTurnLines(db, now)`. Required if other processes append too. */
+  /** From `createTurnLines(db, now)`. Required if other processes also append. */
   readonly lines?: TurnLines;
 }
 
 export interface Ledger extends History {
   /**
-   * Reserves money. Refused if `available - amount` would fall below `-overdraftLimit`, or if the amount exceeds what
+   * Reserves money. Rejected if `available - amount` would fall below `-overdraftLimit`, or if the amount exceeds what
    * a cap has left or what an entry can store.
    */
   hold(request: HoldRequest): Promise<HoldResult>;
@@ -70,8 +70,8 @@ export interface Ledger extends History {
   settle(request: SettleRequest): Promise<ReleaseResult>;
   release(request: ReleaseRequest): Promise<ReleaseResult>;
   /**
-   * Cancels a hold that may or may not have been written: releases it, or inserts an entry under its key so a hold
-   * still in flight is refused. Afterwards nothing is held for the task, unless the result is `held`.
+   * Cancels a hold that may or may not have been written: releases it, or inserts an entry under its key, so that a
+   * hold still in flight is rejected. Afterwards, nothing is held for the task unless the result is `held`.
    */
   void(request: VoidRequest): Promise<VoidResult>;
   /**
@@ -81,10 +81,10 @@ export interface Ledger extends History {
   refund(request: RefundRequest): Promise<RefundResult>;
   /**
    * Changes an account's balance. A repeated call with the same reference returns the first call's entry, even if the
-   * amounts differ. Refused if the account's balance or debt would exceed `amountMax`.
+   * amounts differ. Rejected if the account's balance or debt would exceed `amountMax`.
    */
   credit(request: CreditRequest): Promise<CreditResult>;
-  /** Needs a single read: by `_id` if the head is cached, otherwise by the index. */
+  /** Takes a single read: by `_id` if the head is cached, otherwise through the index. */
   balance(account: string): Promise<Balance>;
   uses(account: string, by: Partial<Spender>): Promise<ReadonlyMap<CapScope, SpentUse>>;
   entriesOfTask(task: string): Promise<LedgerEntry[]>;
@@ -116,7 +116,10 @@ export type RefundResult =
 export interface CloseResult extends AppendResult {
   readonly closed: 'settled' | 'released';
   readonly charged: Micros;
-  /** Whether the task had already been closed the other way: a settle found a release, or a release found a settle. */
+  /**
+   * Whether the task had already been closed in the opposite way: a settle found a release, or a release found a
+   * settle.
+   */
   readonly contradicts: boolean;
 }
 
@@ -147,8 +150,8 @@ const closedBy: { readonly [Kind in LedgerEntry['kind']]?: VoidResult['closed'] 
 const headsMaxDefault = 10_000;
 
 /**
- * Creates the ledger of all accounts. Each operation is a single insert: of one entry, or of two if a settle exceeds
- * its hold. Operations are idempotent. They reject with LedgerUnavailableError while MongoDB is unavailable, with
+ * Creates the ledger of all accounts. Each operation inserts a single entry, or two if a settle exceeds its hold.
+ * Operations are idempotent. They reject with LedgerUnavailableError while MongoDB is unavailable, with
  * LedgerIntegrityError if they contradict the ledger, and with RangeError if their input is out of bounds.
  */
 export function createLedger(deps: LedgerDeps): Ledger {

@@ -7,7 +7,7 @@ import { TooManyGroupsError } from '../money/usage.ts';
 import type { LedgerCollection } from './collection.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 
-/** Shorter than the socket timeout, so the server ends the query first. */
+/** The time limit of a query. Shorter than the socket timeout, so that the server ends the query first. */
 const readMsMax = 25_000;
 /**
  * The most groups in a report, which limits memory to a few megabytes. Rows are sorted by margin, so all groups must be
@@ -39,8 +39,8 @@ interface Found {
 }
 
 /**
- * Sums up the tasks that finished, with one query per day on the index `ended_on`. Rows are ordered by day, then by
- * margin with the lowest first. Throws TooManyGroupsError.
+ * Sums up finished tasks, with one query per day on the index `ended_on`. Rows are ordered by day, then by margin,
+ * lowest first. Throws TooManyGroupsError.
  */
 export async function* readMargin(
   { collection, endUsers }: MarginDeps,

@@ -62,7 +62,7 @@ export interface CreditRequest {
   readonly account: string;
   /** Must not be zero. A negative amount is a correction, which may take `available` below zero. */
   readonly amount: Micros;
-  /** Credits with the same reference are the same credit. */
+  /** Identifies the credit. A second credit with the same reference counts as a repetition. */
   readonly reference: string;
   readonly note?: string;
 }
@@ -81,15 +81,18 @@ export type Operation =
   | RefundOperation
   | CreditOperation;
 
-/** Excludes slashes, which would make `_id` ambiguous, and colons, which would make `key` ambiguous. */
+/**
+ * Matches valid names. Excludes slashes, which would make `_id` ambiguous, and colons, which would make `key`
+ * ambiguous.
+ */
 const namePattern = /^[A-Za-z0-9._-]{1,128}$/;
 const referenceCharactersMax = 256;
 const noteCharactersMax = 600;
 const basisBytesMax = 64 * 1024;
 
 /**
- * Throws RangeError for a value that the ledger cannot store, as do the five functions below. An excessive hold passes,
- * because the ledger itself refuses it.
+ * Throws RangeError for a value that the ledger cannot store, as do the five functions below. An excessive hold
+ * passes, because the ledger itself rejects it.
  */
 export function holdOperation(request: HoldRequest): HoldOperation {
   const { amount } = request;
@@ -205,7 +208,7 @@ function costed({ upstream }: Costed): Costed {
   return { upstream };
 }
 
-/** Truncates a long note instead of refusing it. A note must never prevent a task from being settled. */
+/** Truncates a long note instead of rejecting it, because a note must never prevent a task from being settled. */
 function cutNote(note: string | undefined): { note?: string } {
   return note === undefined ? {} : { note: wellFormed(note.slice(0, noteCharactersMax)) };
 }

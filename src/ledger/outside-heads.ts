@@ -28,7 +28,7 @@ export interface OutsideHeads {
 }
 
 export const daysCompared = 31;
-/** No further days are read after this many failures. */
+/** The number of failures after which no further days are read. */
 const failuresMax = 3;
 const lineMax = 64 * 1024;
 const seenMax = 10_000;
@@ -93,7 +93,7 @@ export async function compareOutside(deps: CompareDeps): Promise<OutsideHeads | 
   for (let ago = 0; ago < daysCompared; ago += 1) {
     const day = utcDay(now() - ago * dayMs);
     try {
-      // Do not try every day: each failed read may take as long as the storage's timeouts allow.
+      // Do not try every day, because each failed read may take as long as the storage's timeouts allow.
       const file = notCompared.length < failuresMax ? await openFile(read, day) : 'unread';
       if (file === 'unread') notCompared.push(day);
       else if (file !== undefined) {
@@ -135,7 +135,7 @@ async function* piecesOf(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 
 function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
   let count = 0;
-  // An unchanged head appears in many days' files but is checked only once. Heads beyond the limit of this set are
+  // An unchanged head appears in many days' files but is checked only once. Heads that no longer fit into this set are
   // simply checked again.
   const seen = new Set<string>();
   const chunks = createChunks<AnchoredHead>(async (heads) => {
@@ -166,7 +166,7 @@ function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
   };
 }
 
-/** Skips empty lines, and splits those that are too long for a head. */
+/** Yields the lines. Skips empty lines, and splits lines that are too long to be a head. */
 async function* fileLines(file: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   let rest = '';

@@ -53,8 +53,8 @@ export interface Plan {
 }
 
 /**
- * Returns the keys to read before the first attempt. No other key needs a check: the unique index refuses whatever was
- * already done.
+ * Returns the keys to read before the first attempt. No other key needs a check, because the unique index rejects
+ * repetitions.
  */
 export function keysBeforeFirstTry(operation: Operation): string[] {
   switch (operation.kind) {
@@ -186,7 +186,7 @@ function planHold(operation: HoldOperation, { head, known, spent, at }: Books): 
     return { drafts: [], outcome: { state: 'voided' } };
   }
   if (existing !== undefined) return replay(operation, existing);
-  // Accept a hold of zero even from an account that owes money.
+  // Accept a hold of zero even if the account owes money.
   const isTooMuch = amount > 0n && head.available - amount < -operation.overdraftLimit;
   if (amount > amountMax || isTooMuch) {
     return { drafts: [], outcome: { state: 'refused', available: head.available } };
@@ -231,8 +231,8 @@ function planClose(operation: SettleOperation | ReleaseOperation, known: KnownEn
 }
 
 /**
- * Plans an entry under the hold's key, so a hold still in flight is refused. If the hold exists, plans its release
- * instead.
+ * Plans an entry under the hold's key, so that a hold still in flight is rejected. If the hold exists, plans its
+ * release instead.
  */
 function planVoid(operation: VoidOperation, known: KnownEntries): Step {
   const { task } = operation;

@@ -4,7 +4,7 @@ import type { Db } from 'mongodb';
 import { durable, openCollection, repeatOnDuplicate } from '../store/mongo.ts';
 
 /**
- * Records that task records older than a given time were removed on purpose, so their ledger entries may lack a record.
+ * Marks that task records older than a given time were removed on purpose, so their ledger entries may lack a record.
  * A mark is raised before the first record is removed. It is signed, because someone with access to MongoDB could
  * otherwise forge a mark to hide another removal.
  */
@@ -19,7 +19,7 @@ interface MarkDocument {
 }
 
 const everything = 'tasks';
-/** A ledger entry may be dated this much later than its record, because another process's clock dates the entry. */
+/** How much later than its record a ledger entry may be dated, because another process's clock dates the entry. */
 const aheadMs = 3_600_000;
 
 export function createRemovalMarks(db: Db, key: Uint8Array) {
@@ -52,8 +52,8 @@ export function createRemovalMarks(db: Db, key: Uint8Array) {
     raiseForAccount: (account: string, before: number) => raise(accountMark(account), before + aheadMs),
 
     /**
-     * Returns the time before which the account's records may be missing, in Unix milliseconds, or 0 if none may be
-     * missing. Ignores a mark that has an invalid signature or lies in the future.
+     * Returns the time before which the account's records may be missing, in Unix milliseconds, or 0 if no record may
+     * be missing. Ignores a mark that has an invalid signature or lies in the future.
      */
     async of(account: string, now: number): Promise<number> {
       const found = await marks.find({ _id: { $in: [everything, accountMark(account)] } }).toArray();

@@ -16,7 +16,7 @@ const batchRows = 500;
 const afterImageIds = imageIdPrefix.replace(/_$/, '`');
 
 /**
- * Yields the ids of charged synchronous images, whose ledger entries are their only record. Runs one query per day on
+ * Yields the ids of charged synchronous images, whose only record is their ledger entries. Runs one query per day on
  * the index `ended_on`.
  */
 export async function* readSettledImages(

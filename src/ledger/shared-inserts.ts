@@ -1,12 +1,15 @@
 import type { EntryDocument } from './entry.ts';
 
-/** The most concurrent inserts across all accounts. Entries that arrive in the meantime form the next insert. */
+/**
+ * The maximum number of concurrent inserts across all accounts. Entries that arrive in the meantime form the next
+ * insert.
+ */
 const insertsAtOnce = 4;
 const entriesMax = 200;
 
 /**
- * Writes entries in order and resolves with how many exist afterwards, up to the first one whose `_id` or `key` was
- * already taken.
+ * Writes entries in order and resolves to how many exist afterwards, up to the first one whose `_id` or `key` already
+ * existed.
  */
 export type Insert = (entries: readonly EntryDocument[]) => Promise<number>;
 
@@ -17,8 +20,8 @@ interface Group {
 }
 
 /**
- * Combines the inserts of multiple accounts and keeps each account's order. A refused entry stops the entries after it,
- * which are not at fault and join the next insert. After any other failure, the outcome of every entry is unknown.
+ * Combines the inserts of multiple accounts and keeps each account's order. A rejected entry stops the entries after
+ * it, which are not at fault and join the next insert. After any other failure, the outcome of every entry is unknown.
  */
 export function shareInserts(insert: Insert): Insert {
   const waiting: Group[] = [];

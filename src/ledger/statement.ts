@@ -15,7 +15,7 @@ export interface Statement {
   sums(): readonly Sum[];
 }
 
-/** Unix milliseconds. `from` is inclusive and `before` exclusive. */
+/** A period in Unix milliseconds. `from` is inclusive and `before` is exclusive. */
 export interface Period {
   readonly from: number;
   readonly before: number;

@@ -3,13 +3,13 @@ import { periods } from '../base/periods.ts';
 import { createRecent } from '../base/recent.ts';
 import type { TurnLines } from './turn-lines.ts';
 
-/** How long a process may keep appending before it lets other processes that wait for the account go first. */
+/** How long a process may keep appending before other processes that wait for the account go first. */
 const turnMs = 200;
 /** A process that has an account to itself checks for waiting processes after this many appends. */
 const appendsBetweenLooks = 32;
 /**
- * The process at the front is presumed dead or stuck if the queue has not moved for this long, measured by a waiting
- * process's own clock.
+ * If the queue has not moved for this long, the process at the front is presumed dead or stuck. Each waiting process
+ * measures this by its own clock.
  */
 const overdueMs = 1_500;
 /** A process joins the queue after this many lost races. A single loss may be chance. */
@@ -17,16 +17,16 @@ const lossesBeforeLine = 2;
 
 interface Turns {
   /**
-   * Starts a period in which this process appends to an account, which ends when nothing is left to append. `refresh`
-   * reads the account's head.
+   * Starts a period in which this process appends to an account, and which ends when nothing is left to append.
+   * `refresh` reads the account's head.
    */
   take(account: string, refresh: () => Promise<unknown>): Turn;
 }
 
 export interface Turn {
-  /** Called before each append. Waits while another process is ahead in the queue. */
+  /** Waits while another process is ahead in the queue. Called before each append. */
   begin(): Promise<void>;
-  /** Called after another process has inserted an entry with the same number first. */
+  /** Called after another process was first to insert an entry with the same number. */
   lost(): Promise<void>;
   end(): Promise<void>;
 }
@@ -45,12 +45,12 @@ export interface TurnDeps {
 }
 
 /**
- * Decides which process appends to an account if more than one wants to at once. The ledger would be correct without
- * this, because each entry number can be used only once. But while one process reads and plans, another would insert
- * its entry first. Most work would be wasted, and the fastest process would keep the account to itself. Therefore a
- * process that has lost races joins a queue, and appends from memory while it is first. A process that has not lost any
- * only checks the queue occasionally. If MongoDB does not respond, no process waits: the next append fails in the same
- * way and handles the failure.
+ * Decides which process appends to an account if more than one wants to at the same time. The ledger would be correct
+ * without this, because each entry number can be used only once. But while one process reads and plans, another would
+ * insert its entry first. Most work would be wasted, and the fastest process would keep the account to itself.
+ * Therefore, a process that has lost races joins a queue, and appends from memory while it is first. A process that
+ * has not lost any only checks the queue occasionally. If MongoDB does not respond, no process waits: the next append
+ * fails in the same way and handles the failure.
  */
 export function createTurns(deps: TurnDeps): Turns {
   const { lines, accountsMax, clock } = deps;

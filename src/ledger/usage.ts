@@ -10,12 +10,12 @@ import type { EntryDocument } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import { utcDays } from '../base/times.ts';
 
-/** Shorter than the socket timeout, so the server ends the query first. */
+/** The time limit of a query. Shorter than the socket timeout, so that the server ends the query first. */
 const readMsMax = 25_000;
 const batchRows = 500;
 /**
  * The most groups in a report, which limits memory to a few megabytes. Groups that span multiple days are kept until
- * all days are read.
+ * all days have been read.
  */
 const totalsMax = 20_000;
 
@@ -40,8 +40,8 @@ interface Found {
 
 /**
  * Sums up the entries of tasks, ordered by group. Within a day, end users are ordered by pseudonym. Each day is a
- * separate query, sent only when its rows are consumed. MongoDB answers the query from one index without reading
- * documents. Throws TooManyGroupsError.
+ * separate query, which is sent only when its rows are consumed. MongoDB answers the query from one index without
+ * reading documents. Throws TooManyGroupsError.
  */
 export async function* readUsage(deps: UsageDeps, asked: UsageAsked): AsyncIterable<UsageRow> {
   const totals = new Map<string, UsageRow>();

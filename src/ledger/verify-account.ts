@@ -43,7 +43,7 @@ export interface AccountCheck {
   next(entry: EntryDocument): EntryDocument;
   head(): Head;
   readonly openHolds: ReadonlyMap<string, OpenedHold>;
-  /** The part of each charge that exceeds its hold and whose `charge_extra` has not followed yet, by task id. */
+  /** The excess of each charge over its hold, by task id, as long as no `charge_extra` has followed. */
   readonly owedExtras: ReadonlyMap<string, Micros>;
 }
 
@@ -51,7 +51,7 @@ export type OpenedHold = Pick<EntryDocument, 'amount' | 'at'>;
 
 /**
  * Replays one account's chain. Keeps only open holds, so memory is bounded by the number of tasks in flight at any
- * time. After a violation, continues from the entry's own values, so each fault is reported once. Cannot detect a
+ * time. After a violation, continues from the entry's own values, so that each fault is reported once. Cannot detect a
  * truncated chain, which the anchored heads and the task records reveal instead.
  */
 export function createAccountCheck(account: string, { hash, report }: AccountCheckDeps): AccountCheck {
@@ -90,7 +90,7 @@ export function createAccountCheck(account: string, { hash, report }: AccountChe
   return { next, head: () => last, ...open };
 }
 
-/** A manually edited entry may have fields of types that cannot be hashed. */
+/** Whether the entry has the correct hash. A manually edited entry may have fields of types that cannot be hashed. */
 function isHashed(entry: EntryDocument, hash: EntryHash): boolean {
   try {
     return entry.hash === hash(entry);
@@ -165,7 +165,7 @@ function isList(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 }
 
-/** Returns the balance changes to expect, or undefined if they are unknown. */
+/** Returns the expected balance changes, or undefined if they are unknown. */
 function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation): Balances | undefined {
   const { kind, amount } = entry;
   const task = entry.task ?? '';
@@ -233,8 +233,8 @@ interface Balances {
 }
 
 /**
- * Checks an entry's amount and key. Together with the unique index on `key`, the key check rules out a second entry for
- * the same operation.
+ * Checks an entry's amount and key. The key check, together with the unique index on `key`, rules out a second entry
+ * for the same operation.
  */
 function shapeFault(entry: EntryDocument): Pick<Violation, 'invariant' | 'message'> | undefined {
   const { kind, amount, key, account, task } = entry;

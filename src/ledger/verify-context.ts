@@ -14,10 +14,10 @@ import { readRecords } from './verify-records.ts';
 export interface VerifyOptions {
   readonly db: Db;
   readonly key: Uint8Array;
-  /** Returns what keeps each task alive, and omits tasks that nothing keeps alive. Accepts at most 500 tasks. */
+  /** Returns what keeps each task alive. Omits tasks that nothing keeps alive. Accepts at most 500 tasks. */
   readonly holders: (tasks: readonly string[]) => Promise<ReadonlyMap<string, Holder>>;
   readonly now?: () => number;
-  /** When the last verification without a violation started. That verification anchored the head of every account. */
+  /** When the last verification without a violation started. It anchored the head of every account. */
   readonly lastSoundAt?: number;
   readonly onProgress?: (progress: VerifyProgress) => void;
   readonly openPlace?: OpenHeadsPlace;
@@ -32,8 +32,8 @@ export interface VerifyProgress {
 }
 
 /**
- * `creation`: the task is being created, or the creating process died too recently for the creation to have been
- * abandoned.
+ * What keeps a task alive. `creation`: the task is being created, or the creating process died too recently for the
+ * creation to have been abandoned.
  */
 export type Holder = 'workflow' | 'lease' | 'creation';
 
@@ -92,7 +92,7 @@ export function createVerifyContext(
   };
 }
 
-/** Drops fields of impossible types, which the check of the account reports. */
+/** Drops fields of impossible types. The account check reports them. */
 function legible({ excess, ...entry }: EntryFacts): EntryFacts {
   const integer = (value: unknown): bigint => (typeof value === 'bigint' ? value : 0n);
   const more = typeof excess === 'bigint' ? { excess } : {};
@@ -104,7 +104,7 @@ interface Subject {
   readonly task: string;
 }
 
-/** @param what - Completes a sentence that begins with the task's id. */
+/** @param what - The rest of a sentence that starts with the task's id. */
 export function violation(invariant: Invariant, { account, task }: Subject, what: string): Violation {
   return { invariant, account, task, message: `${task} ${what}` };
 }

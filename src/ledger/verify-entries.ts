@@ -57,7 +57,7 @@ const heldAloneMaxMs: Readonly<Record<Holder, number>> = {
 };
 
 /**
- * Reports holds that nothing accounts for. Leaves out the holds of finished tasks, which are reported with their
+ * Reports open holds that nothing accounts for. Leaves out the holds of finished tasks, which are reported with their
  * records.
  */
 async function checkOpenHolds(

@@ -5,7 +5,7 @@ import type { StateName } from '../task/state.ts';
 import { each } from './verify-reading.ts';
 import type { Pace } from './verify-reading.ts';
 
-/** The record fields that show what should have been paid. After manual edits they can contain anything. */
+/** The record fields that show what should have been paid. After manual edits, they can contain anything. */
 export interface TaskFacts {
   readonly _id: string;
   readonly account: string;

@@ -42,7 +42,7 @@ export function createSpentCheck() {
         if (!isSame(found, expected)) {
           fault ??= `contains ${shown(found)} for ${id}; the chain gives ${shown(expected)}`;
         }
-        // Continue from the entry's own value, so a fault is reported only once.
+        // Continue from the entry's own value, so that a fault is reported only once.
         const kept = found !== undefined && isWellFormed(found) ? found : expected;
         if (kept !== undefined) remember(kept);
       }
@@ -79,7 +79,7 @@ function isSame(one: Spent | undefined, other: Spent | undefined): boolean {
   return one.day === other.day && isDeepStrictEqual(sumsOf(one), sumsOf(other));
 }
 
-/** Manual edits in MongoDB may leave doubles or strings. */
+/** Whether all fields have valid types. Manual edits in MongoDB may leave doubles or strings. */
 function isWellFormed(spent: Spent): boolean {
   return typeof spent.day === 'string' && sumsOf(spent).every((sum) => typeof sum === 'bigint');
 }
@@ -88,7 +88,7 @@ function shown(spent: Spent | undefined): string {
   return spent === undefined ? 'nothing' : `${spent.day} ${sumsOf(spent).map(String).join(', ')}`;
 }
 
-/** After manual edits in MongoDB, the amounts can have any value. */
+/** Returns the amounts. After manual edits in MongoDB, they can have any value. */
 function sumsOf({ today, month, total }: Spent): readonly unknown[] {
   return [today, month, total].flatMap((sum: Partial<SpentSum> | undefined) => [sum?.used, sum?.held]);
 }

@@ -32,9 +32,7 @@ export async function checkClosedTasks(context: VerifyContext, all: readonly Clo
   }
 }
 
-/**
- * Compares every record with the ledger. Reads suspected faults again, because money may have moved in the meantime.
- */
+/** Compares every record with the ledger. Rereads suspected faults, because money may have moved in the meantime. */
 export async function checkRecords(context: VerifyContext): Promise<void> {
   const records = createChunks(async (chunk: TaskFacts[]) => {
     const suspects = await faultsOf(context, chunk);
@@ -89,8 +87,7 @@ function unknownFault({ status, state }: TaskFacts): string | undefined {
 function unfinishedFault(task: TaskFacts, { hold, close, now }: Books): string | undefined {
   const { account, status, state, stateSince } = task;
   if (isBeingCreated(task, now)) return undefined;
-  // An ending task is closed in the ledger first. An abandoned creation has no hold, and its record will soon be
-  // removed.
+  // The ledger closes an ending task first. An abandoned creation has no hold, and its record will soon be removed.
   const mayBeClosed = state?.at === 'ending' || state?.at === 'ended';
   if (mayBeClosed && isWithin(stateSince, now, endingMaxMs) && (close ?? hold) !== undefined)
     return undefined;
@@ -107,13 +104,16 @@ function unfinishedFault(task: TaskFacts, { hold, close, now }: Books): string |
  */
 const creationMaxMs = 20 * 60_000;
 
-/** A task may have no hold while it is being created, or if its creation was abandoned recently. */
+/** Whether the task may lack a hold, because it is being created or its creation was abandoned recently. */
 export function isBeingCreated({ state }: TaskFacts, now: number): boolean {
   const tryId = state?.at === 'creating' ? state.tryId : state?.abandoned;
   return typeof tryId === 'string' && isWithin(Number.parseInt(tryId, 10), now, creationMaxMs);
 }
 
-/** An invalid time is never within the limit. A future time can be, because another process's clock may be ahead. */
+/**
+ * Whether `since` is less than `limitMs` away from `now`. An invalid time never is. A future time can be, because
+ * another process's clock may be ahead.
+ */
 export function isWithin(since: unknown, now: number, limitMs: number): boolean {
   return typeof since === 'number' && since > now - limitMs && since < now + limitMs;
 }

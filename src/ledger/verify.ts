@@ -25,13 +25,15 @@ export interface VerifyResult {
 }
 
 const violationsMax = 1_000;
-/** While one account waits for MongoDB, the entries of another are hashed. */
+/**
+ * How many accounts are verified concurrently. While one account waits for MongoDB, the entries of another are hashed.
+ */
 const accountsAtOnce = 4;
 const entriesBetweenReports = 500;
 
 /**
  * Reads the whole ledger and every task record, and reports everything that violates an invariant. Can run while money
- * moves: differences between two collections are read again before they are reported.
+ * moves, because differences between two collections are reread before they are reported.
  */
 export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult> {
   const violations: Violation[] = [];
@@ -142,7 +144,7 @@ function reportEntry(report: Report, { _id: id, account, task }: EntryDocument, 
   report({ invariant: 'charge_is_priced', account, ...defined({ task }), message: `${id}: ${fault}` });
 }
 
-/** Reports accounts whose entries are all gone. No other check would notice them. */
+/** Reports accounts whose entries are all gone, which no other check would notice. */
 async function checkAnchoredAccounts(context: VerifyContext, heads: readonly AnchoredHead[]): Promise<void> {
   const begun = await context.accountsWithEntries(heads.map(({ account }) => account));
   for (const { account, seq } of heads) {

@@ -16,7 +16,7 @@ export class DataDirInUseError extends LocalServerError {
   }
 }
 
-/** `holds` is missing in claims of older versions, which always held the directory. */
+/** `holds` is missing in claims written by older versions, which always held the directory. */
 const claimSchema = processIdentitySchema.extend({ holds: z.boolean().default(true) });
 type DirectoryClaim = z.infer<typeof claimSchema>;
 
@@ -65,8 +65,8 @@ async function writeClaim(dataDir: string, name: string, holds: boolean): Promis
 }
 
 /**
- * Returns another running process's claim, preferably one that holds the directory. Removes the claims of processes
- * that have died.
+ * Returns another running process's claim, preferably one that holds the directory. Removes the claims of dead
+ * processes.
  */
 async function liveRival(dataDir: string, own: string): Promise<DirectoryClaim | undefined> {
   let rival: DirectoryClaim | undefined;

@@ -29,7 +29,7 @@ const capabilitiesSchema = z.object({
 });
 
 /**
- * Renders a video through the public API only. Returns whether the video and the callback arrived and the video was
+ * Renders a video, using only the public API. Returns whether the video and the callback arrived and the video was
  * charged.
  */
 export async function runDemo({ apiUrl, apiKey, print }: DemoOptions): Promise<boolean> {

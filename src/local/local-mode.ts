@@ -157,7 +157,7 @@ async function withAddress(error: unknown, dataDir: string): Promise<unknown> {
     : new LocalServerError(`${error.message}\nIts gateway is at ${running.apiUrl}.`);
 }
 
-/** Starts a gateway. If another process is already starting one in the same directory, waits for that one. */
+/** Starts a gateway. If another process is already starting one in the same directory, waits for that process. */
 async function startOrFind(
   dataDir: string,
   display: StartDisplay,
@@ -188,7 +188,7 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   started.push({ stop: () => lock.release() });
   const options = { dataDir, report: display.report, environment: rawEnvironment() };
   const portRequest = portRequestOf(environment);
-  // Check the port before downloads, which may take minutes. The port is checked again when the API binds it.
+  // Check the port before any downloads, which can take minutes. The port is checked again when the API binds it.
   if (typeof portRequest === 'object' && 'fixed' in portRequest) await choosePort(portRequest, portPurpose);
   const settings = await loadOrCreateLocalSettings(dataDir);
   const [startRole, servers, simulatorUrl] = await Promise.all([
@@ -210,7 +210,7 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   const startedBy = await identifyProcess(process.pid);
   const saved = { ...used, apiKey: account.apiKey, ...defined({ startedBy }) };
   await saveLocalSettings(dataDir, saved);
-  // Measured from the start of the process, so it includes loading the code.
+  // Measured from the start of the process, so that it includes loading the code.
   const readySeconds = performance.now() / 1000;
   return {
     facts: {

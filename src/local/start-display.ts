@@ -15,7 +15,6 @@ export interface StartDisplayOptions {
   readonly print: (line: string) => void;
   /** Returns the terminal's width in columns. Undefined if the output is not a terminal. */
   readonly columns: (() => number) | undefined;
-  /** In milliseconds. */
   readonly now: () => number;
 }
 

@@ -9,11 +9,11 @@ import { supervise } from './servers/supervisor.ts';
 import type { Started } from './start-servers.ts';
 
 /**
- * In milliseconds. The worker and the API take seconds to load, and up to a minute on a busy machine. If they exit
- * before that, the wait ends immediately.
+ * In milliseconds. The worker and the API take seconds to load, or up to a minute on a busy machine. If either exits
+ * earlier, the wait ends immediately.
  */
 const readyDeadlineMs = 180_000;
-/** In milliseconds. Frequent probes cost little, because the API caches the response for 250 ms. */
+/** In milliseconds. Frequent probes are cheap, because the API caches the response for 250 ms. */
 const probeIntervalMs = 100;
 export const probeTimeoutMs = 5_000;
 
@@ -24,9 +24,9 @@ type Role = (typeof roles)[number];
 type StartRole = (role: Role) => Promise<ChildServer>;
 
 /**
- * Starts the worker and the API without their settings, so that they load their code while the servers start. They then
- * wait until they receive their environment. Returns a function that starts either role. The first call for each role
- * returns the process that is already loading.
+ * Starts the worker and the API without their settings, so that they load their code while the servers start. They
+ * then wait for their environment. Returns a function that starts either role. Its first call for each role returns
+ * the process that is already loading.
  */
 export async function loadGateway(options: LocalOptions, started: Started): Promise<StartRole> {
   const start = (role: Role): Promise<ChildServer> =>
@@ -69,7 +69,7 @@ export async function startGateway(
     await probe(apiUrl);
   });
   try {
-    // Await both, because the API is ready only while workers poll. If the worker exits, there is no point in waiting.
+    // Await both, because the API is ready only while workers poll. If the worker exits, waiting is pointless.
     await Promise.all([api, worker].map((child) => waitUntilServing(child, ready, readyDeadlineMs)));
   } catch (error) {
     await Promise.all([worker.kill(), api.kill()]);

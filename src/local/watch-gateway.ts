@@ -3,7 +3,6 @@ import { messageOf } from '../base/caught.ts';
 import type { Report } from './servers/local-options.ts';
 
 const intervalMs = 5_000;
-/** A single slow response is not an outage. */
 const failuresMax = 2;
 
 export interface WatchOptions {
@@ -14,8 +13,8 @@ export interface WatchOptions {
 }
 
 /**
- * Reports when the gateway stops being ready and when it is ready again. The supervisor does not notice a process that
- * is alive but unresponsive.
+ * Reports when the gateway stops being ready and when it is ready again, because the supervisor does not notice a
+ * process that is alive but unresponsive.
  */
 export function watchGateway({ probe, report, everyMs = intervalMs }: WatchOptions): {
   stop(): Promise<void>;

@@ -46,8 +46,8 @@ function* claimsOf(
 }
 
 /**
- * Returns how many samples a fragment claims. Picture data can contain the box name by chance. Its flags differ, so it
- * is ignored.
+ * Returns how many samples a fragment claims. Image data can contain the box name by chance, but then the flags
+ * differ, so it is ignored.
  */
 function runClaim(block: Buffer, at: number): number {
   const versionAndFlags = block.readUInt32BE(at + 4);

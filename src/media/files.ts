@@ -49,18 +49,16 @@ export interface Files {
   addFetched(url: string, file: Omit<NewFile, 'bytes'>): Promise<UserFile>;
   find(id: string, reach: Reach): Promise<UserFile | undefined>;
   /**
-   * Lists files, newest first. `after` is the id of the last file on the previous page, which may have been removed
-   * since.
+   * Lists files, newest first. `after` is the id of the last file on the previous page. That file may have been
+   * removed since.
    */
   list(reach: Reach, page: { readonly limit: number; readonly after?: string }): Promise<FilePage>;
-  /**
-   * Removes a file, its bytes first. If a call fails halfway, the next call or the file's expiry completes the removal.
-   */
+  /** Removes a file, bytes first. If a call fails halfway, the next call or the file's expiry completes the removal. */
   remove(file: UserFile): Promise<void>;
 }
 
 const probeMs = 30_000;
-/** How long a file may take to be written. Afterwards, its record and any bytes are removed. */
+/** How long writing a file may take. After that, its record and any bytes are removed. */
 const writingMs = { base: 120_000, perMebibyte: 1_000 } as const;
 
 export function createFiles(deps: FilesDeps): Files {

@@ -15,7 +15,10 @@ export interface MeasureResultDeps {
   readonly storage?: Pick<ResultStorage, 'stat' | 'read'>;
 }
 
-/** Includes the wait for a thread. An account may use two threads at a time. */
+/**
+ * The time limit of a measurement, in milliseconds, including the wait for a thread. Each account may use two threads
+ * at a time.
+ */
 const timeoutMs = 20_000;
 
 export function createMeasureResult({ probe, openLink, storage }: MeasureResultDeps): MeasureResult {
@@ -25,7 +28,7 @@ export function createMeasureResult({ probe, openLink, storage }: MeasureResultD
       const measured = open().then((source) => source && probe.probe(source, account, signal));
       return await Promise.race([measured, aborted(signal)]);
     } catch {
-      // Without measured facts, settlement uses the upstream's report or the smallest possible quantity.
+      // If nothing is measured, settlement uses the upstream's report or the smallest possible quantity.
       return undefined;
     }
 

@@ -1,6 +1,9 @@
 export interface MediaSource {
   readonly bytes: number;
-  /** `end` is exclusive. Returns fewer bytes at the end of the file. Rejects if the bytes are unavailable. */
+  /**
+   * Reads up to `end`, which is exclusive. Returns fewer bytes at the end of the file. Rejects if the bytes are
+   * unavailable.
+   */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
@@ -19,9 +22,7 @@ export function limitedSource(source: MediaSource, bytesMax: number): MediaSourc
 
 const dataUrl = /^data:[^,]{0,200};base64,/i;
 
-/**
- * Returns undefined unless the address is a base64 data URL. Invalid characters are skipped, which corrupts the file.
- */
+/** Returns undefined unless the URL is a base64 data URL. Skips invalid characters, which corrupts the file. */
 export function dataUrlSource(url: string): MediaSource | undefined {
   const prefix = dataUrl.exec(url.slice(0, 256))?.[0];
   if (prefix === undefined) return undefined;

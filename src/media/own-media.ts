@@ -9,8 +9,8 @@ export interface OwnMedia {
 }
 
 /**
- * Returns a function that opens media. It reads media behind our own valid links directly from storage, because the
- * gateway may not be able to reach its own public address.
+ * Returns a function that opens media. Media behind our own valid links are read directly from storage, because the
+ * gateway may not be able to reach its own public URL.
  */
 export function createOpenOwnMedia(
   own: OwnMedia | undefined,
@@ -26,7 +26,7 @@ export function createOpenOwnMedia(
     if (isFetched || file.bytes === 0) return client.openMedia(fetch);
     const last = file.bytes - 1;
     const { start, end } = fetch.range ?? { start: 0, end: last };
-    // A range that is too large or outside the file is refused, as it would be at any other address.
+    // Reject a range that is too large or outside the file, as for any other URL.
     if (start > last || Math.min(end, last) - start >= fetch.maxBytes) return client.openMedia(fetch);
     const body = await storage.read(key, { start, end: Math.min(end, last) });
     const mediaType = mediaTypeOf(found.name) ?? '';

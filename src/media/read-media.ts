@@ -6,7 +6,10 @@ import { inspectSource } from '../images/inspect-image.ts';
 import { checkedClaims } from './checked-claims.ts';
 import type { MediaSource } from './media-source.ts';
 
-/** Excludes playlists and other formats that refer to more files, so only the source is read. */
+/**
+ * The formats that can be read. Playlists and other formats that refer to more files are excluded, so that only the
+ * source is read.
+ */
 const formats = [MP4, QTFF, WEBM, MATROSKA, MP3, WAVE, OGG, FLAC, ADTS];
 const cacheBytesMax = 4 * 1024 * 1024;
 /** The longest plausible length in seconds, one day. */
@@ -23,7 +26,7 @@ async function readFilm(source: MediaSource): Promise<MediaFacts | undefined> {
       getSize: () => source.bytes,
       read: (start, end) => source.read(start, end),
       maxCacheSize: cacheBytesMax,
-      // With other profiles, reading each frame would send a message between threads.
+      // Any other profile would send a message between threads for each frame that is read.
       prefetchProfile: 'fileSystem',
     }),
   });
@@ -40,8 +43,8 @@ async function readFilm(source: MediaSource): Promise<MediaFacts | undefined> {
 }
 
 /**
- * Computes the length from the frames, because videos are charged by length and the header may be wrong. Returns NaN if
- * the bytes that may be read are not sufficient.
+ * Computes the length from the frames, because videos are charged by length and the header may be wrong. Returns NaN
+ * if the readable bytes are not sufficient.
  */
 async function lengthOfFrames(input: Input): Promise<number> {
   try {
@@ -53,7 +56,7 @@ async function lengthOfFrames(input: Input): Promise<number> {
 
 /**
  * Returns the length in the header, if there is one. Some audio formats have no frame table, so checking the header
- * would mean reading every frame.
+ * would require reading every frame.
  */
 async function lengthOfAudio(input: Input): Promise<number> {
   return (await input.getDurationFromMetadata()) ?? lengthOfFrames(input);

@@ -38,10 +38,11 @@ export interface UploadsDeps {
 
 export interface Uploads {
   /**
-   * Replaces each link to one of our files with the upstream's own address. A file is uploaded under this credential at
-   * most once, however many concurrent requests need it. If the upstream cannot store files, the links are kept. Throws
-   * UpstreamError or, if `signal` aborts, its reason: a request that waits for another's upload stops waiting
-   * immediately, and a request that uploads abandons the upload, so the next request starts a new one.
+   * Replaces each link to one of our files with the upstream's own URL. A file is uploaded under this credential at
+   * most once, however many concurrent requests need it. If the upstream cannot store files, the links are kept.
+   * Throws UpstreamError. If `signal` aborts, throws its reason: a request that waits for another request's upload
+   * stops waiting immediately, and a request that uploads abandons the upload, so that the next request starts a new
+   * one.
    */
   readonly register: (
     request: GenerationRequest,
@@ -52,14 +53,14 @@ export interface Uploads {
 }
 
 const uploadMs = 120_000;
-/** After this time, an upload has finished, successfully or not. */
+/** The time after which an upload has finished, successfully or not, in milliseconds. */
 const abandonedMs = uploadMs + 30_000;
-/** Requests stop using a file this long before the upstream deletes it, because a job may start late. */
+/** How long before the upstream deletes a file requests stop using it, because a job may start late. */
 const marginMs = 3_600_000;
-/** Per channel. */
+/** The maximum number of deletions per channel and step. */
 const duePerStep = 100;
 const removeMs = 20_000;
-/** Limits the deletions per channel, so a hanging upstream does not keep other channels waiting. */
+/** Limits the deletions per channel, so that a hanging upstream does not delay other channels. */
 const removalsMax = { name: 'uploads deleted', placesMax: 8, shareMax: 2 } as const;
 const triesMax = 10;
 const copiesShare = 0.75;
@@ -179,7 +180,7 @@ async function removeAtUpstream({ id, channel: name, credential }: StoredUpload,
   try {
     context = channel.context(credential, '', timeLimit(removeMs));
   } catch (error) {
-    // We cannot delete the file without its credential. The upstream deletes it eventually.
+    // We cannot delete the file without its credential. The upstream will delete it eventually.
     if (error instanceof ChannelGoneError) return;
     throw error;
   }
@@ -212,7 +213,7 @@ interface Copies {
   readonly shareMax: number;
 }
 
-/** Streams the file from this machine's disk, so it is never entirely in memory. */
+/** Streams the file from this machine's disk, so that it is never entirely in memory. */
 async function withBlob<Result>(
   { id, name, media }: UserFile,
   { openStored }: UploadsDeps,

@@ -6,7 +6,7 @@ import type { GenerationRequest, ImageRequest, JsonObject, VideoMedia, VideoRequ
 
 /**
  * Overlays `over` on `facts`. Nested objects are merged key by key. Lists, lengths, sizes and shapes are replaced as a
- * whole. Names reserved in either remain reserved.
+ * whole. Names that either side reserves stay reserved.
  */
 export function laidOver(facts: PlainFacts, over: PlainFacts): PlainFacts {
   return {
@@ -76,7 +76,7 @@ export function broughtBy(media: Partial<VideoMedia & Pick<ImageRequest, 'images
   return new Set(mediaParts.filter((part) => counts[part] > 0));
 }
 
-/** `metadata` names that are spelt the same for every vendor. They are sent only if the model's facts list them. */
+/** `metadata` names that every vendor spells the same. They are sent only if the model's facts list them. */
 export const commonParameters = [
   'negative_prompt',
   'cfg_scale',

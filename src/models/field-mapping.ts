@@ -226,7 +226,10 @@ function findNameMistakes({ fields, constants, pass, marker }: Sketch): Mistake[
   });
 }
 
-/** If the rule has no `inputs`, returns all inputs that can include the field. */
+/**
+ * Returns the inputs for which the rule applies, which are all inputs that can include the field if the rule has no
+ * `inputs`.
+ */
 export function inputsOf(field: string, rule: FieldRule): readonly MappedInput[] {
   if (rule.inputs !== undefined) return rule.inputs;
   if (field === 'first_frame' || field === 'last_frame') return ['first_last_frame'];

@@ -124,8 +124,8 @@ export function isFetched(
 }
 
 /**
- * Returns an issue for a switch that the model lacks. Callers rely on these fields, so the request is refused instead
- * of the field being ignored.
+ * Returns an issue if the model lacks a switch that the request uses. Callers rely on these fields, so the request is
+ * rejected instead of the field being ignored.
  */
 function switchIssue(request: VideoRequest, { fields = {}, seed: span }: PlainFacts): FactsIssue | undefined {
   const { draft, tools, seed, watermark } = request;

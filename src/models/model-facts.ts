@@ -59,7 +59,7 @@ const lengthFacts = z
   .refine(isSpan, spanMessage);
 export type LengthFacts = z.infer<typeof lengthFacts>;
 
-/** Fields that some models lack, under callers' names. Callers send some of them in `metadata`. */
+/** Fields that only some models have, under callers' names. Callers send some of them in `metadata`. */
 export const fieldNames = [
   'mode',
   'resolution',
@@ -246,8 +246,8 @@ const ofVideos = {
     .describe('Whether the vendor’s responses contain the total duration of all input videos'),
   frames_per_second: count.optional().describe('The highest frame rate of a rendered video'),
   /**
-   * What the vendor renders if a request omits a value or contains one that is not sent. The default resolution comes
-   * first.
+   * What the vendor renders if a request omits a value, or contains a value that is not sent. The default resolution
+   * comes first.
    */
   unsaid: z
     .strictObject({

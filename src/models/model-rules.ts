@@ -20,7 +20,7 @@ type UnsupportedRule = UnsupportedAction | Readonly<Record<string, UnsupportedAc
 interface DurationRule {
   readonly min: number;
   readonly max: number;
-  /** In seconds. Allowed lengths are multiples of this step. */
+  /** In seconds. Allowed lengths are multiples of this value. */
   readonly step: number;
   readonly default?: number | undefined;
   readonly auto: boolean;
@@ -37,7 +37,7 @@ export interface FittedRequest {
  */
 const media = new Set(['images', 'videos', 'audios']);
 
-/** Fields that change the price or meaning of the result. They are rejected unless the model's entry says `ignore`. */
+/** Fields that change the result's price or meaning. They are rejected unless the model's entry says `ignore`. */
 const significantFields = new Set(['resolution', 'duration', 'input_type']);
 
 /**

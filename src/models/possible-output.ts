@@ -25,7 +25,7 @@ type UnsaidSeconds = NonNullable<NonNullable<PlainFacts['unsaid']>['seconds']>;
 
 /**
  * Returns the possible lengths. A result as long as its input may be up to a second longer, because the measured input
- * length may leave out an extra frame and vendors may round up.
+ * length may exclude an extra frame and vendors may round up.
  */
 function lengthsFor(
   { min, max, as_input: isAsInput = false }: UnsaidSeconds,

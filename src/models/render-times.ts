@@ -24,20 +24,20 @@ export interface RenderTimes {
 }
 
 export const renderSamplesMax = 48;
-/** With fewer samples, the spread is unknown. */
+/** The spread is unknown if there are fewer samples. */
 const samplesMin = 5;
 const halfLifeMs = 3 * 24 * 3_600_000;
 const renderMsMax = 7 * 24 * 3_600_000;
 
 /**
- * Returns undefined if too few samples are usable. Clock skew can put a sample in the future, and that sample counts as
+ * Returns undefined if too few samples are usable. Clock skew can put a sample in the future. Such a sample counts as
  * new.
  */
 export function learnedTimes(samples: readonly RenderSample[], now: number): RenderTimes | undefined {
   const usable = samples.filter(isUsable);
   if (usable.length < samplesMin) return undefined;
   const newest = Math.min(now, Math.max(...usable.map(({ at }) => at)));
-  // Ages are relative to the newest sample, so the samples of a model that was idle for a month keep their weight.
+  // Ages are relative to the newest sample, so that the samples of a model that was idle for a month keep their weight.
   const weighed = usable.map(({ ms, at }) => ({
     ms,
     weight: 0.5 ** (Math.max(newest - at, 0) / halfLifeMs),
@@ -79,8 +79,8 @@ export function quantileOf({ points }: Pick<RenderTimes, 'points'>, share: numbe
 }
 
 /**
- * Returns the two times between which nearly all renders finish. The fewer samples there are, the less likely they
- * include the extremes, and the wider the window is.
+ * Returns the two times between which nearly all renders finish. The window is wider if there are few samples, because
+ * these are less likely to include the extremes.
  */
 export function renderWindow(times: RenderTimes) {
   const doubt = doubtOf(times);

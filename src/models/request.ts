@@ -34,8 +34,8 @@ export interface VideoRequest extends VideoMedia {
   readonly resolution?: string;
   readonly ratio?: string;
   /**
-   * `<width>x<height>`. Before planning, the size that the caller sent. Afterwards, the pixel size for the resolution
-   * and ratio.
+   * `<width>x<height>`. Before planning, this is the size that the caller sent. Afterwards, it is the pixel size for
+   * the resolution and ratio.
    */
   readonly size?: string;
   readonly duration?: Duration;
@@ -62,7 +62,7 @@ interface Strict {
 export interface AskedVideo extends Strict, Omit<VideoRequest, 'firstFrame' | 'lastFrame' | 'references'> {
   readonly images: readonly AskedImage[];
   /**
-   * The caller's names for fields where they differ from ours (`duration`: `seconds`), for errors and warnings.
+   * The caller's names for fields, where they differ from ours (`duration`: `seconds`). Used in errors and warnings.
    * Includes `input_type` if the caller sent it.
    */
   readonly named: Readonly<Record<string, string>>;

@@ -67,7 +67,7 @@ const failureRow = z
     'needs a code, words or a status',
   );
 
-/** Job states. A vendor state that the file does not list counts as `running`. */
+/** Job states. A vendor's state that the file does not list counts as `running`. */
 const stateWords = z.enum(['submitted', 'running', 'succeeded', 'failed', 'cancelled', 'expired']);
 export type StateWord = z.infer<typeof stateWords>;
 
@@ -98,7 +98,7 @@ const jobSchema = {
     .optional(),
   list: z.strictObject({ path, max: count.min(2).max(100), answer: expression }).optional(),
   find: z.strictObject({ path, answer: expression }).optional(),
-  /** The callback field that contains the state, and the values that mean that the job has finished. */
+  /** The callback field that contains the state, and the values that mean the job has finished. */
   callback: z
     .strictObject({
       field: z.string().regex(/^[\w-]+(?:\.[\w-]+)*$/, 'must be a path such as data.status'),
@@ -203,7 +203,7 @@ export const vendorFileSchema = z
       .strictObject({ status: count.default(404), codes: z.array(pattern).optional() })
       .prefault({}),
     failures: z.array(failureRow).max(100).default([]),
-    /** A free request that needs a valid key. If missing, keys are checked by querying a nonexistent job. */
+    /** A free request that requires a valid key. If missing, keys are checked by querying a nonexistent job. */
     key_check: z.strictObject({ path }).optional(),
     balance: z.strictObject({ path, answer: expression, unit: costUnit }).optional(),
     videos: videosSchema.optional(),

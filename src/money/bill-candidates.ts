@@ -39,19 +39,19 @@ export type KnownAmounts = (
 ) => AmountRange | undefined;
 
 const candidatesMax = 3;
-/** The most attempts considered per line. The most recent ones are chosen. */
+/** The maximum number of attempts considered per line. The most recent attempts are chosen. */
 export const consideredMax = 1_000;
 /**
- * How long after the billed time an attempt may have started, for bills that state when a job began. Allows for clock
+ * How long after the billed time an attempt may have started, if the bill states when a job began. Allows for clock
  * skew.
  */
 const earlyMs = 10 * 60_000;
-/** How long before the billed time an attempt may have started, for bills that state when a job finished. */
+/** How long before the billed time an attempt may have started, if the bill states when a job finished. */
 const lateMs = 24 * 3_600_000;
 
 /**
- * Proposes attempts for a billed job that no task has, matching by the job's id, or else by time, model and amount. A
- * fact that contradicts the bill excludes an attempt. A fact that only one side has is ignored.
+ * Proposes attempts for a billed job that no task has, matching by the job's id or, failing that, by time, model and
+ * amount. A fact that contradicts the bill excludes an attempt. A fact that only one side has is ignored.
  */
 export function createProposals(attempts: readonly Unclaimed[], known: KnownAmounts) {
   const byStart = attempts.toSorted((a, b) => a.startedAt - b.startedAt || compare(a, b));

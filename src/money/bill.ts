@@ -14,20 +14,20 @@ import {
  */
 
 export interface Billed {
-  /** Empty for lines without a job. */
+  /** Empty if the line has no job. */
   readonly job: string;
   readonly unit: string;
   readonly amount: string;
   readonly lines: number;
   readonly at: number;
-  /** How much later than `at` the job may have run: a day if the bill states only the day. */
+  /** How much later than `at` the job may have run. This is a day if the bill states only the day. */
   readonly spanMs: number;
   readonly model?: string | undefined;
 }
 
 /**
- * What we expect a job to cost. `upstream`: the exact amount that the upstream reported. `rules`: the result of the
- * channel's cost rules, in the gateway's currency.
+ * What we expect a job to cost. `upstream` is the exact amount that the upstream reported. `rules` is the result of
+ * the channel's cost rules, in the gateway's currency.
  */
 export interface Expected {
   readonly by: 'upstream' | 'rules';

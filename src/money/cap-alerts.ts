@@ -10,7 +10,7 @@ export interface SpentBy {
   readonly endUser?: string;
 }
 
-/** The usage of each cap scope as of a ledger entry. Scopes that the entry does not count towards are absent. */
+/** The usage of each cap scope as of a ledger entry. Omits scopes that the entry does not count towards. */
 export interface Spending {
   readonly by: SpentBy;
   readonly uses: ReadonlyMap<CapScope, SpentUse>;
@@ -51,7 +51,7 @@ function partOf(scope: CapScope, { key = '', model = '', endUser = '' }: SpentBy
   }
 }
 
-/** Identifies one window of a cap within its account. A new limit or window yields a new name. */
+/** Identifies one window of a cap within its account. A new limit or window gets a new name. */
 export function windowName({ cap, by }: Pick<ReachedCap, 'cap' | 'by'>): string {
   const { key, model, endUser } = partOf(cap.scope, by);
   const whose = [key, model, endUser].filter((part) => part !== undefined).join('/');

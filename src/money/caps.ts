@@ -1,6 +1,6 @@
 import type { Micros } from './money.ts';
 
-/** UTC days and calendar months. `total` never ends. */
+/** UTC days and UTC calendar months. `total` never ends. */
 export const capWindows = ['day', 'month', 'total'] as const;
 export type CapWindow = (typeof capWindows)[number];
 
@@ -42,7 +42,7 @@ interface WindowUse {
   readonly resetsAt?: number;
 }
 
-/** Returns what has been charged, without open holds. Refunds are already subtracted. */
+/** Returns what has been charged, excluding open holds. Refunds are already subtracted. */
 export function chargedOf({ used, held }: Pick<WindowUse, 'used' | 'held'>): Micros {
   return used - held;
 }

@@ -19,7 +19,7 @@ export interface ChargeInput extends Omit<SettleInput, 'estimatedTokens'> {
 export interface TaskCharge {
   readonly settlement: Settlement;
   /**
-   * Whether the charge exceeds what the request and its model allow because the upstream reported more. If so, an
+   * Whether the charge exceeds what the request and its model allow, because the upstream reported more. If so, an
    * operator decides.
    */
   readonly isBeyond: boolean;
@@ -30,9 +30,9 @@ export function chargeTask(kind: TaskKind, input: ChargeInput): TaskCharge {
 }
 
 /**
- * Charges what the upstream reported if that costs no more than the request allows. If it costs more or has no price,
- * replaces reported values that no price line uses, such as `1280x720`, with the requested values. If the charge is
- * still too high, an operator decides.
+ * Charges what the upstream reported if that costs no more than the request allows. If it costs more or cannot be
+ * priced, replaces reported values that no price line uses, such as `1280x720`, with the requested values. If the
+ * charge is still too high, an operator decides.
  */
 function chargeVideo(asked: ChargeInput): TaskCharge {
   const { basis, channel } = asked;
@@ -42,7 +42,7 @@ function chargeVideo(asked: ChargeInput): TaskCharge {
   const reported = settleBy(input, facts);
   const isWithin = isPriced(reported) && reported.amount <= allowed;
   const settlement = isWithin ? reported : settleBy(input, inWordsOfPrice(input));
-  // If the video is too long, the reported tokens include the excess length.
+  // If the video is too long, the reported tokens include its excess length.
   const isLonger =
     isByFormula(priceAt(basis, channel)) && isTooLong(facts.durationSeconds, basis.most?.seconds);
   const isBeyond = isLonger || settlement.amount > allowed;
@@ -67,7 +67,7 @@ function asMeasured(facts: SettleFacts, basis: PriceBasis): SettleFacts {
 }
 
 /**
- * How many seconds a video may exceed the requested length. Whole frames, the sound track or rounding can make the
+ * How many seconds a video may exceed the requested length. Whole frames, the soundtrack or rounding can make the
  * video longer.
  */
 const lengthSlack = 1;
@@ -86,7 +86,7 @@ function isFixed(name: Word | 'generate_audio', { basis, channel }: Chargeable):
 
 /**
  * Returns the price of the reported output, limited to what was requested. If the upstream chose a resolution that is
- * not allowed, uses the most expensive allowed one.
+ * not allowed, uses the most expensive allowed resolution.
  */
 function allowedAmount(input: ChargeInput): Micros {
   const within = videoWithin(input);
@@ -105,7 +105,7 @@ function allowedAmount(input: ChargeInput): Micros {
   }
 }
 
-/** Drops facts that the request fixes, and limits the length and the input to what was requested. */
+/** Drops facts that the request specifies, and limits the length and the input to what was requested. */
 function videoWithin(input: ChargeInput): SettleFacts {
   const { facts, basis } = input;
   const { most } = basis;
@@ -163,9 +163,9 @@ function omitWords(facts: SettleFacts, isOmitted: (word: Word) => boolean): Sett
 
 /**
  * Charges each image by its own facts, but no more images than were requested. Size and quality come from the request
- * if it specifies them, or else from the upstream's report. If neither has them, the rest of the request determines the
- * price. If no line matches or no amount is credible, charges the least that the request can cost, multiplied by the
- * share of images that arrived.
+ * if it specifies them, and otherwise from the upstream's report. If neither has them, the rest of the request
+ * determines the price. If no line matches or no amount is credible, charges the request's minimum price, multiplied
+ * by the share of images that arrived.
  */
 export function chargeImages(
   input: ChargeInput,
@@ -186,7 +186,7 @@ export function chargeImages(
   );
   const rendered = omitWords({ ...withPricedSize(counted, price), ...kept }, isOwn);
   const tried = [rendered, omitWords(counted, () => true)].map((each) => settleBy(input, each));
-  // A size that we measured must not raise the charge above the hold. A size that the upstream reported may.
+  // A size that we measured must not raise the charge above the hold, but a size that the upstream reported may.
   const isWithin = ({ amount }: Settlement) => facts.measured?.includes('size') !== true || amount <= held;
   const charged = tried.find((each) => isPriced(each) && isWithin(each) && isCredible(each));
   if (charged !== undefined) return charged;

@@ -1,15 +1,18 @@
 import { defined } from '../base/defined.ts';
 import type { Price, PriceBasis } from './price.ts';
 
-/** What an upstream bills for a model's jobs on a channel. Frozen with the attempt, so later edits do not affect it. */
+/**
+ * What an upstream bills for a model's jobs on a channel. Frozen with the attempt, so that later edits do not affect
+ * it.
+ */
 export interface CostTerms {
   /**
-   * What the operator pays, in the same form as a model's price. Undefined if only the cost that the upstream reports
+   * What the operator pays, in the same form as a model's price. Undefined if only the upstream's reported cost
    * counts.
    */
   readonly price?: Price;
   readonly worths: Readonly<Record<string, string>>;
-  /** Whether failed jobs are billed like successful ones. If absent, the vendor's documented policy applies. */
+  /** Whether failed jobs are billed like successful ones. If undefined, the vendor's documented policy applies. */
   readonly failed?: 'billed' | 'free';
 }
 
@@ -24,8 +27,8 @@ interface BilledChannel {
 }
 
 /**
- * Returns the basis of the cost: what was requested, at the upstream's rates. The channel's selling price does not
- * matter.
+ * Returns the basis of the cost, which is the requested output at the upstream's rates. The channel's selling price
+ * does not matter.
  */
 export function costBasis({ facts, unsent, bounds, version }: PriceBasis, price: Price): PriceBasis {
   return { price, facts, ...defined({ unsent, bounds }), version };

@@ -22,8 +22,8 @@ function cellText(cell: Cell): string {
 }
 
 /**
- * Matches cells that a spreadsheet evaluates when it opens the file, which can leak the file's content (OWASP, CSV
- * injection).
+ * Matches cells that a spreadsheet evaluates when it opens the file. Such a formula can leak the file's content
+ * (OWASP, CSV injection).
  */
 const formulaStart = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 

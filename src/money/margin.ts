@@ -14,7 +14,10 @@ export interface MarginAsked {
 }
 
 export interface MarginRow {
-  /** Tasks that were never submitted have no channel, and tasks without a hold have no key. */
+  /**
+   * Restricts the report to these values. Tasks that were never submitted have no channel, and tasks without a hold
+   * have no key.
+   */
   readonly of: Readonly<Partial<Record<MarginDimension, string>>>;
   readonly tasks: number;
   readonly charged: Micros;

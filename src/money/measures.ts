@@ -116,7 +116,7 @@ function tokens(count: number | undefined): Quantity | undefined {
   return optionally(credible(count), (value) => tokenQuantity(BigInt(Math.ceil(value))));
 }
 
-/** Unlike `tokens`, accepts zero. */
+/** Accepts zero, unlike `tokens`. */
 function counted(count: number | undefined): Quantity | undefined {
   return optionally(credibleOrNone(count), (value) => tokenQuantity(BigInt(Math.ceil(value))));
 }
@@ -132,7 +132,7 @@ export function tokenQuantity(tokens: bigint): Quantity {
   return { numerator: tokens, denominator: 1_000_000n };
 }
 
-/** Rounds to milliseconds, so amounts are exact. Upstreams report seconds as JSON numbers. */
+/** Rounds to milliseconds so that amounts are exact, because upstreams report seconds as JSON numbers. */
 export function secondQuantity(seconds: number): Quantity {
   return { numerator: BigInt(Math.round(seconds * 1000)), denominator: 1000n };
 }
@@ -175,7 +175,7 @@ export function reportedQuantity(measure: Measure, facts: SettleFacts): Quantity
 }
 
 /**
- * Returns undefined for an impossible number, so it cannot block a settlement. Zero is impossible too, because a
+ * Returns undefined for an impossible number, so that it cannot block a settlement. Zero is also impossible, because a
  * successful task has produced something.
  */
 export function credible(value: number | undefined): number | undefined {

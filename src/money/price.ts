@@ -5,7 +5,7 @@ import { isOfImage, isOfLength, isRendered, measures } from './measures.ts';
 import type { Measure } from './measures.ts';
 import type { CountSource, Quantity, Step } from './reckoning.ts';
 
-/** The facts that a line's `when` can test. A test of an undefined text or duration fails. */
+/** The facts that a line's `when` can test. Testing an undefined text or duration always fails. */
 export interface PriceFacts {
   readonly resolution?: string;
   readonly ratio?: string;
@@ -52,22 +52,23 @@ export interface PriceLine {
 }
 
 /**
- * The charge is the sum of the lines. If a measure has multiple lines, only the first with a matching `when` applies.
+ * The charge is the sum of the lines. If a measure has multiple lines, only the first line with a matching `when`
+ * applies.
  */
 export interface Price {
   readonly minimum: string;
   readonly lines: readonly PriceLine[];
   readonly factor?: string;
   /**
-   * A charge above this multiple of the hold needs an operator's decision. A decimal string that defaults to 3. With
-   * `none`, no charge needs a decision.
+   * A charge above this multiple of the hold needs an operator's decision. A decimal string that defaults to 3. `none`
+   * disables this check.
    */
   readonly reviewAbove?: string;
 }
 
 /**
- * Everything that a task's price depends on. Frozen when the hold is made, so later price changes do not affect it.
- * Stored as JSON in the hold's ledger entry and in the workflow's input.
+ * Everything that a task's price depends on. Frozen when the hold is made, so that later price changes do not affect
+ * it. Stored as JSON in the hold's ledger entry and in the workflow's input.
  */
 export interface PriceBasis {
   readonly price: Price;
@@ -77,7 +78,7 @@ export interface PriceBasis {
   readonly factor?: string;
   /** The facts that at least one channel receives. */
   readonly facts: PriceFacts;
-  /** The facts that are not sent to each channel, by channel id. */
+  /** The names of facts that a channel does not receive, by channel id. */
   readonly unsent?: Readonly<Record<string, readonly string[]>>;
   /** The size that determines an image's price if no price line matches the image's own size, by channel id. */
   readonly sizes?: Readonly<Record<string, string>>;
@@ -85,7 +86,7 @@ export interface PriceBasis {
   readonly input_seconds?: number;
   readonly most?: MostOutput;
   readonly bounds?: Bounds;
-  /** The least that the request costs, in micro-units as decimal text. Charged if no known fact has a price. */
+  /** The request's minimum price, in micro-units as decimal text. Charged if none of the known facts can be priced. */
   readonly least?: string;
   /** The fingerprint of the configuration that contained the price. */
   readonly version: string;
@@ -97,8 +98,8 @@ export interface Bound {
   /** As `numerator/denominator`. */
   readonly most: string;
   /**
-   * `assumed`: only an upper limit, so nothing is charged unless the upstream reports a count. `request` and
-   * `measured`: the actual quantity.
+   * Where the quantity comes from. `assumed` is only an upper limit, so nothing is charged unless the upstream reports
+   * a count. `request` and `measured` are actual quantities.
    */
   readonly source: 'request' | 'measured' | 'assumed';
 }
@@ -108,7 +109,7 @@ export interface MostOutput {
   readonly images?: number;
   /** Facts that the upstream may choose even though the request specifies them. */
   readonly open?: readonly (keyof PriceFacts)[];
-  /** The resolutions that the upstream may choose from if the channel is not asked for a specific one. */
+  /** The resolutions from which the upstream may choose if the channel does not request a specific one. */
   readonly resolutions?: readonly string[];
 }
 
@@ -127,7 +128,7 @@ export interface Count {
   readonly source: CountSource;
 }
 
-/** Assumed counts affect only holds, so they become zero in charges. */
+/** Returns the count to charge. Assumed counts affect only holds, so they become zero in charges. */
 export function chargeable({ quantity, source }: Count): Count {
   return { quantity: source === 'assumed' ? { ...quantity, numerator: 0n } : quantity, source };
 }
@@ -138,7 +139,7 @@ export interface ChargedLine extends Count {
   readonly price: Micros;
   readonly free: bigint;
   readonly of?: PriceFacts;
-  /** The number of images whose megapixels this line adds up. Undefined if there is only one. */
+  /** The number of images whose megapixels this line adds up. Undefined if there is only one image. */
   readonly images?: number;
   /** The exact amount in millionths of a micro-unit. Lines are added up before rounding. */
   readonly exact: bigint;
@@ -178,7 +179,7 @@ export function measuresOf({ lines }: Pick<Price, 'lines'>): readonly Measure[] 
 }
 
 /**
- * Returns the measures that need a matching line for the request to have a price: those of rendered output, or `call`
+ * Returns the measures for which a request must have a matching line to be priced: those of rendered output, or `call`
  * if the price has none.
  */
 export function requiredMeasures(price: Pick<Price, 'lines'>): readonly Measure[] {

@@ -4,7 +4,7 @@ import type { Micros } from './money.ts';
 export const projectionDaysMin = 3;
 
 export interface MonthSoFar {
-  /** Usage so far in the calendar month (UTC), including today, in micro-units. */
+  /** Usage so far in the UTC calendar month, including today, in micro-units. */
   readonly used: Micros;
   readonly today: Micros;
   readonly now: number;
@@ -14,13 +14,13 @@ export interface MonthSoFar {
 
 export interface Projection {
   readonly projected?: Micros;
-  /** The number of complete days of this month that the projection is based on. */
+  /** The number of this month's complete days on which the projection is based. */
   readonly days: number;
 }
 
 /**
- * Assumes that each remaining day costs the average of the month's complete days. Today counts as that average, or as
- * today's use if that is higher.
+ * Assumes that each remaining day costs the average of the month's complete days. Today counts as that average or, if
+ * higher, as today's usage.
  */
 export function projectMonth({ used, today, now, since }: MonthSoFar): Projection {
   const date = new Date(now);

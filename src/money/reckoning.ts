@@ -15,11 +15,11 @@ export type Step =
   | { readonly kind: 'minimum'; readonly minimum: Micros; readonly amount: Micros }
   | { readonly kind: 'factor'; readonly factor: string; readonly amount: Micros }
   | { readonly kind: 'multiplier'; readonly multiplier: string; readonly amount: Micros }
-  /** Charges the hold, because no known fact has a price. */
+  /** Charges the hold, because no usage figure can be priced. */
   | { readonly kind: 'held'; readonly amount: Micros }
-  /** Charges the least that the request can cost, because no known fact has a price. */
+  /** Charges the request's minimum price, because no usage figure that we trust can be priced. */
   | { readonly kind: 'least'; readonly amount: Micros }
-  /** Reduces the amount to the share of the requested images that arrived, rounded half up. */
+  /** Reduces the amount to the share of requested images that arrived, rounded half up. */
   | { readonly kind: 'share'; readonly quantity: Quantity; readonly amount: Micros }
   | { readonly kind: 'limit'; readonly limit: Micros; readonly amount: Micros };
 
@@ -41,7 +41,7 @@ export type FactSource = (typeof factSources)[number];
 
 /**
  * The source of a count. `formula`: the adapter derived the count from the output's resolution, ratio and length.
- * `assumed`: the count is unknown, so the highest possible one is held but not charged.
+ * `assumed`: the count is unknown, so the highest possible count is held but not charged.
  */
 export const countSources = [
   'request',
@@ -74,7 +74,7 @@ export interface Reckoning {
    * The output length to which the formula was applied. Undefined if no formula was applied or the length is unknown.
    */
   readonly seconds?: number;
-  /** The measured length of the input videos. Undefined if there are none or the length is unknown. */
+  /** The measured length of the input videos. Undefined if there are none or their length is unknown. */
   readonly input_seconds?: number;
   readonly lines: readonly WrittenLine[];
   readonly steps: readonly WrittenStep[];

@@ -18,7 +18,7 @@ export interface ImageGroup {
 
 /**
  * The facts of a finished upstream job that determine the charge. They pass through Temporal, so they are small and
- * contain no secrets. Links to results never pass through Temporal: the poll that receives the links writes them to the
+ * contain no secrets. Result links never pass through Temporal: the poll that receives the links writes them to the
  * task record.
  */
 export interface SettleFacts {
@@ -39,12 +39,12 @@ export interface SettleFacts {
    */
   readonly groups?: readonly ImageGroup[];
   /**
-   * Facts that the upstream did not report, so they were read from the result or, for `input_seconds`, from the
-   * request's videos. `size` means the size of at least one image.
+   * Facts that the upstream did not report, so they were read from the result or, in the case of `input_seconds`, from
+   * the request's videos. `size` means the size of at least one image.
    */
   readonly measured?: readonly MeasuredFact[];
   /**
-   * Set if the upstream reported an impossible number. The number is dropped, and an operator decides on the charge.
+   * Set if the upstream reported an impossible number. That number is dropped, and an operator decides on the charge.
    */
   readonly incredible?: true;
 }

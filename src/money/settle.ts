@@ -31,7 +31,10 @@ import type { Reckoning, Step } from './reckoning.ts';
 
 export interface Settlement extends Reckoning {
   readonly amount: Micros;
-  /** Whether the output was neither reported nor measured, so the charge was computed or is the lowest possible one. */
+  /**
+   * Whether the output was neither reported nor measured, so that the charge was computed or is the lowest possible
+   * one.
+   */
   readonly estimated: boolean;
 }
 
@@ -47,7 +50,7 @@ export interface SettleInput {
 type About = Pick<Reckoning, 'rules_of' | 'facts' | 'sources'>;
 
 /**
- * Computes the final charge of a succeeded task from the frozen prices and the usage, resolution and length in the
+ * Computes a successful task's final charge from the frozen prices and from the usage, resolution and length in the
  * response.
  */
 export function settle(input: SettleInput): Settlement {
@@ -183,7 +186,7 @@ export function testedFacts(basis: PriceBasis, channel: string): PriceFacts {
   return { ...factsAt(basis, channel), ...priced };
 }
 
-/** Charges the least that the request can cost, because no credible fact has a price. */
+/** Charges the request's minimum price, because no usage figure that we trust can be priced. */
 export function settleAsLeast(
   { rules_of, facts, sources }: About,
   basis: Pick<PriceBasis, 'least'>,
@@ -219,7 +222,7 @@ export function needsFormula(price: Pick<Price, 'lines'>, facts: SettleFacts): b
 
 /**
  * Whether a video's token counts are so inconsistent that an operator must decide, for example `completion_tokens: 1`
- * with `total_tokens: 108900`. The total also includes input tokens, but there are far fewer of those.
+ * with `total_tokens: 108900`. The total also includes input tokens, but those are far fewer.
  */
 export function areContradictory(
   { completionTokens, totalTokens }: Usage,

@@ -14,12 +14,12 @@ import type { BalanceAfter, NotedBalances, SeenBalances } from './noted-balances
 import { createEventPosts } from './post-event.ts';
 import type { PostEventDeps } from './post-event.ts';
 
-/** Posts events to an account's alert address. Multiple processes may run this, but each event is created only once. */
+/** Posts events to an account's alert URL. Multiple processes may run this, but each event is created only once. */
 export interface AccountAlerts extends Rounds {
   /** Notes an account's remaining balance, in memory and for at most 10,000 accounts. */
   readonly note: (account: string, after: BalanceAfter) => void;
   /**
-   * Compares accounts with their limits again, in case a process died before it had compared its own changes. Covers
+   * Compares accounts with their limits again, in case a process died before it could compare its own changes. Covers
    * all accounts with alerts, a few per call.
    */
   readonly repair: (isOver?: IsOver) => Promise<Walked>;
@@ -77,7 +77,7 @@ export function createAccountAlerts(deps: AccountAlertsDeps): AccountAlerts {
         loop: 'limits of accounts',
         isOver,
         async run(alert) {
-          // The next call continues with the accounts that this one does not reach.
+          // The next call continues with the accounts that this call did not reach.
           repairedUpTo = alert.account;
           const isCrossed =
             hasLimit(alert) && (await balances.judge(alert, await deps.balance(alert.account)));

@@ -38,9 +38,9 @@ const pageEntries = 200;
 const dueOfAccountMax = 20;
 
 /**
- * Creates one event for each percentage of a cap that spending reaches in a window. Checks every ledger entry, starting
- * from a position that all processes share. It therefore also notices a cap that was reached only briefly, or through
- * an entry whose process has since died.
+ * Creates one event for each percentage of a cap that spending reaches in a window. Checks every ledger entry,
+ * starting from a position that all processes share. Therefore, it also notices a cap that was reached only briefly,
+ * or through an entry whose process has since died.
  */
 export function createCapAlerts(deps: CapAlertsDeps) {
   const { store, events, newEventId, log, now } = deps;
@@ -77,7 +77,7 @@ export function createCapAlerts(deps: CapAlertsDeps) {
   }
 
   /**
-   * Returns the events that are due. Limits their number per account, so that a slow address does not delay other
+   * Returns the events that are due. Limits their number per account, so that a slow receiver does not delay other
    * accounts.
    */
   async function due(): Promise<OwedEvent[]> {

@@ -14,7 +14,7 @@ import type { ClockJump, ClockMarks } from '../store/clock-marks.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { UpkeepFailureStore } from '../store/upkeep-failures.ts';
 
-/** Returns the conditions that currently hold. If a source throws, its notices do not change. */
+/** Returns the conditions that currently hold. If a source throws, its notices stay unchanged. */
 export type Source = () => Promise<readonly Condition[]>;
 
 const callbacksMax = 1_000;
@@ -55,7 +55,9 @@ export function createSources(deps: SourceDeps) {
   const { tasks, health, clockMarks, workers, now } = deps;
   const sightings = createSightings(now);
 
-  /** Checks only whether there are any workers. The reconciler, which runs in a worker, checks individual channels. */
+  /**
+   * Checks only whether there are any workers. The reconciler, which runs in a worker, checks the individual channels.
+   */
   async function withoutWorkers(): Promise<readonly Condition[]> {
     const missing = (await workers()).unserved();
     const lasts =
@@ -134,9 +136,12 @@ function clockJumped({ expected, seen }: ClockJump): Condition {
   return { kind: 'clock_jumped', subject: 'database', count: 1, text };
 }
 
-/** Summing two days of the ledger is too expensive for every check. */
+/** The interval between two checks for losses. Summing two days of the ledger is too expensive for every round. */
 const lossesEveryMs = 15 * 60_000;
-/** Reading the last entry of every account is too expensive for every check. */
+/**
+ * The interval between two checks of balances. Reading the last entry of every account is too expensive for every
+ * round.
+ */
 const balancesEveryMs = 60_000;
 const lowBalancesMax = 100;
 
@@ -149,7 +154,7 @@ function everyMs(ms: number, read: Source, now: () => number): Source {
   };
 }
 
-/** Covers yesterday and today (UTC), so that the first task of a day does not decide the result alone. */
+/** Covers yesterday and today (UTC), so that a day's first task does not determine the result alone. */
 async function readLosses({ margin, config, now }: SourceDeps): Promise<readonly Condition[]> {
   const { currency } = config();
   const losses: Condition[] = [];

@@ -24,7 +24,6 @@ export interface OwedEvent {
 
 export interface EventTries {
   readonly tries: number;
-  /** In Unix milliseconds. */
   readonly dueAt: number;
 }
 
@@ -44,7 +43,10 @@ const roundWaitMs = 2_000;
 const unansweredMs = 60_000;
 const unreported = 'an event could not be delivered to its account';
 
-/** Posts events in the background. `post` waits only briefly, so a receiver that hangs does not delay later rounds. */
+/**
+ * Posts events in the background. `post` waits only briefly, so that a receiver that hangs does not delay later
+ * rounds.
+ */
 export function createEventPosts(deps: PostEventDeps) {
   const postEvent = createPostEvent(deps);
   const inFlight = new Map<string, Promise<void>>();

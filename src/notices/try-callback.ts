@@ -6,7 +6,7 @@ import type { CallbackAttempt } from '../task/callback-record.ts';
 import { sendEvent } from './send-event.ts';
 
 export interface TryCallbackDeps {
-  /** Returns undefined if the address or the account already has its maximum number of requests in flight. */
+  /** Returns undefined if the host or the account already has its maximum number of requests in flight. */
   readonly takePlace: (origin: string, account: string) => { readonly leave: () => void } | undefined;
   readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
   readonly deliver: GuardedClient['deliver'];

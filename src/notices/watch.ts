@@ -12,10 +12,11 @@ import type { Source } from './conditions.ts';
 import type { SendNotice, Target } from './send.ts';
 
 /**
- * Notifies operators of conditions, in one process at a time. After a minute of silence, another process takes over.
+ * Notifies operators of conditions, from one process at a time. If that process stops reporting for a minute, another
+ * one takes over.
  */
 export interface NoticeWatch extends Rounds {
-  /** Waits at most 10 s for notices in flight. Each target has at most one of them. */
+  /** Waits up to 10 s for in-flight notices (at most one per target). */
   readonly stop: () => Promise<void>;
   readonly noteVerification: (violations: number) => Promise<void>;
   /** Sends a test message to every target. `error` is undefined if the target accepted it. */
@@ -69,8 +70,8 @@ function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
   return { look, report };
 
   /**
-   * Returns false if another process wrote the notice first. Nothing is lost, because a process that checks at the same
-   * time sees the same conditions.
+   * Returns false if another process was first to write the notice. Nothing is lost, because a process that checks at
+   * the same time sees the same conditions.
    */
   async function apply(id: string, change: Change, kept?: KeptNotice): Promise<boolean> {
     const before = kept ?? (await store.find(id));
@@ -107,8 +108,8 @@ function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
   }
 
   /**
-   * Records whether a condition holds, for a source that reports on its own. The next report may be far off, so a write
-   * that loses to another process is repeated until it succeeds.
+   * Records whether a condition holds, for a source that reports on its own. Its next report may be a long time away,
+   * so a write that loses to another process is repeated until it succeeds.
    */
   async function report(condition: Condition, isSo: boolean): Promise<void> {
     const change: Change = (notice) =>
@@ -127,13 +128,13 @@ interface NotifierDeps extends NoticeWatchDeps {
 }
 
 function createNotifier({ store, targets, send, duty, isStopping, log, now }: NotifierDeps) {
-  /** The targets that do not respond: the number of consecutive failures, and when the next attempt is due. */
+  /** The targets that do not respond, each with the number of consecutive failures and the time of the next attempt. */
   const failing = new Map<string, { readonly times: number; readonly nextAt: number }>();
   return { notifyAll, test };
 
   /**
-   * Sends each target one notice at a time. Calls `duty` in between to stay in charge. With slow targets, a round can
-   * take longer than the silence after which another process takes over.
+   * Sends each target one notice at a time. Calls `duty` in between so that this process stays elected. If targets are
+   * slow, a round can take longer than the silence after which another process takes over.
    */
   async function notifyAll(): Promise<void> {
     const queues = await owedNotices();
@@ -163,7 +164,8 @@ function createNotifier({ store, targets, send, duty, isStopping, log, now }: No
       return pause(target.id, error);
     }
     failing.delete(target.id);
-    // Record only accepted notices. If the process dies before this, the notice is sent twice with the same id.
+    // Record a notice only after the target has accepted it. If the process dies before this write, the notice is sent
+    // twice with the same id.
     await store.recordNotified(notice.id, target.id, notice.revision);
   }
 

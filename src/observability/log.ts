@@ -33,8 +33,8 @@ type LogScalar = string | number | boolean | bigint | undefined;
 type LogValue = LogScalar | readonly LogScalar[];
 
 /**
- * The only facts that reach the log. Each is listed deliberately, so that no key, prompt, media or address slips in
- * with a spread object. Anything that gets past the compiler is omitted and counted in `dropped`.
+ * The only facts that reach the log. Each is listed deliberately, so that no key, prompt, media or URL slips in with a
+ * spread object. Anything that gets past the compiler is omitted and counted in `dropped`.
  */
 const factNames = [
   'account', 'ahead_ms', 'action', 'activity', 'actor', 'address', 'again', 'amount', 'attempt', 'attempts', 'candidates', 'channel',
@@ -61,7 +61,7 @@ export function createLogger({ level, format, destination }: LogOptions): Logger
         level: (label) => ({ level: label }),
         log: listedFacts,
       },
-      // listedFacts has already described the error. pino's own serializer would treat the description as an error.
+      // listedFacts has already described the error. pino's own serializer would treat that description as an error.
       serializers: { err: (description: unknown) => description },
       hooks: {
         // Scrub only records that are written, so that disabled levels cost nothing.
@@ -114,7 +114,7 @@ interface ErrorDescription {
   readonly cause?: ErrorDescription;
 }
 
-/** Never includes `words`, because an upstream's message may repeat a caller's text. */
+/** Describes an error for the log. Never includes `words`, because an upstream's message may repeat a caller's text. */
 function describeError(error: Error, causes: number): ErrorDescription {
   const code =
     'code' in error && ['string', 'number'].includes(typeof error.code)

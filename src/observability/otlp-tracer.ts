@@ -19,8 +19,8 @@ export interface OtlpTracerOptions {
 const flushMs = 3_000;
 
 /**
- * Sends spans in batches, as OTLP protobuf over HTTP. The exporter reads the address from the OTEL_EXPORTER_OTLP_…
- * variables. Drops spans beyond a queue of 2,048. Sets no OpenTelemetry global, so nothing else in the process is
+ * Sends spans in batches, as OTLP protobuf over HTTP. The exporter reads its URL from the OTEL_EXPORTER_OTLP_…
+ * variables. Drops spans beyond a queue of 2,048. Sets no OpenTelemetry globals, so nothing else in the process is
  * traced.
  */
 export function createOtlpTracer({ node, ratio, log, random }: OtlpTracerOptions): Tracer {
@@ -97,7 +97,9 @@ function spanOf(span: SdkSpan): Span {
   };
 }
 
-/** Returns a span that only continues the caller's trace. Its flags state that this process does not record it. */
+/**
+ * Returns a span that only continues the caller's trace. Its flags state that this process does not record the span.
+ */
 function unrecorded(caller: SpanContext): Span {
   const nothing = (): void => undefined;
   const traceparent = traceparentOf({ ...caller, traceFlags: TraceFlags.NONE });

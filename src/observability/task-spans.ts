@@ -6,8 +6,8 @@ import type { Attributes, NewSpan, Span, Tracer } from './tracing.ts';
  */
 export interface TaskSpans {
   /**
-   * Runs a step in its own span. Without `parent`, the span is a child of the task's current step in this process. If
-   * there is no such step, nothing is recorded.
+   * Runs a step in its own span. If `parent` is undefined, the span is a child of the task's current step in this
+   * process. If there is no such step, nothing is recorded.
    */
   run<Result>(task: string, step: Step, work: (span: Span | undefined) => Promise<Result>): Promise<Result>;
   note(task: string, call: EndedCall): void;
@@ -57,7 +57,7 @@ export function createTaskSpans(tracer: Pick<Tracer, 'start'>): TaskSpans {
 }
 
 /**
- * Ends the span, as failed unless Temporal treats the error as benign. A benign error means that the step is waiting
+ * Ends the span. It counts as failed unless Temporal treats the error as benign, which means that the step is waiting
  * for its next attempt.
  */
 function endOf(span: Span, error: unknown): void {

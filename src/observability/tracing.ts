@@ -2,7 +2,10 @@ import type { OtlpTracerOptions } from './otlp-tracer.ts';
 import { createTaskSpans } from './task-spans.ts';
 import type { TaskSpans } from './task-spans.ts';
 
-/** Span attributes, named by OpenTelemetry's conventions or `mediary.…`. Never a key, a prompt, or a URL's query. */
+/**
+ * Span attributes, named by OpenTelemetry conventions or prefixed with `mediary.`. They must never contain keys,
+ * prompts, or URL query strings.
+ */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface NewSpan {
@@ -21,7 +24,7 @@ export interface SpanEnd {
 }
 
 export interface Span {
-  /** The span's W3C `traceparent`, which children in this or another process use as their parent. */
+  /** The span's W3C `traceparent`. Children in this or another process use it as their parent. */
   readonly traceparent: string;
   set(attributes: Attributes): void;
   end(end?: SpanEnd): void;
@@ -32,7 +35,7 @@ export interface Span {
  */
 export interface Tracer {
   /**
-   * Starts the first span of a request. `header` is the request's `traceparent`. An invalid one is ignored. The span
+   * Starts a request's first span. `header` is the request's `traceparent`, which is ignored if invalid. The span
    * continues the caller's trace, but the gateway decides whether to record it. Returns undefined if there is nothing
    * to pass on.
    */
@@ -56,7 +59,7 @@ export interface Tracing {
   readonly tasks: TaskSpans;
 }
 
-/** Returns undefined if the environment does not enable tracing. OpenTelemetry is then not loaded at all. */
+/** Returns undefined if the environment does not enable tracing, in which case OpenTelemetry is not loaded at all. */
 export async function openTracing(
   settings: TracingSettings,
   process: Pick<OtlpTracerOptions, 'node' | 'log'>,

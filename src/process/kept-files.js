@@ -25,8 +25,8 @@ export function readKept(path) {
 }
 
 /**
- * Writes a file to the cache. Multiple processes may write the same file at once. If the directory is not writable,
- * nothing is cached and each start takes longer.
+ * Writes a file to the cache. Multiple processes may write the same file at the same time. If the directory is not
+ * writable, nothing is cached and each start takes longer.
  * @param {string} path
  * @param {string} text
  */

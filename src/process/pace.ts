@@ -6,12 +6,12 @@ export interface Pace {
   /** Runs a unit of work, such as a request or an activity. Keeps the process busy for some time afterwards. */
   readonly use: <T>(run: () => Promise<T>) => Promise<T>;
   /**
-   * Like `use`, for work that is unlikely to be followed by more. The process is idle again as soon as the work is
+   * Like `use`, for work that is unlikely to be followed by more. The process is idle again as soon as this work has
    * finished.
    */
   readonly useOnce: <T>(run: () => Promise<T>) => Promise<T>;
   readonly every: (period: Period, work: () => Promise<void>) => () => void;
-  /** Like `every`, for a read that the first use of an idle process waits for. */
+  /** Like `every`, for reads that the first use of an idle process waits for. */
   readonly follow: (period: Period, read: () => Promise<void>) => () => void;
 }
 
@@ -22,8 +22,7 @@ export interface Period {
 
 const idleAfterMs = 15_000;
 /**
- * How long a use waits for the reads after an idle period, in milliseconds. After that, the use proceeds with older
- * data.
+ * How long a use waits for the reads after an idle period, in milliseconds. After that, it proceeds with older data.
  */
 const wakeMsMax = 2_000;
 

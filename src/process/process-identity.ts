@@ -47,7 +47,7 @@ async function startFromProc(pid: number): Promise<string | undefined> {
 
 async function startFromPs(pid: number): Promise<string | undefined> {
   try {
-    // Without a fixed locale and time zone, two readers would get different texts.
+    // Two readers could get different texts unless the locale and time zone are fixed.
     const command = `LC_ALL=C TZ=UTC ps -o lstart= -p ${pid}`;
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
     return stdout.trim();

@@ -1,13 +1,16 @@
 /**
  * The time limits in this module count only while this process is running. When a frozen machine resumes, all timers
- * fire at once, before the process has read what others have sent.
+ * fire at the same time, before the process has read what others have sent.
  */
 
-/** In milliseconds. A limit is counted in ten parts, or in fewer if they would be shorter than this. */
+/**
+ * Minimum tick in milliseconds. A time limit is split into ten ticks, or into fewer if the ticks would be shorter than
+ * this.
+ */
 const partMsMin = 500;
 /**
- * In milliseconds. A part that ends later than this includes a pause, so it is counted again. If the next part is late
- * too, the process is overloaded rather than paused, and the limit must hold.
+ * In milliseconds. A tick that ends later than this includes a pause, so it is repeated. If the next tick is late as
+ * well, the process is overloaded rather than paused, and the limit must hold.
  */
 const lateMs = 500;
 

@@ -13,15 +13,15 @@ export type TemporaryPurpose = (typeof purposes)[number];
 const prefixOf = (purpose: TemporaryPurpose): string => `mediary-${purpose}-`;
 
 /**
- * The age at which a directory counts as abandoned if this machine cannot see its owner, perhaps because the owner runs
- * in another container. No request lives this long.
+ * The age at which a directory counts as abandoned if this machine cannot see its owner, which may be running in
+ * another container. No request lives this long.
  */
 const abandonedAfterMs = 24 * 3600 * 1000;
 
 const ownerSchema = processIdentitySchema.extend({ host: z.string() });
 
 /**
- * The directory's name contains its owner, so that `sweepTemporaryDirectories` can find the directory after the owner
+ * Creates a directory whose name contains its owner, so that `sweepTemporaryDirectories` can find it after the owner
  * was killed.
  */
 export async function makeTemporaryDirectory(purpose: TemporaryPurpose, parent = tmpdir()): Promise<string> {
@@ -30,14 +30,14 @@ export async function makeTemporaryDirectory(purpose: TemporaryPurpose, parent =
   return mkdtemp(join(parent, `${prefixOf(purpose)}${name}.`));
 }
 
-/** Retries, because a file that is just being created may still appear. */
+/** Removes a directory. Retries, because a file that is just being created may still appear. */
 export function removeTemporaryDirectory(directory: string): Promise<void> {
   return rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
 }
 
 /**
- * Removes the directories of dead processes. Failures are only counted, because other users' directories cannot be
- * removed.
+ * Removes the directories of dead processes. Failures are counted rather than thrown, because we cannot remove other
+ * users' directories.
  */
 export async function sweepTemporaryDirectories(now: () => number, parent = tmpdir()): Promise<Walked> {
   const names = await readdir(parent).catch(() => []);

@@ -10,7 +10,7 @@ export function needsStorage({ video, imageTask }: Provider): boolean {
   return [video, imageTask].some((part) => part !== undefined && isUnusable(part));
 }
 
-/** Whether callers cannot use the links, because they need the vendor's key or expire too soon. */
+/** Whether callers cannot use the links, because these need the vendor's key or expire too soon. */
 export function isUnusable({ linkLifeSeconds, linkHeaders }: ResultLinks): boolean {
   return linkHeaders !== undefined || (linkLifeSeconds ?? Infinity) < linkLifeMinSeconds;
 }

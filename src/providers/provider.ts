@@ -28,14 +28,15 @@ export interface Provider {
   readonly imageTask?: ImageTaskProvider;
   readonly bill?: BillFormat;
   /**
-   * Makes a free request that needs a valid key. Defined for vendors that have no jobs to query. Throws UpstreamError.
+   * Makes a free request that requires a valid key. Defined for vendors that have no jobs to query. Throws
+   * UpstreamError.
    */
   readonly checkKey?: (context: ProviderContext) => Promise<void>;
   /** Reads the remaining balance of the credential's account, free of charge. Throws UpstreamError. */
   readonly balance?: (context: ProviderContext) => Promise<VendorBalance>;
   /** Uploads a file so that requests under this credential can refer to it. Throws UpstreamError. */
   readonly upload?: (file: UploadedFile, context: ProviderContext) => Promise<UploadedMedia>;
-  /** Deletes an uploaded file. Succeeds if the file is already gone. Throws UpstreamError. */
+  /** Deletes an uploaded file. Succeeds if the file no longer exists. Throws UpstreamError. */
   readonly removeUpload?: (id: string, context: ProviderContext) => Promise<void>;
 }
 
@@ -60,13 +61,13 @@ export interface UploadedMedia {
 }
 
 export interface BillFormat {
-  /** The page on the vendor's site where operators download the file. */
+  /** The page on the vendor's site where operators can download the file. */
   readonly source: string;
   readonly columns: BillColumns;
   readonly unit?: string;
   /** If set, the `amount` column counts units of 10^-`places` instead of whole ones. */
   readonly places?: number;
-  /** Offset of times without a time zone, in hours east of UTC. Undefined means UTC. */
+  /** The offset of times without a time zone, in hours east of UTC. Undefined means UTC. */
   readonly utcOffsetHours?: number;
 }
 
@@ -79,11 +80,11 @@ export interface BillColumns {
   readonly unit?: string;
 }
 
-/** What operators should know before choosing a vendor. docs/providers.md is generated from this. */
+/** What operators should know before choosing a vendor. docs/providers.md is generated from these facts. */
 export interface ProviderFacts {
   readonly vendor: string;
   readonly inputs: string;
-  /** The unit of the charge that the vendor's responses report (`USD`, `credits`). Undefined if they report none. */
+  /** The unit in which the vendor's responses report charges (`USD`, `credits`). Undefined if they report none. */
   readonly costUnit?: string;
   readonly unbilled?: UnbilledFailures;
   /** Open questions that the vendor's documentation does not resolve. The adapter works either way. */
@@ -93,15 +94,15 @@ export interface ProviderFacts {
 /** Failed jobs that the vendor promises not to charge for. The gateway submits a replacement only for these. */
 export interface UnbilledFailures {
   readonly classes: 'all' | readonly FailureClass[];
-  /** If set, the promise covers only models whose upstream name begins with this prefix. */
+  /** The prefix of the upstream model names to which the promise is limited. Undefined if it covers all models. */
   readonly models?: string;
 }
 
 export interface ResultLinks {
-  /** The lifetime of result links. Undefined if unknown, or at least a day. */
+  /** How long result links are valid. Undefined if unknown, or at least a day. */
   readonly linkLifeSeconds?: number;
   /**
-   * Set if links require the vendor's key, so callers cannot use them. Returns the headers for fetching a link.
+   * Set if links require the vendor's key, so that callers cannot use them. Returns the headers for fetching a link.
    * Only the vendor's own hosts may receive those headers.
    */
   readonly linkHeaders?: (url: string, context: ProviderContext) => Readonly<Record<string, string>>;
@@ -110,7 +111,7 @@ export interface ResultLinks {
 export interface TaskProvider<Request> extends ResultLinks {
   /**
    * What each model accepts, receives and renders. For a `mapped` provider, the facts come from the mapping. `check`
-   * and `renders` cover what no table can express.
+   * and `renders` cover what the table cannot express.
    */
   readonly facts: FactsSource;
   readonly check?: (request: Request, model: string, mapping?: FieldMapping) => RequestIssue | undefined;
@@ -118,13 +119,14 @@ export interface TaskProvider<Request> extends ResultLinks {
   readonly submit: (request: Request, context: SubmitContext) => Promise<Submitted>;
   /** Throws UpstreamError if the upstream did not report a state. Such an error alone never fails the task. */
   readonly status: (operation: Operation, context: ProviderContext) => Promise<OperationStatus>;
-  /**
-   * Creates an operation for a nonexistent job. Needed by `tryCredential` where an id alone does not identify a job.
-   */
+  /** Returns an operation for a nonexistent job. `tryCredential` needs this if an id alone does not identify a job. */
   readonly absentJob?: (id: string, model: string) => Operation;
   /** The last state in which the upstream can cancel a job. `never` means that `cancel` is undefined. */
   readonly cancelUntil: 'queued' | 'running' | 'never';
-  /** `cancelled`: the job will neither finish nor be billed. `refused`: the job continues or has already finished. */
+  /**
+   * `cancelled` means that the job will neither finish nor be billed. `refused` means that the job continues or has
+   * already finished.
+   */
   readonly cancel?: (operation: Operation, context: ProviderContext) => Promise<'cancelled' | 'refused'>;
   /**
    * Gets the status of multiple operations with one request. Operations missing from the map are polled individually
@@ -136,11 +138,11 @@ export interface TaskProvider<Request> extends ResultLinks {
   ) => Promise<ReadonlyMap<string, OperationStatus>>;
   readonly listMax?: number;
   /**
-   * Finds jobs that carry the marker of a submission whose response was lost. Undefined if the upstream does not return
-   * our marker: matching by model and time could find other users' jobs on the same account.
+   * Finds jobs that carry the marker of a submission whose response was lost. Undefined if the upstream does not
+   * return our marker, because matching by model and time could find other users' jobs on the same account.
    */
   readonly find?: (lost: LostSubmit<Request>, context: ProviderContext) => Promise<readonly Submitted[]>;
-  /** Reads an upstream's callback. A callback is only a hint: the state always comes from polling. */
+  /** Reads an upstream's callback. A callback is only a hint. The state always comes from polling. */
   readonly parseCallback?: (callback: UpstreamCallback) => CallbackNews;
   /**
    * Whether a callback is genuine, for vendors that sign callbacks. Callbacks with an invalid signature are ignored.
@@ -151,11 +153,11 @@ export interface TaskProvider<Request> extends ResultLinks {
   /**
    * Returns how many tokens the upstream will bill for the request at this resolution and ratio, assuming the worst
    * case for everything that the request leaves open. Returns undefined if the formula does not cover the resolution
-   * and ratio. `model` is the upstream's model name. Without it, the most expensive known model is assumed.
+   * and ratio. `model` is the upstream's model name. If it is undefined, the most expensive known model is assumed.
    */
   readonly estimateTokens?: (request: Request, output: EstimateOutput, model?: string) => bigint | undefined;
   /**
-   * Returns what the upstream may render if the request leaves an output open or if a different field determines it
+   * Returns what the upstream may render if the request leaves an output open, or if a different field determines it
    * (`frames` instead of a duration, or a draft's resolution). Properties missing from the result follow from the
    * request and the model's configuration entry.
    */
@@ -183,8 +185,8 @@ export type ImageTaskProvider = TaskProvider<ImageRequest>;
 export interface SynchronousImageProvider {
   readonly facts: FactsSource;
   /**
-   * The forms in which the channel accepts reference images, preferred form first. Empty if it accepts none. A channel
-   * that accepts `data` may also receive a file, which is encoded as it is sent.
+   * The forms in which the channel accepts reference images, preferred form first. Empty if it accepts no images. A
+   * channel that accepts `data` may also receive a file, which is encoded as it is sent.
    */
   readonly imageForms: readonly ('url' | 'data' | 'file')[];
   check?(request: ImageRequest, model: string): RequestIssue | undefined;
@@ -199,7 +201,7 @@ export interface SynchronousImageProvider {
 }
 
 export interface ImageContext extends ProviderContext {
-  /** Receives partial images in order if the request sets `partial_images` and the upstream streams them. */
+  /** Receives partial images in order, if the request sets `partial_images` and the upstream streams them. */
   readonly onPartial?: (image: string | Base64Blob) => void;
 }
 
@@ -223,13 +225,12 @@ export interface Base64Blob {
 
 export interface GeneratedImages {
   /**
-   * The upstream's id for a job that is still rendering. In that case `images` is empty, and `resume` fetches the
-   * images.
+   * The upstream's id for a job that is still rendering. If set, `images` is empty, and `resume` fetches the images.
    */
   readonly job?: string;
   readonly images: readonly GeneratedImage[];
   readonly facts: SettleFacts;
-  /** Response fields that OpenAI's format also has: usage, background, output_format, quality, size. */
+  /** Response fields that OpenAI's format also contains: usage, background, output_format, quality, size. */
   readonly extra: JsonObject;
   readonly cost?: Cost;
 }
@@ -285,13 +286,13 @@ export type OperationStatus =
     }
   | {
       readonly state: 'failed';
-      /** The vendor's own code (if its table lists the code) and message. */
+      /** The vendor's own code (if its table contains the code) and message. */
       readonly code: string;
       readonly message: string;
       readonly failure: Failure;
       /**
-       * Result links that must not reach a caller. Adapters deliver every link in `items`, and usable-links.ts
-       * withholds the unusable ones.
+       * Result links that must not reach a caller. Adapters put every link in `items`, and usable-links.ts withholds
+       * the unusable ones.
        */
       readonly withheld?: readonly string[];
       /**
@@ -304,7 +305,7 @@ export type OperationStatus =
     };
 
 export interface UpstreamCallback {
-  /** The callback address that we gave the vendor, if known. */
+  /** The callback URL that we gave the vendor, if known. */
   readonly url?: string;
   readonly header: (name: string) => string | undefined;
   /** The exact bytes of the body, as signed. */
@@ -318,7 +319,6 @@ export interface CallbackNews {
 }
 
 export interface CallbackContext extends ProviderContext {
-  /** Unix milliseconds. */
   readonly now: number;
 }
 
@@ -335,13 +335,13 @@ export interface ProviderContext {
   /** Set only for `mapped` providers. */
   readonly mapping?: FieldMapping;
   readonly facts?: ModelFacts;
-  /** For logs only. Undefined for calls about multiple tasks, and for polls that know only the job. */
+  /** Only for logs. Undefined for calls about multiple tasks, and for polls that know only the job. */
   readonly task?: string;
   readonly signal: AbortSignal;
 }
 
 export interface SubmitContext extends ProviderContext {
-  /** Callback URL to give the upstream. Undefined if callbacks are disabled. Secret, and unique to each task. */
+  /** The callback URL to give the upstream. Undefined if callbacks are disabled. Secret, and unique to each task. */
   readonly callbackUrl?: string;
   /** Identifies the job for `find`. Unique per attempt, at most 40 characters of [a-z0-9-]. */
   readonly marker: string;

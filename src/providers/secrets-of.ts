@@ -1,6 +1,6 @@
 import type { ProviderContext } from './provider.ts';
 
-/** Shorter secrets could be ordinary words, so they are not redacted. */
+/** The minimum length of a secret. Shorter ones could be ordinary words, so they are not redacted. */
 const secretCharactersMin = 6;
 
 /** Returns the secrets in an upstream request, to be redacted from the upstream's responses. */
@@ -8,7 +8,7 @@ export function secretsOf(context: ProviderContext): readonly string[] {
   const { apiKey, callbackSecret = '' } = context.credential;
   const callbackUrl =
     'callbackUrl' in context && typeof context.callbackUrl === 'string' ? context.callbackUrl : '';
-  // A credential may be a pair, and an upstream may repeat only one half.
+  // A credential can be a pair, and an upstream may repeat only one half of it.
   const all = [apiKey, ...apiKey.split(/[:\s,;]+/), callbackSecret, callbackUrl];
   return all.filter((secret) => secret.length >= secretCharactersMin);
 }

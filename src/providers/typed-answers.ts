@@ -25,8 +25,8 @@ const operationCharactersMax = 1_024;
 
 /**
  * Wraps an adapter so that its results are sanitized: ids and facts are tokens, and messages are single displayable
- * lines. Upstream text reaches callers, the ledger and operators' terminals, none of which check it again. Errors are
- * sanitized by UpstreamError itself, and links are checked in usable-links.ts.
+ * lines. Upstream text reaches callers, the ledger and operators' terminals, none of which check it again.
+ * UpstreamError itself sanitizes errors, and usable-links.ts checks links.
  */
 export function withTypedAnswers(provider: Provider): Provider {
   const { upload, removeUpload, checkKey, balance } = provider;
@@ -73,7 +73,7 @@ function typedTasks<Request>(provider: TaskProvider<Request>): TaskProvider<Requ
   };
 }
 
-/** Throws if the job id is unusable. The outcome is then as unknown as after an unreadable response. */
+/** Throws if the job id is unusable. The outcome is then just as unknown as after an unreadable response. */
 function typedJob({ operation, traceId }: Submitted): Submitted {
   if (!isUsable(operation)) {
     throw new UpstreamError('ambiguous', 'The upstream returned a job id that cannot be used.', {
@@ -121,7 +121,7 @@ function typedStatus({ traceId, ...status }: OperationStatus, context: ProviderC
 const withheldMax = 100;
 const linkCharactersMax = 8_192;
 
-/** Keeps only addresses, because any other text may come from the caller. */
+/** Keeps only URLs, because any other text may come from the caller. */
 function typedLinks(links: readonly string[] | undefined): { readonly withheld?: readonly string[] } {
   if (links === undefined) return {};
   const usable = links.filter((link) => link.length <= linkCharactersMax && URL.canParse(link));

@@ -15,8 +15,8 @@ import type { ResultStorage } from './storage.ts';
 interface CopyFailure {
   readonly final?: boolean;
   /**
-   * `opens` means that the link is not at fault: the file was too large or of the wrong type, time ran out, or our
-   * storage failed.
+   * What the failure says about the link. `opens` means that the link is not at fault: the file was too large or of
+   * the wrong type, time ran out, or our storage failed.
    */
   readonly link?: LinkEvidence;
   readonly cause?: unknown;
@@ -46,10 +46,10 @@ export interface FileCopy {
   readonly channel: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The file's name without an extension, which the file's first bytes determine. */
+  /** The file's name without its extension, which the file's first bytes determine. */
   readonly stem: string;
   readonly signal: AbortSignal;
-  /** Called before any byte is stored so that every file has a record. */
+  /** Called before any byte is stored, so that every file has a record. */
   readonly onName: (name: string) => Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<Copi
     const whole = hashed(followedBy(head, source, media.bytes), hash);
     const written = deps.storage.write(`${task}/${name}`, whole, { mediaType: mediaTypeOf(name) ?? '' });
     // Storage that hangs must not delay the task. The write continues in the background and may be repeated. Data that
-    // has already arrived is still read, so the write may even begin after the deadline.
+    // has already arrived is still read, so the write may even start after the deadline.
     await inTime(signal, written, () => new CopyError(tooLong));
     return { name, sha256: hash.digest('hex') };
   } catch (error) {

@@ -11,9 +11,9 @@ import { walk } from '../base/walk.ts';
 import type { IsOver, Walked } from '../base/walk.ts';
 import type { ResultStorage, StoredFile, SweepFailed } from './storage.ts';
 
-/** Contains all unfinished files so that those of a dead process can be found. No task has this id. */
+/** The directory for all unfinished files, so that those of a dead process can be found. No task has this id. */
 const partsFolder = '.parts';
-/** Older parts are abandoned, because no write in progress pauses for this long. */
+/** The age from which a part counts as abandoned, because no write in progress pauses for this long. */
 const partKeptMs = 3_600_000;
 /** How many bytes of a file are written between two checks of the free space. */
 const checkedBytes = 64 * 1024 * 1024;

@@ -20,7 +20,7 @@ export function createKeepImages(deps: KeepImagesDeps): KeepImages {
   const { storage, copies, links, retentionSeconds, now } = deps;
   return async (image, data) => {
     const names = data.map(nameOf);
-    // The record comes first, so the files are deleted when their retention ends.
+    // Write the record first, so that the files are deleted when their retention ends.
     await copies.write({
       task: image,
       state: 'stored',
@@ -59,7 +59,7 @@ function nameOf(text: Base64Text, index: number): string {
   return `${index}.${extension}`;
 }
 
-/** Divisible by 4, so every slice is valid base64. */
+/** How many characters to decode at a time. Divisible by 4, so that every slice is valid base64. */
 const sliceCharacters = 64 * 1024;
 
 function* decode(text: Base64Text): Generator<Buffer, void, undefined> {

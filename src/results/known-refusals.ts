@@ -3,8 +3,8 @@ import { NoRoomError, NotReadError, NotStoredError, StorageAwayError } from '../
 import type { ResultStorage } from './storage.ts';
 
 /**
- * How long the storage counts as full or unavailable after refusing a file. Meanwhile, nothing is rendered that the
- * storage would have to keep.
+ * How long the storage counts as full or unavailable after rejecting a file. During this time, nothing is rendered
+ * that the storage would have to keep.
  */
 const knownMs = 10_000;
 const readEveryMs = 2_000;
@@ -22,9 +22,9 @@ interface Refused {
 
 /**
  * Wraps a storage so that a failed write is classified and remembered. A quota or bucket reveals that it is full only
- * when a file is written, so all processes share that fact. Their clocks may differ, so each process uses its own to
- * notice a new record. Unavailable storage may be unreachable for this process alone, so other processes find out for
- * themselves.
+ * when a file is written, so all processes share that fact. Their clocks may differ, so each process uses its own
+ * clock to notice a new record. Unavailable storage may be unreachable only for this process, so other processes find
+ * out for themselves.
  */
 export function withKnownRefusals(
   storage: ResultStorage,
@@ -61,7 +61,10 @@ export function withKnownRefusals(
     return refusal;
   }
 
-  /** Storage that refuses reads may still accept files, so this does not affect what is rendered. */
+  /**
+   * Records a failed read. Storage that rejects reads may still accept files, so the failure does not affect what is
+   * rendered.
+   */
   const noteNotRead = (error: unknown): void => {
     if (error instanceof NotReadError) void noteSeldom(error);
   };

@@ -5,7 +5,7 @@ import type { MediaUrl } from '../models/stored-media.ts';
 export interface MediaLinks {
   readonly url: MediaUrl;
   until(task: string, name: string, expiresAt: number): string;
-  /** Changes our own links to a form that never redirects, because some upstreams do not follow redirects. */
+  /** Changes our own links so that they never redirect, because some upstreams do not follow redirects. */
   forUpstream(url: string): string;
   read(url: string): Pick<ClaimedLink, 'task' | 'name'> | undefined;
   /** Runs in constant time. */
@@ -54,8 +54,8 @@ export function createMediaLinks(options: MediaLinksOptions): MediaLinks {
     read,
     forUpstream: (url) => (read(url) === undefined || url.endsWith(throughUs) ? url : `${url}${throughUs}`),
     url(task, name, storedAt) {
-      // The link stays the same for a whole window, so a task's body and etag do not change. It is valid for one to two
-      // windows.
+      // The link stays the same for a whole window, so that a task's body and etag do not change. It is valid for one
+      // to two windows.
       const window = Math.floor(nowSeconds() / ttlSeconds);
       const expiresAt = Math.min((window + 2) * ttlSeconds, storedAt + retentionSeconds);
       if (expiresAt <= nowSeconds()) return undefined;
@@ -64,6 +64,6 @@ export function createMediaLinks(options: MediaLinksOptions): MediaLinks {
   };
 }
 
-/** Not part of the signature, because it affects only how the same bytes are delivered. */
+/** The signature does not cover this parameter, because it affects only how the same bytes are delivered. */
 const throughUs = '&via=gateway';
 const linkPattern = /^(\w{1,80})\/([\w.-]{1,40})\?expires=(\d{1,12})&sig=([\w-]{1,80})(?:&via=gateway)?$/;

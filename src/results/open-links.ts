@@ -44,7 +44,7 @@ export async function lookAtLink(
   }
 }
 
-/** Returns the more serious problem. A refusal is stronger evidence than silence. */
+/** Returns the more serious problem. A rejection is stronger evidence than no response. */
 export function worse(a: LinkProblem | undefined, b: LinkProblem | undefined): LinkProblem | undefined {
   return a === undefined || b?.evidence === 'refused' ? (b ?? a) : a;
 }

@@ -29,8 +29,8 @@ export interface ResultCopier {
   retryDue(isOver?: IsOver): Promise<Walked>;
   deleteExpired(isOver?: IsOver): Promise<Walked>;
   /**
-   * Removes the tasks' copies. Resolves with the tasks that need no further `remove`. All others were not reached in
-   * time.
+   * Removes the tasks' copies. Resolves to the tasks that need no further `remove`. All other tasks were not reached
+   * in time.
    */
   remove(tasks: readonly string[], isOver?: IsOver): Promise<readonly string[]>;
 }
@@ -51,10 +51,10 @@ const retryFirstMs = 5 * minuteMs;
 const triesMax = 9;
 const retryTimeoutMs = 5 * minuteMs;
 const duePerStep = 200;
-/** Copies in these states have files to delete once they are due. */
+/** The states in which a copy has files to delete once it is due. */
 const deletedStates = ['stored', 'gave_up', 'removed'] as const;
 const retriesPerChannel = 50;
-/** Limits each channel to two concurrent copies, so a slow channel does not let other channels' links expire. */
+/** Limits each channel to two concurrent copies, so that a slow channel does not let other channels' links expire. */
 const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 } as const;
 const postponedMs = 3_600_000;
 
@@ -82,7 +82,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     await copies.change(copy, { dueAt });
   }
 
-  /** The record is written last. If the process dies before that, the copy is made later. */
+  /** Retries a copy. The record is written last. If the process dies before that, the copy is made later. */
   async function retry(copy: ResultCopy): Promise<boolean> {
     const { task } = copy;
     const found = await deps.tasks.find(task);
@@ -116,7 +116,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       if (!items.some(({ url }) => url !== undefined)) return { items };
       try {
         const { problem, record, ...attempted } = await attempt({ task, items }, deps, options);
-        // If a missing copy keeps the task from succeeding, the next poll requests the copy. Only attempts after that
+        // If the task cannot succeed without a missing copy, the next poll requests the copy. Only attempts after that
         // are counted.
         const isOpen = problem === undefined;
         await copies.write(isOpen ? record : { ...record, state: 'retry', tries: 0, dueAt: firstRetryAt() });
@@ -189,7 +189,7 @@ async function attempt(
   const before = await copies.find(task);
   const copied = await copyItems(deps, { task, items, ...links, signal: timeLimit(timeoutMs) });
   const { error } = copied;
-  // A refusal by the storage says nothing about the link, so the copy is attempted for as long as the link opens.
+  // A rejection by the storage says nothing about the link, so the copy is attempted for as long as the link opens.
   const isRefused = error?.cause instanceof NotStoredError;
   const tries = (before?.tries ?? 0) + (isRefused ? 0 : 1);
   const names = [...new Set([...(before?.names ?? []), ...copied.names])];
@@ -268,7 +268,7 @@ async function copyItems(
     const isLate = signal.aborted;
     try {
       const onName = async (name: string): Promise<void> => {
-        // Recorded first, because a write that takes too long may still complete later.
+        // Record the name first, because a write that takes too long may still complete later.
         names.push(name);
         await deps.copies.begin({ task, channel }, name, deps.now() + retryFirstMs);
       };

@@ -233,7 +233,7 @@ export async function openStorage(
       return createDirectoryStorage(join(DATA_DIR, directory), { freeBytesMin });
     case 's3': {
       if (s3 === undefined) throw new TypeError('results.s3 is required with storage: s3');
-      // Imported here, because the library is large and most processes do not need it.
+      // Imported here because the library is large and most processes do not need it.
       const { createS3Storage } = await import('./s3-storage.ts');
       return createS3Storage(s3);
     }

@@ -20,22 +20,22 @@ export type S3Settings = NonNullable<GatewayConfig['results']['s3']>;
 
 interface S3Options {
   /**
-   * Defaults to true. If false, a write leaves an existing file unchanged, even one that is being written at the same
-   * time.
+   * Defaults to true. If false, a write leaves an existing file unchanged, even if that file is being written at the
+   * same time.
    */
   readonly replaces?: boolean;
 }
 
-/** Files of unknown length are uploaded in parts of this size, which are buffered in memory. */
+/** The size of the parts in which files of unknown length are uploaded. Parts are buffered in memory. */
 const partBytes = 8 * 1024 * 1024;
 const partsAtOnce = 2;
 const connectTimeoutMs = 5_000;
 const socketTimeoutMs = 30_000;
 
 /**
- * Stores files on any S3-compatible server. The operator chooses the server's address, so the library's own HTTP client
- * is used. With `links: gateway`, callers never access the bucket, which they may be unable to reach. With `presigned`,
- * callers are redirected to the bucket, which stays private.
+ * Stores files on any S3-compatible server. The operator chooses the server's URL, so the library's own HTTP client is
+ * used. If `links` is `gateway`, callers never access the bucket, which they may be unable to reach. If it is
+ * `presigned`, callers are redirected to the bucket, which stays private.
  */
 export function createS3Storage(settings: S3Settings, { replaces = true }: S3Options = {}): ResultStorage {
   const client = new S3Client(clientOptions(settings));
@@ -130,7 +130,7 @@ async function readRules(client: S3Client, bucket: string): Promise<readonly Lif
   }
 }
 
-/** A rule with conditions on tags or sizes does not cover our uploads. */
+/** Whether a rule removes unfinished uploads. A rule with conditions on tags or sizes does not cover ours. */
 function endsUploads(rule: LifecycleRule, prefix: string): boolean {
   const { Status: status, Filter: filter, AbortIncompleteMultipartUpload: abort } = rule;
   const isPlain = filter === undefined || Object.keys(filter).every((name) => name === 'Prefix');
@@ -138,8 +138,8 @@ function endsUploads(rule: LifecycleRule, prefix: string): boolean {
 }
 
 /**
- * AWS has no limit. MinIO returns XMinioStorageFull or XMinioAdminBucketQuotaExceeded, Ceph and Garage return
- * QuotaExceeded, and others use status 507.
+ * Whether the error means that the storage is full. AWS has no limit. MinIO returns XMinioStorageFull or
+ * XMinioAdminBucketQuotaExceeded, Ceph and Garage return QuotaExceeded, and others use status 507.
  */
 function isFull(error: unknown): error is S3ServiceException {
   if (!(error instanceof S3ServiceException)) return false;
@@ -148,7 +148,10 @@ function isFull(error: unknown): error is S3ServiceException {
   );
 }
 
-/** If two processes write a file at the same time, the second one gets a conflict. */
+/**
+ * Whether the error means that the file exists. If two processes write a file at the same time, the second one gets a
+ * conflict.
+ */
 function isThere(error: unknown): boolean {
   if (!(error instanceof S3ServiceException)) return false;
   return error.$metadata.httpStatusCode === 412 || error.name === 'ConditionalRequestConflict';

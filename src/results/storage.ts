@@ -15,22 +15,28 @@ interface WrittenFile {
 
 export interface ResultStorage {
   /**
-   * Nothing is visible under the key until the write is complete. Keys have the form `<task>/<name>` and are checked
-   * elsewhere. Rejects with a NoRoomError if the storage has no room, and with the original error for any other
-   * failure. `withKnownRefusals` turns that error into a StorageAwayError unless the stream itself failed.
+   * Writes a file. Nothing is visible under the key until the write is complete. Keys have the form `<task>/<name>`
+   * and are checked elsewhere. Rejects with a NoRoomError if the storage has no room, and with the original error for
+   * any other failure. `withKnownRefusals` turns that error into a StorageAwayError unless the stream itself failed.
    */
   write(key: string, body: AsyncIterable<Uint8Array>, file: WrittenFile): Promise<void>;
   stat(key: string, signal?: AbortSignal): Promise<StoredFile | undefined>;
-  /** `end` is inclusive. If the file cannot be read, rejects with a NotReadError, or the stream fails with one. */
+  /**
+   * Reads a range, whose `end` is inclusive. If the file cannot be read, rejects with a NotReadError, or the stream
+   * fails with one.
+   */
   read(key: string, range: ByteRange, signal?: AbortSignal): Promise<Readable>;
   remove(key: string): Promise<void>;
   /** Deletes unfinished files of dead processes. Undefined if the storage does so itself. */
   readonly sweep?: (onFailed: SweepFailed, isOver?: IsOver) => Promise<Walked>;
   refusal(): Promise<NotStoredError | undefined>;
-  /** Returns sentences for operators about what to change in the storage, or undefined if nothing needs to change. */
+  /**
+   * Returns sentences that explain to operators what to change in the storage, or undefined if nothing needs to
+   * change.
+   */
   problem(): Promise<string | undefined>;
   /**
-   * Returns an address from which anyone can read the file for a while, bypassing the gateway. Undefined if only the
+   * Returns a URL from which anyone can read the file for a while, bypassing the gateway. Undefined if only the
    * gateway serves files.
    */
   readonly directAddress?: (key: string, ask: DirectAsk) => Promise<string>;

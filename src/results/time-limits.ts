@@ -74,7 +74,7 @@ async function abortedAfter<Result>(
   }
 }
 
-/** Opens a file and waits for its first bytes, so a response begins only if the file can be read. */
+/** Opens a file and waits for its first bytes, so that a response starts only if the file can be read. */
 async function firstBytes(
   { start, end }: ByteRange,
   { answerMs, silentMs }: StorageLimits,
@@ -112,7 +112,7 @@ type Pieces = AsyncIterable<Uint8Array>;
 
 /**
  * Aborts the write if the storage accepts nothing for this long. The storage may keep the chunks that it has already
- * accepted, but nothing else of the file.
+ * accepted, but gets no more of the file.
  */
 async function givenUpAfter(
   ms: number,

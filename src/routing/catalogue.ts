@@ -40,8 +40,8 @@ import type { VideoShape } from '../models/video-shapes.ts';
 import type { ChannelPrice, Quote } from './quote.ts';
 
 /**
- * Gives access to the models, channels and prices of the running configuration, and decides which channels can serve a
- * request, in which order, and at what maximum cost. Everything but `buyer` and `planMeasured` works from memory.
+ * Provides the models, channels and prices of the running configuration, and decides which channels can serve a
+ * request, in which order, and at what maximum cost. Everything except `buyer` and `planMeasured` works from memory.
  */
 export interface Catalogue {
   readonly current: () => GatewayConfig;
@@ -65,7 +65,7 @@ export interface RoutePlan extends PlannedPrice {
   readonly model: ModelConfig;
   readonly candidates: readonly RouteCandidate[];
   readonly serving: ReadonlyMap<string, Serving>;
-  /** Where a task continues if its job fails upstream. Without a fallback, the task fails as well. */
+  /** Where a task continues if its job fails upstream. If undefined, the task fails as well. */
   readonly fallback?: Fallback;
   readonly dropped: readonly DroppedChannel[];
   readonly currency: string;
@@ -164,7 +164,7 @@ function planRoute(sent: AskedRequest, buyer: Buyer, context: PlanContext): Rout
     context,
   );
   // If no other channel can serve the request, a task can wait until an open circuit closes. A synchronous caller
-  // cannot wait.
+  // cannot.
   const usable = inService.length > 0 ? inService : waitedFor;
   const [[any], [limit]] = [usable, limits];
   if (any === undefined && limit !== undefined)
@@ -232,7 +232,7 @@ function considerAll({ request, buyer, nameOf }: Choice, context: PlanContext) {
   return { dropped, issues, limits, inService, waitedFor, considered };
 }
 
-/** These fields matter even if no upstream receives them, because they select the end user whose caps apply. */
+/** Fields that select the end user whose caps apply. They matter even if no upstream receives them. */
 const endUserNames = new Set(['metadata.safety_identifier', 'user']);
 
 /**
@@ -262,7 +262,7 @@ interface Dropped {
 }
 
 interface Considered extends Dropped {
-  /** Contains only the credentials that are in service, possibly none. */
+  /** Contains only the active credentials, possibly none. */
   readonly priced: PricedChannel;
   readonly broken: readonly string[];
 }
@@ -322,8 +322,8 @@ function considerChannel(
   const limit = keyLimitIssue(request, quote, buyer);
   if (limit !== undefined) return { ...drop('not_permitted', limit.message), limit };
   const unless = offer && isUnmeasured(request, context.given) && capabilityFor(offer, request, noInput);
-  // Compares the worst cases before the account's factor. Even with a factor of 0, the operator's costs depend on the
-  // length.
+  // Compares the worst cases before the account's factor is applied. Even if that factor is 0, the operator's costs
+  // depend on the length.
   const pricesInput =
     typeof unless === 'object' &&
     quoteBy(unless, listed, noInput)?.worst.amount !== quoteBy(capability, listed)?.worst.amount;

@@ -109,7 +109,7 @@ export function linkHeadersOf(
   return (url) => linkHeaders(url, channel.context(credential, model, new AbortController().signal));
 }
 
-/** Callers cannot use some vendors' links, so their results must be delivered as our own copies. */
+/** Whether results must be delivered as our own copies, because callers cannot use some vendors' links. */
 export function mustBeCopied(
   channels: Channels,
   { channel: id, kind }: Pick<LinkOwner, 'channel' | 'kind'>,

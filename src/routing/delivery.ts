@@ -9,7 +9,7 @@ export type LinkEvidence = 'opens' | 'refused' | 'silent';
 
 export interface LinkProblem {
   readonly evidence: Exclude<LinkEvidence, 'opens'>;
-  /** Must not contain the link's address, which may be secret. */
+  /** Must not contain the link's URL, which may be secret. */
   readonly message: string;
 }
 

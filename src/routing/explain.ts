@@ -13,7 +13,7 @@ export interface RouteExplanation {
   /** Excludes channels that the request would wait for. */
   readonly dropped: readonly DroppedChannel[];
   readonly health: readonly ChannelHealth[];
-  /** Undefined if the model has no fallback. A job that fails upstream then fails the task. */
+  /** Undefined if the model has no fallback, in which case a job that fails upstream fails the task. */
   readonly fallback?: FallbackExplanation;
   readonly refusal?: { readonly code: string; readonly message: string };
 }
@@ -31,7 +31,7 @@ export interface FallbackExplanation {
   readonly channels: readonly string[];
   readonly candidates: readonly RouteCandidate[];
   readonly on: readonly FailureClass[];
-  /** Whether content that one vendor refused may go to another. */
+  /** Whether content that one vendor rejected may be sent to another vendor. */
   readonly allow_moderation: boolean;
 }
 
@@ -88,7 +88,7 @@ function withHealth(
     against(candidate)
       .map(({ text }) => text)
       .join(' ');
-  // The catalogue does not know which upstreams are out of the workers' reach, so the health states decide.
+  // The catalogue does not know which upstreams the workers cannot reach, so the health states decide.
   const isUnreached = (candidate: RouteCandidate) =>
     against(candidate).some(({ scope, state }) => scope === 'host' && state !== 'partly_ill');
   const left = dropped.filter((drop) => !candidates.some((candidate) => isOf(candidate)(drop)));

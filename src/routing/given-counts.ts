@@ -17,9 +17,9 @@ export interface GivenCount {
 
 export type GivenCounts = { readonly [M in Measure]?: GivenCount };
 
-/** Assumed token counts for models whose facts state none. If the upstream reports more, an operator decides. */
+/** Assumed token counts for models whose facts contain none. If the upstream reports more, an operator decides. */
 const unknownTokens = { image: 8_192, video_second: 1_024, audio_second: 64, text: 8_192 };
-/** Tokens that a vendor may add to the prompt. */
+/** How many tokens a vendor may add to the prompt. */
 const textTokensBeside = 64;
 const inputSecondsUnknown = 60;
 

@@ -12,8 +12,8 @@ import type { FactsIssue } from '../models/model-facts-check.ts';
 import type { ImageRequest } from '../models/request.ts';
 
 /**
- * Returns why the model cannot render the images according to its facts. Skips fields that are not sent, because
- * callers are warned about those.
+ * Returns why the model's facts rule out rendering the images. Skips fields that are not sent, because callers are
+ * warned about those.
  */
 export function imageFactsIssue(request: ImageRequest, facts: PlainFacts): FactsIssue | undefined {
   return (

@@ -17,7 +17,7 @@ export interface ResultToMeasure {
   readonly headersFor: LinkHeaders;
 }
 
-/** Never rejects. Resolves with undefined if the file cannot be read in time. */
+/** Never rejects. Resolves to undefined if the file cannot be read in time. */
 export type MeasureResult = (result: ResultToMeasure) => Promise<MediaFacts | undefined>;
 
 export function needsMeasuring(kind: TaskKind, facts: SettleFacts): boolean {

@@ -4,18 +4,18 @@ import type { Catalogue, RoutePlan } from './catalogue.ts';
 import { countedSeconds } from './counted-seconds.ts';
 
 /**
- * In seconds. `unreadable`: the server denies access, or the file contains no readable length. Undefined: measuring
- * failed this time, possibly because of a problem on our side.
+ * In seconds. `unreadable` means that the server denies access, or the file contains no readable length. Undefined
+ * means that measuring failed this time, possibly because of a problem on our side.
  */
 export type VideoLength = number | 'unreadable' | undefined;
 
-/** Resolves with the videos' lengths in order, within a limited time. Rejects only if our own data cannot be read. */
+/** Resolves to the videos' lengths in order, within a limited time. Rejects only if our own data cannot be read. */
 export type MeasureVideos = (
   urls: readonly string[],
   caller: Pick<Caller, 'account'>,
 ) => Promise<readonly VideoLength[]>;
 
-/** Steps that prepare a request's media. A step that is undefined is skipped. */
+/** Steps that prepare a request's media. Undefined steps are skipped. */
 export interface InputMedia {
   readonly measureVideos?: MeasureVideos;
   /** Returns the request with its media in the form that upstreams accept. Throws GatewayError. */
@@ -28,9 +28,9 @@ interface Asking {
 }
 
 /**
- * Plans a request. Measures its videos only if a channel charges for their length, so other requests need not wait. If
- * a length stays unknown, each channel's price assumes the longest video that the channel accepts, and the plan
- * contains a warning.
+ * Plans a request. Measures its videos only if a channel charges for their length, so that other requests need not
+ * wait. If a length stays unknown, each channel's price assumes the longest video that the channel accepts, and the
+ * plan contains a warning.
  */
 export async function planMeasured(
   plan: Catalogue['plan'],

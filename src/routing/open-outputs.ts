@@ -13,8 +13,8 @@ export interface Output {
 export type PricedModel = Omit<ModelConfig, 'price'> & { readonly price: Pick<Price, 'lines'> };
 
 /**
- * Lists every output that the upstream may render for the request, starting with the usual one. Open properties take
- * the values in the model's entry, those in price lines, and "missing".
+ * Lists every output that the upstream may render for the request, starting with the usual one. Open properties can
+ * have the values in the model's entry, those in price lines, and "missing".
  */
 export function openOutputs(
   request: GenerationRequest,
@@ -86,14 +86,14 @@ function resolutionsOf(
 }
 
 /**
- * The upstream decides on the size even if the caller requested one, because it receives only the ratio and the
- * resolution.
+ * The upstream decides on the size even if the caller requested one, because only the ratio and the resolution are
+ * sent.
  */
 function sizesOf({ size }: VideoRequest, model: PricedModel): readonly (string | undefined)[] {
   return [size, ...namedBy(model, 'size')];
 }
 
-/** Some upstreams add sound unless the request forbids it. That matters only if a price line tests for sound. */
+/** Some upstreams add sound unless the request forbids it. This matters only if a price line tests for sound. */
 function soundsOf(request: VideoRequest, { price }: PricedModel): readonly (boolean | undefined)[] {
   if (request.generateAudio !== undefined) return [request.generateAudio];
   return price.lines.some(({ when }) => when?.generate_audio !== undefined) ? [undefined, true] : [undefined];
@@ -104,7 +104,7 @@ const shortestStep = 0.001;
 
 /**
  * Lists the usual, shortest and longest length, and every length in between at which a price line starts or stops
- * matching. If nothing limits the length, lists a missing length and each of the lengths at price lines.
+ * matching. If nothing limits the length, lists a missing length and each length that occurs in a price line.
  */
 function lengthsOf(request: VideoRequest, model: PricedModel, possible: PossibleOutput): readonly Output[] {
   const { durations, price } = model;

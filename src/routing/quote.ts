@@ -31,7 +31,7 @@ export interface Quote {
   readonly price: ChannelPrice;
   /** The highest possible charge for the request. This amount is held. */
   readonly worst: QuotedCharge;
-  /** The lowest possible charge, without counts that are merely assumed. */
+  /** The lowest possible charge, excluding counts that are merely assumed. */
   readonly least: QuotedCharge;
   /** The charge with the model's first listed resolution and ratio and its default duration. */
   readonly usual: QuotedCharge;
@@ -67,7 +67,7 @@ export interface QuoteContext {
 }
 
 /**
- * Returns undefined if no price line matches. If an image's size is in no price line, the most expensive of its
+ * Returns undefined if no price line matches. If no price line contains an image's size, the most expensive of its
  * possible sizes determines the price.
  */
 export function quoteRequest(written: GenerationRequest, context: QuoteContext): Quote | undefined {
@@ -259,7 +259,7 @@ function sourcesOf(
 ): Reckoning['sources'] {
   const isOpen = (name: (typeof openFacts)[number]): boolean => {
     const named = fixed[name];
-    // An image is rendered at the requested size, even if it is priced at another one.
+    // An image is rendered at the requested size, even if it is priced at a different one.
     const isNamed = request.kind === 'image' && typeof named === 'string' && !isOpenFact(named);
     return !isNamed && facts[name] !== undefined && facts[name] !== named;
   };

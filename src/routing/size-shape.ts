@@ -12,7 +12,7 @@ import type { PlainFacts } from '../models/model-facts.ts';
 
 interface Shaping {
   readonly model: VideoModelRules;
-  /** Includes the offers of channels that are out of service, because a request must always mean the same thing. */
+  /** Includes the offers of inactive channels, because a request must always mean the same thing. */
   readonly offers: Offers;
   readonly nameOf: NameOf;
 }

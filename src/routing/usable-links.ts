@@ -10,7 +10,7 @@ import { withStatuses, wrapped } from '../providers/wrapped.ts';
 
 export interface LinkRules {
   readonly check: (url: string) => string | undefined;
-  /** Called with withheld links that no task stores, to report them to operators. */
+  /** Called with withheld links that no task stores, so that operators can be notified. */
   readonly onWithheld: (links: readonly string[]) => void;
 }
 
@@ -18,8 +18,8 @@ const code = 'unusable_link';
 const message = 'The upstream delivered a link that cannot be used.';
 
 /**
- * Wraps an adapter so that its results contain only safe links, because an upstream is trusted no more than a caller. A
- * link that is not an absolute web address, contains credentials or points into a private network makes the result a
+ * Wraps an adapter so that its results contain only safe links, because an upstream is trusted no more than a caller.
+ * A link that is not an absolute web URL, contains credentials or points into a private network makes the result a
  * failure, which is not charged. The failure keeps the links for operators.
  */
 export function withUsableLinks(provider: Provider, rules: LinkRules): Provider {
@@ -35,7 +35,7 @@ function checkedImages(image: SynchronousImageProvider, rules: LinkRules): Synch
     const withheld = unusableLinks(generated.images, rules);
     if (withheld.length === 0) return generated;
     rules.onWithheld(withheld);
-    // `ambiguous`, because the images have been rendered and must not be rendered again on another channel.
+    // Counts as `ambiguous`, because the images have been rendered and must not be rendered again on another channel.
     throw new UpstreamError('ambiguous', message, { code });
   };
   return {

@@ -9,9 +9,9 @@ import type { SealedDocument } from './sealed-document.ts';
 /** The events that an account has subscribed to. Times are in Unix milliseconds. */
 export interface AccountAlert {
   readonly account: string;
-  /** An event is posted each time the balance falls below this amount. Undefined if no such events are wanted. */
+  /** An event is posted each time the balance falls below this amount. Undefined to send none. */
   readonly threshold?: Micros;
-  /** An event is posted for each percentage of a cap that is reached. Undefined if no such events are wanted. */
+  /** The percentages of a cap that trigger an event when reached. Undefined to send none. */
   readonly caps?: JudgedCaps;
   /** The URL that events are posted to. It may contain secrets. */
   readonly address: Sealed;
@@ -22,7 +22,7 @@ export interface AccountAlert {
 }
 
 export interface JudgedCaps {
-  /** The last ledger entry up to which usage has been compared with the caps. */
+  /** Usage up to this ledger entry has been compared with the caps. */
   readonly upTo: bigint;
   readonly revision: number;
   readonly judged: number;
@@ -52,7 +52,8 @@ interface AlertDocument extends Omit<AccountAlert, 'account' | 'address'> {
 }
 
 /**
- * The most pending events kept. If the balance keeps falling while a receiver is down, only the newest events remain.
+ * The maximum number of pending events. If the balance keeps falling while a receiver is down, only the newest events
+ * remain.
  */
 const pendingMax = 20;
 
@@ -69,7 +70,7 @@ export function createAccountAlertStore(db: Db) {
   return {
     ensureIndexes: () => ensureIndexes(alerts, [{ name: 'due', key: { 'pending.dueAt': 1 } }]),
 
-    /** Limits that are already reached are reported too. */
+    /** Limits that are already reached are also reported. */
     async set({ account, threshold, caps, address }: NewAlert): Promise<void> {
       const sealed = toSealedDocument(address);
       const limits = defined({ threshold, caps });
@@ -149,7 +150,8 @@ function alertEvents(alerts: Collection<AlertDocument>) {
     },
 
     /**
-     * Replaces or removes an event. Returns false if another process has begun to deliver the event since it was read.
+     * Replaces or removes an event. Returns false if another process has started to deliver the event since it was
+     * read.
      */
     async change(account: string, seen: SeenEvent, changed: BalanceEvent | undefined): Promise<boolean> {
       for (;;) {

@@ -25,10 +25,10 @@ export interface Account {
   readonly webhookSecrets: readonly Sealed[];
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** Unix milliseconds. Nothing can be created in the account from this time on. */
+  /** Unix milliseconds. From this time on, nothing can be created in the account. */
   readonly closedAt?: number;
   readonly changes?: readonly Change[];
-  /** Set once removal of the account's keys, tasks and names has begun. The account's ledger entries stay. */
+  /** Set once the account's keys, tasks and names are being removed. Its ledger entries stay. */
   readonly deletion?: AccountDeletion;
 }
 
@@ -45,7 +45,7 @@ export interface AccountDeletion {
 
 interface AccountDocument extends Omit<Account, 'id' | 'endUserCaps' | 'priceFactors' | 'webhookSecrets'> {
   readonly _id: string;
-  /** Contains each end user's pseudonym, not the name. */
+  /** Contains each end user's pseudonym instead of the name. */
   readonly endUserCaps?: readonly CapsDocument[];
   readonly endUsersIgnoreCase?: boolean;
   /**
@@ -55,12 +55,13 @@ interface AccountDocument extends Omit<Account, 'id' | 'endUserCaps' | 'priceFac
   readonly priceFactors?: readonly { readonly model?: string; readonly factor: string }[];
   readonly webhookSecrets: readonly SealedDocument[];
   readonly texts?: readonly string[];
-  /** The account's own id while its deletion is incomplete. Unset otherwise, which keeps the index small. */
+  /** The account's own id while its deletion is incomplete. Otherwise unset, which keeps the index small. */
   readonly deleting?: string;
 }
 
 /**
- * Three, because a rotation is repeated if its response is lost, and then a receiver may have only the oldest secret.
+ * The maximum number of valid secrets. It is three because a rotation is repeated if its response is lost. The
+ * receiver may then have only the oldest secret.
  */
 const webhookSecretsMax = 3;
 const deletionsAtOnce = 100;
@@ -98,7 +99,7 @@ export function createAccountStore(db: Db, endUsers: EndUserNames) {
       return new Set((await closed.project({ _id: 1 }).toArray()).map(({ _id }) => String(_id)));
     },
 
-    /** The new secret signs from now on. The previous two stay valid. */
+    /** The new secret is used for signing from now on. The previous two stay valid. */
     async addWebhookSecret(id: string, sealed: Sealed, change: Change): Promise<boolean> {
       const $each = [toSealedDocument(sealed)];
       const webhookSecrets = { $each, $position: 0, $slice: webhookSecretsMax };

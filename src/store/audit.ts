@@ -55,13 +55,14 @@ interface Sorted {
 }
 type SingleDocument = Omit<AuditEntry, 'id' | 'items'> & Sorted & { readonly items?: undefined };
 /**
- * `bulk` is a hash of the operator and the shared facts. `task` lists the tasks of all items and exists for the index.
+ * `bulk` is a hash of the operator and the shared facts. `task` lists the tasks of all items, and exists only for the
+ * index.
  */
 type BulkDocument = Omit<BulkFacts, 'id'> &
   Sorted & { readonly task: readonly string[]; readonly items: readonly AuditItem[] };
 type AuditDocument = SingleDocument | BulkDocument;
 
-/** This field exists once an entry is full, with a thousand items. */
+/** This field exists once an entry is full, which is at a thousand items. */
 const lastItem = 'items.999';
 
 export interface AuditFilter {
@@ -112,8 +113,8 @@ export function createAuditStore(db: Db) {
     },
 
     /**
-     * Removes the request, reason, result and changes from entries about a deleted account. The entries for the
-     * deletion itself stay.
+     * Removes the request, reason, result and changes from entries about a deleted account. Entries about the deletion
+     * itself stay unchanged.
      */
     async redact(about: { readonly target: InSet } | { readonly task: InSet }): Promise<void> {
       const others = { ...about, action: { $nin: [...deletionActs] } };
@@ -150,8 +151,8 @@ export function createAuditStore(db: Db) {
 function bulkActs(bulks: Collection<BulkDocument>) {
   return {
     /**
-     * Adds an action as an item. Actions with identical `facts` share an entry, which the first of them creates.
-     * Returns the entry's id, or undefined if the entry is full.
+     * Adds an action as an item. Actions with identical `facts` share an entry, which is created with the first of
+     * them. Returns the entry's id, or undefined if the entry is full.
      */
     async beginItem(facts: BulkFacts, begun: AuditItemBegun): Promise<string | undefined> {
       const { id: _id, at: first, bulk: name, ...shared } = facts;
@@ -183,7 +184,7 @@ function bulkActs(bulks: Collection<BulkDocument>) {
   };
 }
 
-/** Ordered by precedence: a bulk's outcome is the first of these that any of its items has. */
+/** In order of precedence. A bulk action's outcome is the first of these that any of its items has. */
 const bulkOutcomes: readonly ActOutcome[] = ['begun', 'failed', 'done', 'refused'];
 
 function toEntry(document: AuditDocument): AuditEntry {

@@ -19,14 +19,14 @@ export interface CapEvent extends ReachedCap {
 
 /** The end user is stored as a pseudonym. */
 interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
-  /** Combines account, window and percentage, so two processes cannot report the same event. */
+  /** Combines account, window and percentage, so that two processes cannot report the same event. */
   readonly _id: string;
   readonly event: string;
   readonly dueAt?: number;
   readonly expires?: Date;
 }
 
-/** How long an event is kept after the end of its window. Longer than any delivery is retried. */
+/** How long an event is kept after the end of its window. Deliveries are not retried for this long. */
 const keptMs = 8 * dayMs;
 
 export type CapEventStore = ReturnType<typeof createCapEventStore>;

@@ -14,7 +14,8 @@ interface Probe {
   readonly task: string;
   readonly isSuspect: boolean;
   /**
-   * False if the failures affect only other models or accounts, so the request need not wait for the cool-down to end.
+   * False if the failures affect only other models or accounts, in which case the request need not wait for the
+   * cool-down to end.
    */
   readonly isConcerned: boolean;
   readonly leaseMs: number;
@@ -48,7 +49,7 @@ export function createChannelHealthStore(db: Db, now: () => number) {
       return taken.modifiedCount === 1;
     },
 
-    /** Does nothing if this task is not the current probe. */
+    /** Does nothing if the current probe belongs to another task. */
     async giveBackProbe(id: string, task: string): Promise<void> {
       await circuits.updateOne({ _id: id, probe: task }, { $set: { probeUntil: 0 } });
     },

@@ -2,7 +2,8 @@ import type { Db } from 'mongodb';
 import { durable, openCollection, repeatOnDuplicate, updateWith } from './mongo.ts';
 
 /**
- * An operator's switch for a channel. "Off" takes the channel out of service. "On" defers to the configuration file.
+ * Whether an operator has switched a channel on or off. "Off" deactivates the channel. "On" means that it follows the
+ * configuration file.
  */
 export interface ChannelState {
   readonly id: string;

@@ -4,7 +4,7 @@ import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 /** The last confirmed database time. Times are in Unix milliseconds. */
 export interface ClockMark {
   readonly at: number;
-  /** Incremented each time a process or an operator confirms the time. */
+  /** Incremented whenever a process or an operator confirms the time. */
   readonly rev: number;
   readonly jump?: ClockJump;
 }

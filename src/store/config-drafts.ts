@@ -30,11 +30,11 @@ interface DraftDocument {
 
 export interface ConfiguredSecret {
   readonly name: string;
-  /** The last characters of the value. Empty for a short value. */
+  /** The last characters of the value. Empty if the value is short. */
   readonly ending: string;
   readonly at: number;
   readonly by: string;
-  /** The only origin to which the secret may be sent. Undefined for a secret that is not sent to an upstream. */
+  /** The only origin to which the secret may be sent. Undefined if the secret is not for an upstream. */
   readonly origin?: string;
 }
 

@@ -23,7 +23,7 @@ export interface PublishedConfiguration extends ConfigurationHead {
 }
 
 interface NewConfiguration extends Omit<PublishedConfiguration, 'version' | 'file'> {
-  /** Set if the text came from a draft or an earlier version, not from a file. */
+  /** Set if the text came from a draft or an earlier version rather than a file. */
   readonly isDraft?: true;
 }
 
@@ -37,7 +37,7 @@ interface ConfigurationDocument extends Omit<ConfigurationHead, 'version'> {
 
 const only = 'published';
 const versionsShownMax = 100;
-/** Ids are zero-padded, so they sort numerically. */
+/** Ids are zero-padded, so that they sort numerically. */
 const versionDigits = 10;
 const place = { purpose: 'configuration', id: only } as const;
 
@@ -45,7 +45,7 @@ export type ConfigurationStore = ReturnType<typeof createConfigurationStore>;
 
 /**
  * Stores the published configuration, and all earlier versions by number. Texts are sealed, because a file may contain
- * secrets themselves instead of their names.
+ * secrets instead of their names.
  */
 export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   const published = openCollection<ConfigurationDocument>(db, 'configuration', durable);
@@ -70,8 +70,8 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   }
 
   /**
-   * Keeps a copy of the version to be replaced. Must run before the replacement: if the process dies in between, the
-   * version is stored twice rather than lost.
+   * Keeps a copy of the version to be replaced. Must run before the replacement. If the process dies between the two,
+   * the version is stored twice rather than lost.
    */
   async function noteReplaced({ reads: _reads, ...document }: ConfigurationDocument): Promise<void> {
     const _id = versionId(document.version);
@@ -85,7 +85,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     return found === null ? undefined : toHead(found);
   }
 
-  /** Reads the version that a majority of the servers has. Use this function for decisions. */
+  /** Reads the version that a majority of the servers has. Use this for decisions. */
   async function confirmHead(): Promise<ConfigurationHead | undefined> {
     const [count, after] = readByWrite;
     const options = { ...after, projection: { sealed: 0 } };
@@ -100,9 +100,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   return {
     ensureIndexes: () => ensureIndexes(replaced, [{ name: 'hash', key: { hash: 1 } }]),
 
-    /**
-     * Returns a version that may be outdated. Use this function only for display, where the version is soon read again.
-     */
+    /** May return a stale version. Use only for display, which refreshes soon anyway. */
     head,
     confirmHead,
 
@@ -112,7 +110,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       return { ...toHead(found), text: open(place, toSealed(found.sealed)) };
     },
 
-    /** Whether this text is or ever was in force. A result of false is certain. */
+    /** Whether this text is active or ever was. A result of false is certain. */
     async wasPublished(hash: string): Promise<boolean> {
       if ((await head())?.hash === hash || (await replaced.findOne({ hash })) !== null) return true;
       const found = await replaced.findOneAndUpdate({ hash }, ...readByWrite);
@@ -134,7 +132,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       return found === null ? undefined : open(placeOfReplaced(_id), toSealed(found.sealed));
     },
 
-    /** Does nothing if the text is already in force. If two processes publish concurrently, the later one wins. */
+    /** Does nothing if the text is already active. If two processes publish concurrently, the later one wins. */
     async publish(next: NewConfiguration): Promise<ConfigurationHead> {
       for (;;) {
         const after = await publishOver(await confirmWhole(), next);

@@ -4,7 +4,6 @@ import { periods } from '../base/periods.ts';
 import type { ClockJump, ClockMark, ClockMarks } from './clock-marks.ts';
 
 export interface DatabaseClock {
-  /** Unix milliseconds. */
   readonly now: () => number;
   /**
    * Returns the clock jump that makes the current time unsafe for dating ledger entries, or undefined if the time is
@@ -17,7 +16,7 @@ export interface DatabaseClock {
 export interface DatabaseClockDeps {
   readonly db: Pick<Db, 'command'>;
   readonly marks: Pick<ClockMarks, 'find' | 'confirm' | 'contradict'>;
-  /** This process's monotonic clock, in milliseconds. A monotonic clock cannot be set. */
+  /** This process's monotonic clock, in milliseconds. It cannot be set. */
   readonly monotonic?: () => number;
   /** The machine's uptime in seconds, including sleep. */
   readonly uptime?: () => number;
@@ -31,12 +30,12 @@ export interface DatabaseClockDeps {
 const clockJumpMs = 2 * 60_000;
 
 /**
- * Opens a clock that follows MongoDB's primary, so all processes agree on the time, whatever their own clocks say. The
- * time is read periodically and advanced by the monotonic clock, so setting a clock changes nothing. The error is at
- * most one round trip. A known time is kept until a response contradicts it, however late a busy process reads that
- * response. A time more than two minutes away from this process's own count is a jump. A jump is ignored until the
- * database agrees with the count again, another process with its own count confirms the new time, or an operator
- * accepts it. A process that has just started compares the time with the last confirmed one.
+ * Opens a clock that follows MongoDB's primary, so that all processes agree on the time, whatever their own clocks
+ * say. The time is read periodically and advanced by the monotonic clock, so setting a clock changes nothing. The
+ * error is at most one round trip. A known time is kept until a response contradicts it, however late a busy process
+ * reads that response. A time more than two minutes away from this process's own count is a jump. A jump is ignored
+ * until the database agrees with the count again, another process with its own count confirms the new time, or an
+ * operator accepts it. A process that has just started compares the time with the last confirmed one.
  */
 export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<DatabaseClock> {
   const { db, marks, onError, onTime } = deps;
@@ -67,7 +66,7 @@ export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<Databa
       return;
     }
     jump = { expected: Math.floor(isCounted ? offset + answered : (mark?.at ?? time)), seen: time };
-    // A process without a count of its own yet uses the database's time for everything except money.
+    // Until it has a count of its own, a process uses the database's time for everything except money.
     if (!isCounted) offset = time - answered;
     rev ??= mark?.rev;
     if (mark !== undefined && mark.jump === undefined) await marks.contradict(mark, jump);
@@ -109,9 +108,9 @@ function isNear(time: number, other: number): boolean {
 }
 
 /**
- * Whether the time can be trusted at startup. Nothing was counted while no process ran, so the time must be near the
- * last confirmed time or this machine's clock. After a recorded jump, the time must be near this machine's clock, and
- * most of the jump must have been undone.
+ * Whether the time can be trusted at startup. Nothing was counted while no process ran, so the time must be close to
+ * the last confirmed time or to this machine's clock. After a recorded jump, the time must be close to this machine's
+ * clock, and most of the jump must have been undone.
  */
 function isRightAtStart(time: number, mark: ClockMark | undefined, ownNow: number): boolean {
   if (mark === undefined) return true;

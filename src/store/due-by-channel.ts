@@ -7,8 +7,9 @@ export interface DuePage {
 }
 
 /**
- * Returns each channel's longest overdue documents, at most `eachMax` per channel, so a channel with a long backlog
- * does not hide the others. Needs an index on the fields of `fixed`, then `channel`, then `dueAt`.
+ * Returns the documents of each channel that have been overdue the longest, at most `eachMax` per channel, so that a
+ * channel with a long backlog does not hide the others. Needs an index on the fields of `fixed`, then `channel`, then
+ * `dueAt`.
  */
 export async function findDueByChannel<Schema extends Document & { readonly channel?: string }>(
   collection: Collection<Schema>,
@@ -21,7 +22,7 @@ export async function findDueByChannel<Schema extends Document & { readonly chan
       .sort({ dueAt: 1 })
       .limit(eachMax)
       .toArray();
-  // The channel of a task that no longer has one is an empty string or missing.
+  // If a task no longer has a channel, the field is an empty string or missing.
   const found = await due(null);
   for (let later: object = { $gte: '' }; ;) {
     const next: { readonly channel?: string } | null = await collection.findOne(

@@ -3,8 +3,8 @@ import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync } from 'no
 import { isPlain } from '../base/plain-text.ts';
 
 /**
- * Converts end users' names to the pseudonyms stored in the database. A name always has the same pseudonym, so spending
- * can be counted per pseudonym. Without the key, a pseudonym can be neither read nor matched with a name.
+ * Converts end users' names to the pseudonyms stored in the database. A name always has the same pseudonym, so
+ * spending can be counted per pseudonym. The key is required to read a pseudonym or match it with a name.
  */
 export interface EndUserNames {
   readonly hide: (name: string) => string;
@@ -55,7 +55,7 @@ export function createEndUserNames(key: Uint8Array): EndUserNames {
   };
 }
 
-/** Names that are too long or unprintable are replaced with their SHA-256, so such users remain distinct. */
+/** Names that are too long or unprintable are replaced with their SHA-256, so that such users remain distinct. */
 function shownName(name: string): string {
   if (name.length <= nameCharactersMax && isPlain(name)) return name;
   return `sha256:${hash('sha256', name, 'hex')}`;

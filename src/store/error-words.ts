@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * Returns search terms for the words in failures, longest words first. The terms make sealed messages searchable.
- * Without the key, a term can be neither read nor matched with a word.
+ * Returns search terms for the words in failures, longest words first. The terms make sealed messages searchable. The
+ * key is required to read a term or match it with a word.
  */
 export type ErrorTerms = (texts: readonly string[], max?: number) => string[];
 

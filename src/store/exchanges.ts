@@ -4,7 +4,7 @@ import { ensureIndexes, expiring, isDuplicateKey, openCollection, primaryOnly } 
 
 export interface NewExchanges {
   readonly task: string;
-  /** Exchanges that create or end a job. They are kept apart, so frequent polls do not displace them. */
+  /** Exchanges that create or end a job. They are kept separately, so that frequent polls do not displace them. */
   readonly submits: readonly string[];
   readonly polls: readonly string[];
 }

@@ -43,7 +43,7 @@ interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt'
 
 export type FileUploadStore = ReturnType<typeof createFileUploadStore>;
 
-/** After this time, the uploading process is presumed dead. */
+/** The age after which the uploading process is presumed dead, in milliseconds. */
 const forgottenMs = 86_400_000;
 
 export function createFileUploadStore(db: Db, now: () => number, { seal, open }: Sealing) {
@@ -73,7 +73,7 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       return { kind: 'ready', url: open(placeOf(_id), toSealed(url)) };
     },
 
-    /** Returns false if the upload was taken over or its file has been removed. */
+    /** Returns false if another caller took the upload over or its file has been removed. */
     async complete(key: UploadKey, owner: string, ready: ReadyUpload): Promise<boolean> {
       const _id = idOf(key);
       const url = toSealedDocument(seal(placeOf(_id), ready.url));
@@ -86,7 +86,7 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       await uploads.deleteOne({ _id: idOf(key), owner, state: 'uploading' });
     },
 
-    /** Call this when the file has been removed, so its copies at upstreams are soon deleted. */
+    /** Call this when the file has been removed, so that its copies at upstreams are deleted soon. */
     async drop(file: string): Promise<void> {
       await uploads.updateMany({ file }, { $set: { dueAt: 0, usableUntil: 0 } });
     },

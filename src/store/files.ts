@@ -29,7 +29,7 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
   return {
     ensureIndexes: () => ensureIndexes(files, indexes),
 
-    /** Call this before writing the bytes, so the file is deleted even if its writer dies. */
+    /** Call this before writing the bytes, so that the file is deleted even if its writer dies. */
     async begin({ id: _id, filename: name, ...file }: UserFile): Promise<void> {
       const filename = toSealedDocument(sealing.seal(placeOf(_id), name));
       await files.insertOne({ _id, state: 'writing', ...file, filename });
@@ -70,8 +70,8 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
     },
 
     /**
-     * Returns how many bytes the account has stored. Includes files still being written, but not those that have
-     * expired at `at`.
+     * Returns how many bytes the account has stored. Includes files that are still being written, but excludes those
+     * that have expired at `at`.
      */
     async bytesOf(account: string, at: number): Promise<number> {
       const $match = { account, expiresAt: { $gt: at } };

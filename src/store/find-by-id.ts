@@ -5,9 +5,9 @@ import type { TaskDocument } from './task-document.ts';
 
 /**
  * Returns a `findOne` by `_id` for the most frequent read. The read is sent as a plain command, because the driver's
- * cursor takes a third of the CPU time of a single-document read. Under load, callers share a command. The driver
- * retries a failed `find` but not a command, so after a connection failure or a change of primary the read is repeated
- * as a `find`.
+ * cursor uses a third of the CPU time of a single-document read. Under load, callers share a command. The driver
+ * retries a failed `find` but not a command, so after a connection failure or a change of primary, the read is
+ * repeated as a `find`.
  */
 export function createFindById(
   db: Db,
@@ -46,7 +46,7 @@ function isReply(reply: unknown): reply is Reply {
   return typeof reply === 'object' && reply !== null && 'cursor' in reply;
 }
 
-/** A read that timed out is not repeated. */
+/** Whether to repeat a failed read. A read that timed out is not repeated. */
 function isRepeatable(error: unknown): boolean {
   if (error instanceof MongoNetworkTimeoutError) return false;
   return error instanceof MongoNetworkError || error instanceof MongoServerError;

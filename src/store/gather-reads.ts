@@ -1,10 +1,10 @@
 export interface Reads<Value> {
   readonly one: (id: string) => Promise<Value | undefined>;
-  /** Ids that are missing from the result are read individually, because a reply's size is limited. */
+  /** Ids that are missing from the result are read individually, because replies have a maximum size. */
   readonly many: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
 }
 
-/** Further reads are gathered once this many are in flight. A lone caller never waits. */
+/** How many reads may be in flight before further reads are gathered. A lone caller never waits. */
 const directMax = 2;
 /** A gathered read starts as soon as another read returns, or after this many milliseconds at the latest. */
 const gatherMs = 2;

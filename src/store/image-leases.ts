@@ -3,8 +3,8 @@ import type { UpstreamCost } from '../task/cost.ts';
 import { durable, openCollection } from './mongo.ts';
 
 /**
- * An API process's claim on the holds of its synchronous images. The process writes its lease before its first hold and
- * renews it while it lives. If renewals stop, the process has died.
+ * An API process's claim on the holds of its synchronous images. The process writes its lease before its first hold
+ * and renews it while it lives. If it stops renewing, it has died.
  */
 export interface ImageLease {
   /** The prefix of the ids of this process's images. */
@@ -22,8 +22,8 @@ interface LeaseDocument extends Omit<ImageLease, 'id'> {
 }
 
 /**
- * A charge for images that were delivered while the ledger was unavailable. `charge`, in micro-units, must be settled,
- * not released.
+ * A charge for images that were delivered while the ledger was unavailable. It must be settled rather than released.
+ * `charge` is in micro-units.
  */
 export interface OwedCharge {
   readonly charge: bigint;
@@ -47,7 +47,7 @@ export function createImageLeaseStore(db: Db) {
       await leases.insertOne({ _id: id, process, from, beat: 0 });
     },
 
-    /** Returns false if the lease is gone or was declared dead. Another process then closes the lease's holds. */
+    /** Returns false if the lease is missing or was declared dead, in which case another process closes its holds. */
     async renew(id: string, from: string): Promise<boolean> {
       const { matchedCount } = await leases.updateOne(
         { _id: id, dead: { $exists: false } },
@@ -74,8 +74,8 @@ export function createImageLeaseStore(db: Db) {
     },
 
     /**
-     * Returns false if the lease has been renewed since it was read. Otherwise, the caller must close the dead
-     * process's holds.
+     * Returns false if the lease has been renewed since it was read. If this returns true, the caller must close the
+     * dead process's holds.
      */
     async declareDead({ id, beat }: Pick<ImageLease, 'id' | 'beat'>): Promise<boolean> {
       const declared = await leases.updateOne({ _id: id, beat }, { $set: { dead: true } });

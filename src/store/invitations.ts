@@ -11,8 +11,8 @@ export const invitationIndex = { name: 'invitation', key: { 'invitation.hmac': 1
 const repeatMs = 10 * 60_000;
 
 /**
- * Builds a single conditional write that stores the issued token, so only one of multiple concurrent requests gets a
- * token. If the same caller repeats its request within `repeatMs`, it gets the same response.
+ * Builds a single conditional write that stores the issued token, so that only one of multiple concurrent requests
+ * gets a token. If the same caller repeats its request within `repeatMs`, it gets the same response.
  */
 export function redemptionOf({ link, issued: { hmac, prefix } }: RedeemedLink, now: number) {
   const unused = { 'invitation.usedAt': { $exists: false }, 'invitation.expiresAt': { $gt: now } };

@@ -15,10 +15,10 @@ import { durable, ensureIndexes, openCollection } from './mongo.ts';
 import { lastUses } from './last-uses.ts';
 import type { LastUses } from './last-uses.ts';
 
-/** Paging loses no keys as long as at most this many share a creation time, to the millisecond. */
+/** How many keys may share a creation time, to the millisecond, without being lost between pages. */
 const sameMomentMax = 20;
 
-/** An API key. The key itself is shown once and never stored. Times are in Unix milliseconds. */
+/** An API key. The key itself is displayed once and never stored. Times are in Unix milliseconds. */
 export interface ApiKey {
   readonly hmac: string;
   readonly id: string;
@@ -26,9 +26,9 @@ export interface ApiKey {
   readonly name: string;
   readonly prefix: string;
   readonly scopes: readonly KeyScope[];
-  /** CIDRs from which the key may be used. Undefined allows any address. */
+  /** The CIDRs from which the key may be used. If undefined, the key works from any IP address. */
   readonly addresses?: readonly string[];
-  /** Operations that the key may call. Undefined allows every operation covered by its scopes. */
+  /** The operations that the key may call. If undefined, its scopes alone decide. */
   readonly routes?: readonly string[];
   readonly secondsMax?: number;
   /** The highest resolution that the key may request, such as `1080p`. */
@@ -45,16 +45,19 @@ export interface ApiKey {
   readonly expiresAt?: number;
   readonly invitation?: Invitation;
   readonly revokedAt?: number;
-  /** Accurate to one minute. */
+  /** To the nearest minute. */
   readonly lastUsedAt?: number;
-  /** The first key in a chain of replacements, which share its limits. Set only for a key that replaced another. */
+  /**
+   * The first key in a chain of replacements, which all share its limits. Set only for a key that replaced another
+   * one.
+   */
   readonly countedAs?: string;
   readonly replacedBy?: string;
   readonly changes?: readonly Change[];
   readonly createdAt: number;
 }
 
-/** A replacement inherits the account, scopes and limits of the rotated key. */
+/** Returns what a replacement inherits from the rotated key, such as its account, scopes and limits. */
 function termsOf(key: ApiKey) {
   const { hmac: _hmac, id: _public, prefix: _prefix, createdAt: _created, changes: _changes, ...rest } = key;
   const { lastUsedAt: _used, revokedAt: _revoked, replacedBy: _by, countedAs: _as, ...others } = rest;
@@ -116,7 +119,7 @@ export function createKeyStore(db: Db, now: () => number) {
       return found === null ? undefined : toKey(found);
     },
 
-    /** Returns false if the key does not exist. Keeps the original time if the key is already revoked. */
+    /** Returns false if the key does not exist. If the key is already revoked, keeps the original time. */
     async revoke(id: string, by: string, reason: string): Promise<boolean> {
       const at = now();
       await keys.updateOne(
@@ -152,8 +155,8 @@ export function createKeyStore(db: Db, now: () => number) {
 function keyTerms(keys: Collection<KeyDocument>, now: () => number) {
   return {
     /**
-     * Returns the caps that apply to a key and its replacements: those of the newest key, unless that key is no longer
-     * valid.
+     * Returns the caps that apply to a key and its replacements, which are the newest key's caps unless that key is no
+     * longer valid.
      */
     async capsInForce(id: string): Promise<KeyCaps | undefined> {
       let key = await keys.findOne({ _id: id });

@@ -14,13 +14,16 @@ export interface Mongo {
 export interface MongoSettings {
   readonly appName?: string;
   readonly poolSize?: number;
-  /** How long to wait for a server at startup. Defaults to twenty seconds. */
+  /** How long to wait for a server at startup, in milliseconds. Defaults to twenty seconds. */
   readonly foundWithinMs?: number;
 }
 
 const databaseDefault = 'mediary';
 const poolSizeDefault = 50;
-/** Longer than any of our commands takes. Keeps a half-dead server from blocking a request forever. */
+/**
+ * How long a socket may be silent. Longer than any of our commands runs. Keeps a half-dead server from blocking a
+ * request forever.
+ */
 const socketTimeoutMs = 30_000;
 /**
  * How long to wait for a server, a connection, a free connection in the pool, or the majority. Longer than a process is
@@ -29,20 +32,20 @@ const socketTimeoutMs = 30_000;
 const waitMs = 20_000;
 
 /**
- * How a collection is read and written. The two concerns belong together: a majority read does not yet see what only
- * the primary has acknowledged. Every collection states its own concerns, because a connection string might specify
- * something weaker.
+ * How a collection is read and written. The two concerns belong together, because a majority read does not yet see
+ * what only the primary has acknowledged. Every collection states its own concerns, because a connection string might
+ * specify something weaker.
  */
 export type Concerns = typeof durable | typeof primaryOnly;
 
-/** Used for everything that decisions, money or responses depend on. */
+/** The concerns for everything that decisions, money or responses depend on. */
 export const durable = {
   writeConcern: { w: 'majority', wtimeoutMS: waitMs },
   readConcern: { level: 'majority' },
   readPreference: 'primary',
 } as const;
 
-/** Used for data that an election may lose at the cost of repeated work or a gap. */
+/** The concerns for data that an election may lose at the cost of repeated work or a gap. */
 export const primaryOnly = {
   writeConcern: { w: 1 },
   readConcern: { level: 'local' },
@@ -59,9 +62,10 @@ export function openCollection<Schema extends Document>(
 }
 
 /**
- * Fails within twenty seconds if no server responds, and immediately with a MongoAddressError if the address is
- * invalid. Fails with a ServerAbilityError if the driver refuses the server's version. Every int64 is read as bigint. Writes wait for the majority unless a collection is opened with
- * `primaryOnly`. Works with a stand-alone server, a replica set and a sharded cluster.
+ * Fails within twenty seconds if no server responds, and immediately with a MongoAddressError if the connection string
+ * is invalid. Fails with a ServerAbilityError if the driver does not support the server's version. Every int64 is read
+ * as bigint. Writes use majority write concern unless a collection is opened with `primaryOnly`. Supports standalone
+ * servers, replica sets and sharded clusters.
  */
 export async function connectMongo(uri: string, settings: MongoSettings = {}): Promise<Mongo> {
   endUnfinishedWrites();
@@ -107,13 +111,13 @@ export function databaseName(uri: string): string {
 
 /**
  * Arguments for `findOneAndUpdate` that read one document as the majority has it. A read may be stale after an
- * election, but a write cannot be. A null result is certain: the document does not exist.
+ * election, but a write cannot be. If the result is null, the document certainly does not exist.
  */
 export const readByWrite = [{ $inc: { reads: 1 } }, { returnDocument: 'after' }] as const;
 
 /**
  * Builds an update whose fields depend on its arguments. Omits undefined fields and empty operators, which servers
- * before 5.0 refuse.
+ * before 5.0 reject.
  */
 export function updateWith<Schema extends Document>(operators: UpdateFilter<Schema>): UpdateFilter<Schema>;
 export function updateWith(operators: Readonly<Record<string, object>>): object {
@@ -123,7 +127,7 @@ export function updateWith(operators: Readonly<Record<string, object>>): object 
   return Object.fromEntries(kept.filter(([, fields]) => Object.keys(fields).length > 0));
 }
 
-/** Returns whether two writers collided on an `_id` or unique key. For insertMany, only the first failure counts. */
+/** Whether two writers collided on an `_id` or unique key. For insertMany, only the first failure counts. */
 export function isDuplicateKey(error: unknown): error is MongoServerError {
   return error instanceof MongoServerError && error.code === duplicateKeyCode;
 }
@@ -259,14 +263,14 @@ function describeIndex(index: Readonly<Record<string, unknown>>): string {
   );
 }
 
-/** Codes with which the server permanently refuses a document or command. Some of them mean "too large". */
+/** The codes with which the server permanently rejects a document or command. Some of them mean "too large". */
 const contentCodes: ReadonlySet<unknown> = new Set([
   2, 9, 14, 28, 40, 66, 121, 171, 10334, 11000, 17280, 17419, 17420, 7655103,
 ]);
 
 /**
- * Returns whether the same operation may succeed later, because the fault lies with the database or the connection
- * rather than the data.
+ * Whether the same operation may succeed later, because the fault lies with the database or the connection rather than
+ * the data.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof MongoServerError) return !contentCodes.has(error.code);

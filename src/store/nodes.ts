@@ -10,7 +10,7 @@ export interface NodeReport {
   readonly version: string;
   /** Unix milliseconds. */
   readonly since: number;
-  /** Set while the process is shutting down. It then accepts no new work and finishes what it has begun. */
+  /** Set while the process is shutting down, when it accepts no new work and finishes what it has started. */
   readonly leaving: boolean;
   readonly config: RunConfiguration;
   readonly channels?: readonly string[];
@@ -29,7 +29,7 @@ export interface RunConfiguration {
 export interface NodeLoad {
   /** The 99th percentile of the event loop delay since the last report. */
   readonly eventLoopLagMs: number;
-  /** An API's requests or a worker's activities. */
+  /** The number of an API's requests or a worker's activities. */
   readonly inFlight: number;
 }
 
@@ -55,7 +55,7 @@ interface ServedDocument {
 }
 
 const notedEveryMs = 15_000;
-/** A process that has been silent this long has missed four reports. */
+/** A process that has been silent for this long has missed four reports. */
 const silentMs = 24_000;
 const keptSeconds = 600;
 const nodesMax = 1_000;

@@ -14,7 +14,7 @@ export interface OperatorSession {
   readonly agent: string;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** Accurate to one minute. */
+  /** To the nearest minute. */
   readonly lastUsedAt?: number;
 }
 
@@ -27,7 +27,7 @@ export interface SessionFilter {
   readonly operator?: string;
 }
 
-/** The most sessions of an operator. Opening another ends the oldest. */
+/** The maximum number of sessions per operator. Opening another one ends the oldest. */
 const sessionsMax = 50;
 const listedMax = 1000;
 

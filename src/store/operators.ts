@@ -7,17 +7,17 @@ import { durable, ensureIndexes, openCollection, unlessThere } from './mongo.ts'
 import { lastUses } from './last-uses.ts';
 import type { LastUses } from './last-uses.ts';
 
-/** A person or program with its own token for the operators' API. Times are in Unix milliseconds. */
+/** A human or program with its own token for the operators' API. Times are in Unix milliseconds. */
 export interface Operator {
   readonly name: string;
   readonly roles: readonly OperatorRole[];
-  /** The HMAC of the token. The token itself is shown once and never stored. */
+  /** The HMAC of the token. The token itself is displayed once and never stored. */
   readonly hmac: string;
   readonly prefix: string;
   readonly createdAt: number;
   readonly createdBy: string;
   readonly invitation?: Invitation;
-  /** Accurate to one minute. */
+  /** To the nearest minute. */
   readonly lastUsedAt?: number;
   readonly revokedAt?: number;
   readonly revokedBy?: string;
@@ -79,7 +79,7 @@ export function createOperatorStore(db: Db, now: () => number) {
       return found.map(toOperator);
     },
 
-    /** Returns false if no operator has this name. Keeps the original time if the operator is already revoked. */
+    /** Returns false if no operator has this name. If the operator is already revoked, keeps the original time. */
     async revoke(name: string, by: string): Promise<boolean> {
       await operators.updateOne(
         { _id: name, revokedAt: { $exists: false } },

@@ -12,7 +12,7 @@ export interface RenderRecord extends RenderKind {
 interface RenderTimesDocument extends RenderKind {
   readonly _id: string;
   readonly samples: readonly RenderSample[];
-  /** Extended by each new sample, so kinds that are no longer rendered are forgotten. */
+  /** Extended by each new sample, so that kinds that are no longer rendered are forgotten. */
   readonly expires: Date;
 }
 

@@ -11,7 +11,7 @@ import type { Sealing } from './sealed-document.ts';
  */
 export interface RepeatRecord {
   /**
-   * For a request with a key, the HMAC of account, route and key. For a try, `<HMAC of account, route and
+   * The HMAC of account, route and key, if the request has an idempotency key. Otherwise, `<HMAC of account, route and
    * body>/<made>`.
    */
   readonly id: string;
@@ -26,7 +26,7 @@ export interface RepeatRecord {
    */
   readonly beat: number;
   readonly answer?: StoredAnswer;
-  /** The id of the record that holds the response. Set only for a try that repeats another. */
+  /** The id of the record that holds the response. Set only for a try that repeats another one. */
   readonly of?: string;
 }
 
@@ -42,12 +42,12 @@ interface StoredAnswer extends AnswerHead {
 }
 
 /**
- * A request that creates a task has neither state nor response in its record. It counts as done, and the task is found
- * by its id.
+ * If a request creates a task, its record has neither a state nor a response. The request counts as done, and the task
+ * is found by its id.
  */
 interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'answer' | 'of'> {
   readonly _id: string;
-  /** Set for a try whose response apparently did not reach the client. */
+  /** Set if the response to a try apparently did not reach the client. */
   readonly lost?: true;
   readonly claimed?: true;
   readonly state?: RepeatRecord['state'];
@@ -56,7 +56,7 @@ interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'an
   readonly expires: Date;
 }
 
-/** How many requests with one name were refused before any work began, with an error that clients retry. */
+/** How many requests with one name were rejected before any work began, with an error that clients retry. */
 interface RefusedDocument {
   readonly _id: string;
   readonly refused: number;
@@ -64,7 +64,7 @@ interface RefusedDocument {
 }
 
 export interface RepeatClaim extends Pick<RepeatRecord, 'id' | 'made' | 'fingerprint' | 'of'> {
-  /** Set if repeats wait for the result. A task does not need this, because its id suffices. */
+  /** Set if repeated requests wait for the result. A task does not need this, because its id suffices. */
   readonly isAwaited?: true;
   readonly keptMs: number;
 }
@@ -73,7 +73,7 @@ interface AnswerToStore extends AnswerHead {
   readonly body?: readonly Uint8Array[];
 }
 
-/** Both fields must match, so a record is found only while it still belongs to this request. */
+/** Both fields must match, so that a record is found only while it still belongs to this request. */
 export type RepeatName = Pick<RepeatClaim, 'id' | 'made'>;
 
 export type RepeatStore = ReturnType<typeof createRepeatStore>;
@@ -123,7 +123,7 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
 
     hasTry,
 
-    /** Records that a request with this name was refused with an error that clients retry. */
+    /** Records that a request with this name was rejected with an error that clients retry. */
     async addRefused(id: string, keptMs: number): Promise<void> {
       const expires = new Date(now() + keptMs);
       await refusals.updateOne({ _id: id }, { $inc: { refused: 1 }, $set: { expires } }, { upsert: true });
@@ -154,7 +154,7 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
 
     complete: (name: RepeatName) => change(name, { state: 'done' }),
 
-    /** Frees the key for another request. Called if nothing was sent. */
+    /** Frees the key for another request. Called if no request was sent upstream. */
     async forget({ id, made }: RepeatName): Promise<void> {
       await records.deleteOne({ _id: id, made });
     },

@@ -15,16 +15,16 @@ export interface RequestRecord {
   readonly account: string;
   readonly request: GenerationRequest;
   readonly callbackToken: string;
-  /** Kept here because it may contain secrets. */
+  /** Stored here because it may contain secrets. */
   readonly callbackUrl?: string;
   readonly warnings: readonly string[];
-  /** The reasons why other channels are not in the task's plan, written for people. */
+  /** Explains to operators why other channels are not in the task's plan. */
   readonly dropped: readonly DroppedChannel[];
-  /** The creation try that wrote the request, as recorded in the task's state `creating`. */
+  /** The creation attempt that wrote the request, as recorded in the task's state `creating`. */
   readonly by: string;
 }
 
-/** `deadlineAt` is in Unix milliseconds. The request is kept for some time after the deadline. */
+/** `deadlineAt` is in Unix milliseconds. The request is kept for some time after that. */
 export interface NewRequest extends RequestRecord, Pick<Task, 'deadlineAt'> {}
 
 type Written = Pick<RequestRecord, 'request' | 'callbackToken' | 'callbackUrl'>;
@@ -32,9 +32,9 @@ type Written = Pick<RequestRecord, 'request' | 'callbackToken' | 'callbackUrl'>;
 interface RequestDocument extends Omit<RequestRecord, 'task' | keyof Written> {
   readonly _id: string;
   readonly sealed: SealedDocument;
-  /** The beginning of the prompt, stored separately because a request may be many megabytes long. */
+  /** The beginning of the prompt, stored separately because a request can be many megabytes long. */
   readonly prompt: SealedDocument;
-  /** Set by the first write, so the caller's data is deleted even if nothing else happens to the task. */
+  /** Set by the first write, so that the caller's data is deleted even if nothing else happens to the task. */
   readonly expires: Date;
   /** Incremented by reads that are sent as writes. See `readByWrite`. */
   readonly reads?: number;
@@ -52,8 +52,8 @@ const promptPlaceOf = (id: string) => ({ purpose: 'prompt', id }) as const;
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
 /**
- * Stores requests until `keptMs` after their tasks' deadlines. They are needed for redelivered callbacks and for people
- * who ask what was requested.
+ * Stores requests until `keptMs` after their tasks' deadlines, for redelivered callbacks and for anyone who asks what
+ * was requested.
  */
 export function createRequestStore(
   db: Db,
@@ -73,7 +73,7 @@ export function createRequestStore(
     isForgotten: ({ deadlineAt }: Pick<Task, 'deadlineAt'>): boolean => expiresAt(deadlineAt) <= now(),
     ...requestChanges(requests, expiresAt),
 
-    /** Returns the number of sealed bytes, or undefined if an earlier try of this creation wrote the request. */
+    /** Returns the number of sealed bytes, or undefined if an earlier attempt at this creation wrote the request. */
     async insert(asked: NewRequest): Promise<number | undefined> {
       const { task: _id, request, callbackToken, callbackUrl, deadlineAt, ...legible } = asked;
       const sealed = seal(placeOf(_id), JSON.stringify({ request, callbackToken, callbackUrl }));
@@ -128,16 +128,16 @@ export function createRequestStore(
 function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadlineAt: number) => number) {
   return {
     /**
-     * Hands the document over to another try, so the first writer no longer removes it. Returns false if the document
-     * is gone.
+     * Hands the document over to another attempt, so that the first writer no longer removes it. Returns false if the
+     * document no longer exists.
      */
     async takeOver(task: string, by: string): Promise<boolean> {
       return (await requests.updateOne({ _id: task }, { $set: { by } })).matchedCount === 1;
     },
 
     /**
-     * Extends how long the request is kept after a deadline has moved. Idempotent: of two moves, the later deadline
-     * counts.
+     * Extends how long the request is kept after a deadline has moved. Idempotent. If the deadline moves twice, the
+     * later one counts.
      */
     async keepUntil(task: string, deadlineAt: number): Promise<void> {
       await requests.updateOne({ _id: task }, { $max: { expires: new Date(expiresAt(deadlineAt)) } });
@@ -147,7 +147,7 @@ function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadl
       await requests.deleteMany({ _id: { $in: [...tasks] } });
     },
 
-    /** Removes the request of an abandoned creation, if this try wrote it. */
+    /** Removes the request of an abandoned creation, if this attempt wrote it. */
     async remove(task: string, by: string): Promise<void> {
       await requests.deleteOne({ _id: task, by });
     },

@@ -18,9 +18,7 @@ export interface ResultCopy {
   readonly state: 'stored' | 'retry' | 'gave_up' | 'expired' | 'removed';
   readonly names: readonly string[];
   readonly tries: number;
-  /**
-   * The time of the next attempt if the state is `retry`. Otherwise, the time at which the existing files are deleted.
-   */
+  /** When the next attempt is due if the state is `retry`. Otherwise, when the existing files are deleted. */
   readonly dueAt: number;
   readonly error?: string;
 }
@@ -67,7 +65,7 @@ export function createResultCopyStore(db: Db) {
       );
     },
 
-    /** Marks a copy as removed. Its files are deleted at `dueAt`, including those that are written until then. */
+    /** Marks a copy as removed. Its files are deleted at `dueAt`, including those written until then. */
     async remove(task: string, dueAt: number): Promise<void> {
       await copies.updateOne({ _id: task }, { $set: { state: 'removed', dueAt } });
     },

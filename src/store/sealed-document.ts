@@ -10,7 +10,10 @@ export interface Sealing {
 export interface SealedDocument {
   readonly key: string;
   readonly data: Binary;
-  /** A copy of the value's first bytes. No two values begin alike, so these bytes are enough to detect a change. */
+  /**
+   * A copy of the value's first bytes. No two values start with the same bytes, so these are enough to detect a
+   * change.
+   */
   readonly head: Binary;
 }
 

@@ -26,7 +26,7 @@ type Held = SealedDocument | readonly SealedDocument[] | SealedParts;
 
 interface HolderDocument {
   readonly _id: string;
-  /** One of the fields contains the sealed values. The others are not used here. */
+  /** One of the fields contains the sealed values. The other fields are not used here. */
   readonly [field: string]: Held | string;
 }
 

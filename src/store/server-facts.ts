@@ -13,7 +13,7 @@ const helloSchema = z.object({
 });
 const buildInfoSchema = z.object({ version: z.string() });
 
-/** ReadConcernMajorityNotEnabled, and the error of a storage engine without majority reads. */
+/** The codes of ReadConcernMajorityNotEnabled, and of a storage engine without majority reads. */
 const noMajorityCodes: readonly unknown[] = [148, 238];
 
 export async function readServerFacts(db: Pick<Db, 'command'>): Promise<ServerFacts> {
@@ -32,7 +32,7 @@ export function factsOf(hello: unknown, buildInfo: unknown, readsMajority: boole
   const single = setName === undefined ? 'stand-alone server' : 'replica set';
   return {
     topology: msg === 'isdbgrid' ? 'sharded cluster' : single,
-    // The driver has already refused a server whose wire version is missing or too low.
+    // The driver has already rejected a server whose wire version is missing or too low.
     wireVersion: maxWireVersion ?? Number.POSITIVE_INFINITY,
     isWritable: isWritablePrimary,
     readsMajority,

@@ -22,7 +22,8 @@ interface SlotDocument {
   /** Undefined if the slot was last taken by a version that did not record the account. */
   readonly account?: string;
   /**
-   * The end of the lease, in Unix milliseconds. The slot is then free, even if its holder died without returning it.
+   * The end of the lease, in Unix milliseconds. After that, the slot is free even if its holder died without returning
+   * it.
    */
   readonly until: number;
 }
@@ -63,11 +64,11 @@ interface RoundDocument {
   readonly expires: Date;
 }
 
-/** An account whose call could not wait for a slot and was refused. Times are in Unix milliseconds. */
+/** An account whose call could not wait for a slot and was rejected. Times are in Unix milliseconds. */
 export interface SlotRefusal {
   readonly queue: string;
   readonly account: string;
-  /** The account's first refusal since it was last served. */
+  /** When the account's call was first rejected since the account was last served. */
   readonly since: number;
   readonly at: number;
 }
@@ -138,8 +139,8 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
   }
 
   /**
-   * Doubles the number of slots, within bounds, so a high limit needs only as many documents as are used. Slots are
-   * created in order, so there is never a gap.
+   * Doubles the number of slots, within bounds, so that a high limit needs only as many documents as are used. Slots
+   * are created in order, so there is never a gap.
    */
   async function makeMore(queue: string, from: number, limit: number): Promise<void> {
     const length = Math.min(limit - from, Math.max(madeMin, Math.min(from, madeMax)));
@@ -149,7 +150,10 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
   }
 
   return {
-    /** Takes a slot that is free or has an expired lease, with one atomic update. Returns undefined if all are held. */
+    /**
+     * Takes a slot that is free or has an expired lease, with one atomic update. Returns undefined if all slots are
+     * held.
+     */
     async reserve(queue: string, limit: number, lease: NewLease): Promise<string | undefined> {
       const whole = `${queue}/${limit}`;
       for (let seen = 0; ;) {
@@ -172,8 +176,8 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
     },
 
     /**
-     * With `until`, frees the slot only if the lease still ends at that time. The holder may have extended the lease
-     * since.
+     * Frees the slot. If `until` is given, does so only if the lease still ends at that time, because the holder may
+     * have extended it.
      */
     async free(id: string, task: string, until?: number): Promise<void> {
       await slots.updateOne({ _id: id, task, ...defined({ until }) }, { $set: { task: '', until: 0 } });
@@ -238,8 +242,8 @@ function ticketOperations(tickets: Collection<TicketDocument>) {
     },
 
     /**
-     * Returns the models of the tasks that may be served in this ticket's place: the account's tasks with the same
-     * `wasLost`.
+     * Returns the models of the tasks that may be served in this ticket's place, which are the account's tasks with
+     * the same `wasLost`.
      */
     modelsInTurn({ queue, account, wasLost }: Ticket): Promise<string[]> {
       return tickets.distinct('model', { queue, account, wasLost });
@@ -287,16 +291,16 @@ function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
   return {
     /**
      * Returns the next round for an account's ticket (start-time fair queueing). An account's tickets get consecutive
-     * rounds, beginning after the round being served, so one account's burst and another's single task meet in the
-     * first round.
+     * rounds, starting after the round being served, so that one account's burst and another account's single task
+     * meet in the first round.
      */
     async takeRound(queue: string, account: string): Promise<number> {
       const id = `${queue}|${account}`;
       const served = (await rounds.findOne({ _id: queue }))?.round ?? 0;
       const round = await nextRound(id);
       if (round > served) return round;
-      // The account was absent from the queue for a while. It re-enters at the current round, so its absence gains it
-      // nothing.
+      // The account was absent from the queue for a while. It re-enters at the current round, so that it gains nothing
+      // from its absence.
       const entered = await rounds.updateOne(
         { _id: id, round: { $lte: served } },
         { $set: { round: served + 1 } },

@@ -9,7 +9,7 @@ export interface Snapshot<Item> {
   readonly find: (id: string) => Item | undefined;
   readonly all: () => Iterable<Item>;
   /**
-   * Stores an item that this process has just decided. The item stays in force until a read that began later returns.
+   * Stores an item that this process has just decided. The item stays in use until a read that started later returns.
    */
   readonly put: (item: Item) => void;
 }
@@ -29,15 +29,15 @@ export function createSnapshot<Item extends { readonly id: string }>({
   let readsBegun = 0;
   let lastRead = 0;
   /**
-   * The items that this process decided. `after` is the number of reads that had begun by then and may therefore lack
-   * the item.
+   * The items that this process decided. `after` is the number of reads that had started by then and may therefore
+   * lack the item.
    */
   const decided = new Map<string, { readonly item: Item; readonly after: number }>();
 
   const refresh = async (): Promise<void> => {
     const read = (readsBegun += 1);
     const items = await list();
-    // A read overtaken by a later one is outdated.
+    // A read that was overtaken by a later one is outdated.
     if (read < lastRead) return;
     lastRead = read;
     known = new Map(items.map((item) => [item.id, item]));

@@ -22,8 +22,8 @@ export function endOfDay(day: number): number {
 }
 
 /**
- * Returns an id that sorts after all of an account's days, because a colon follows the digits. Days have five digits
- * until the year 2243.
+ * Returns an id that sorts after all of an account's days, because a colon sorts after the digits. Days have five
+ * digits until the year 2243.
  */
 function endOf(account: string): string {
   return `${account}/:`;

@@ -44,7 +44,7 @@ export type Stores = ReturnType<typeof createStores>;
 export interface StoreSettings extends Sealing {
   readonly endUsers: EndUserNames;
   readonly errorTerms: ErrorTerms;
-  /** A change applies only to later writes. */
+  /** Changing the retention affects only later writes. */
   readonly retention?: () => RetentionDays;
 }
 
@@ -95,7 +95,7 @@ export function createStores(
 
 /** Throws IndexConflictError if an index exists with a different definition. */
 export async function ensureStoreIndexes(stores: Partial<Stores>): Promise<void> {
-  // Wait for all, so no index is still being created after a failure.
+  // Wait for all of them, so that no index is still being created after a failure.
   const made = await Promise.allSettled(
     Object.values(stores).map(async (store) => {
       if ('ensureIndexes' in store) await store.ensureIndexes();

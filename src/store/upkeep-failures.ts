@@ -12,7 +12,7 @@ interface UpkeepFailureDocument {
   readonly expires: Date;
 }
 
-/** How long a failure is kept. Longer than any item is postponed, so a lasting failure stays a single notice. */
+/** How long a failure is kept. Longer than any item is postponed, so that a lasting failure stays a single notice. */
 const keptMs = 2 * 3_600_000;
 
 export type UpkeepFailureStore = ReturnType<typeof createUpkeepFailureStore>;

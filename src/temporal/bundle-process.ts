@@ -17,7 +17,7 @@ const bundle = { ...more, code: withoutWideCharacters(code) };
 keep(path, JSON.stringify(bundle));
 process.send?.(bundle);
 
-/** Escapes wide characters. A single one would make V8 use two bytes for every character of the text. */
+/** Escapes wide characters, because a single one would make V8 use two bytes for every character of the text. */
 function withoutWideCharacters(text: string): string {
   return text.replaceAll(
     /(?<!\\)[\u0100-\uffff]/g,

@@ -18,7 +18,7 @@ const byCharactersMax = 64;
 const reasonCharactersMax = 500;
 
 /**
- * Finds the latest cancellation request. Returns undefined if the history shows none or Temporal does not respond.
+ * Finds the latest cancellation request. Returns undefined if the history contains none or Temporal does not respond.
  * Never throws.
  */
 export async function findCancelRequest(client: Client, task: string): Promise<CancelRequest | undefined> {

@@ -11,7 +11,7 @@ export interface TemporalSettings {
   readonly namespace: string;
   readonly apiKey?: string;
   readonly tls?: Addresses['temporalTls'];
-  /** 32 bytes. If undefined, payloads are not encrypted, and the Temporal UI shows them. */
+  /** 32 bytes. If undefined, payloads are not encrypted, so the Temporal UI shows them. */
   readonly payloadKey?: Buffer;
 }
 
@@ -28,7 +28,7 @@ export function dataConverter({ payloadKey }: TemporalSettings): DataConverter {
   return payloadKey === undefined ? {} : { payloadCodecs: [createPayloadCodec(payloadKey)] };
 }
 
-/** Connects on first use, so the API can start while Temporal is unavailable. */
+/** Connects on first use, so that the API can start while Temporal is unavailable. */
 export function createTemporalClient(settings: TemporalSettings): Client {
   const { address, namespace, apiKey, tls } = settings;
   const retries = createRetries();
@@ -47,9 +47,9 @@ export function createTemporalClient(settings: TemporalSettings): Client {
 const namespaceHeader = 'temporal-namespace';
 
 /**
- * The SDK passes every call's deadline and namespace header through AsyncLocalStorage. Before Node 24, using it even
- * once makes Node run hooks for every promise in the process, which also slows down GETs. The header is therefore set
- * on the connection, and an interceptor sets the deadlines.
+ * Bypasses the AsyncLocalStorage through which the SDK passes every call's deadline and namespace header. Before Node
+ * 24, using AsyncLocalStorage even once makes Node run hooks for every promise in the process, which also slows down
+ * GETs. The header is set on the connection instead, and an interceptor sets the deadlines.
  */
 class PlainConnection extends Connection {
   override withMetadata<Result>(
@@ -63,7 +63,7 @@ class PlainConnection extends Connection {
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
-/** The deadline for updates. It is this long because a cancellation waits for the upstream, which may be slow. */
+/** The deadline for updates. It is long because a cancellation waits for the upstream, which may be slow. */
 export const updateDeadlineMs = 45_000;
 export const callDeadlineMs = 5_000;
 /**
@@ -116,7 +116,7 @@ function createRetries() {
 
   return {
     interceptor,
-    /** Resolves when all due retries have started, after at most six seconds. Later retries never start. */
+    /** Resolves when all due retries have started, within six seconds. Later retries never start. */
     end(): Promise<void> {
       isEnding = true;
       if (due === 0) onNoneDue();

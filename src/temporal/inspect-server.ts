@@ -9,7 +9,7 @@ export interface TemporalFacts {
   readonly version: string;
   readonly retentionHours?: number;
   /**
-   * A sentence that names the missing search attributes and explains how to register them. Undefined if none is
+   * A sentence that names the missing search attributes and explains how to register them. Undefined if none are
    * missing.
    */
   readonly searchAttributes?: string;
@@ -19,8 +19,8 @@ const withinMs = 5_000;
 const notFoundCode = 5;
 
 /**
- * Asks the server and its namespace for everything that a worker needs. Changes nothing. If the server does not
- * respond, rejects within seconds.
+ * Asks the server and its namespace for everything that a worker needs. Changes nothing. Rejects within seconds if the
+ * server does not respond.
  */
 export async function inspectTemporal(
   { address, namespace, apiKey, tls }: Omit<TemporalSettings, 'payloadKey'>,

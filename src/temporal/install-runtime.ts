@@ -12,10 +12,9 @@ type RuntimeLog = Readonly<
 >;
 
 /**
- * Installs Temporal's runtime. Call this once per process, before anything else from Temporal. The runtime's own signal
- * handling is disabled, because it would swallow SIGTERM until the workers are drained. With METRICS_PORT, returns the
- * address of the runtime's metrics. Only this process can read them there, and it serves them along with its own
- * metrics.
+ * Installs Temporal's runtime. Call this once per process, before anything else from Temporal. Disables the runtime's
+ * own signal handling, which would swallow SIGTERM until the workers are drained. If METRICS_PORT is set, returns the
+ * URL of the runtime's metrics. Only this process can read them there, and it serves them along with its own metrics.
  */
 export async function installRuntime(
   log: RuntimeLog,

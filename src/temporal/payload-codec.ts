@@ -12,11 +12,11 @@ const nonceBytes = 12;
 const payloadBytesMax = 2 * 1024 * 1024;
 const tagBytes = 16;
 /**
- * Settings for payloads of about a kilobyte. zlib's defaults suit larger ones, and allocating their memory would cost
- * more than the compression itself.
+ * Settings for payloads of about a kilobyte. zlib's defaults are meant for larger ones, and allocating their memory
+ * would cost more than the compression itself.
  */
 const deflating = { windowBits: 12, memLevel: 5, chunkSize: 4096 };
-/** The chunks are small, because a decoded payload's entire chunk stays in memory as long as its workflow does. */
+/** The chunks are small, because a decoded payload's entire chunk stays in memory for as long as its workflow does. */
 const inflating = { maxOutputLength: payloadBytesMax, chunkSize: 2048 };
 
 /**
@@ -32,8 +32,8 @@ const readableBytesMax = Math.max(...readable.map((start) => start.length));
 
 /**
  * Deflates payloads and encrypts them with AES-256-GCM before they reach Temporal. The encrypted data consists of
- * nonce, tag and ciphertext. Unencrypted payloads (written before a key was set, by Temporal's tools, or for people)
- * pass through unchanged.
+ * nonce, tag and ciphertext. Unencrypted payloads pass through unchanged: those written before a key was set or by
+ * Temporal's tools, and those meant to be read in the Temporal UI.
  */
 export function createPayloadCodec(key: Buffer): PayloadCodec {
   return {

@@ -1,6 +1,6 @@
 /**
- * Temporal's server allows 1,200 open polls per namespace (`frontend.namespaceCount`), across all processes. The server
- * refuses any more, so some queues would be served late.
+ * The maximum number of open polls per namespace, across all processes, that a Temporal server allows by default
+ * (`frontend.namespaceCount`). The server rejects any more, so some queues would be served late.
  */
 export const namespacePollsDefault = 1200;
 

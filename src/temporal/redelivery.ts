@@ -3,9 +3,9 @@ import { tasksQueue, workflowTypes } from '../base/queues.ts';
 
 /**
  * Creates the function that delivers a finished task's callback in a separate workflow, either on request or because
- * the task's workflow is gone. Only one such workflow runs per task. With `replaces`, a delivery that is waiting for
- * its next attempt is stopped, so the requester need not wait for it. Without `replaces`, an existing delivery is left
- * to finish and nothing is started.
+ * the task's workflow no longer exists. Only one such workflow runs per task. If `replaces` is set, a delivery that is
+ * waiting for its next attempt is stopped, so that the requester need not wait for it. Otherwise, an existing delivery
+ * is left to finish and nothing is started.
  */
 export function createRedelivery(
   client: Client,

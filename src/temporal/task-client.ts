@@ -27,9 +27,9 @@ import { actionUpdate, cancelUpdate, refusedAction } from '../../workflows/messa
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 
 /**
- * No further attempt to start a workflow begins after this time. The caller then gets a 503 and the creation is
- * abandoned. A second attempt is made even after this time: if this process was suspended, the first one is late even
- * though Temporal responds.
+ * The time after which no further attempt to start a workflow begins. The caller then gets a 503 and the creation is
+ * abandoned. A second attempt is made even after this time, because if this process was suspended, the first attempt
+ * is late even though Temporal responds.
  */
 const startDeadlineMs = 8_000;
 const startTriesMin = 2;
@@ -163,8 +163,8 @@ interface Asked {
 
 /**
  * Sends an update. If it meets a discarded or failed workflow task, the response is FAILED_PRECONDITION. If it
- * coincides with a reset, the response is NOT_FOUND although the task has a workflow. Either may have taken effect, so
- * the update is repeated under the same id.
+ * coincides with a reset, the response is NOT_FOUND although the task has a workflow. In both cases, the update may
+ * have taken effect, so it is repeated under the same id.
  */
 async function update(
   { task, updateId }: Asked,
@@ -236,7 +236,10 @@ function grpcCodeOf(error: unknown): number | undefined {
   return isGrpcServiceError(cause) ? cause.code : undefined;
 }
 
-/** The message must not claim that nothing happened, because a worker may still handle the request. */
+/**
+ * Returns the error for a missing response. Its message must not claim that nothing happened, because a worker may
+ * still handle the request.
+ */
 function noAnswer(detail = 'no worker responded in time'): GatewayError {
   return new GatewayError(
     'service_unavailable',

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { readDeadlineMs } from './connection.ts';
 
 /**
- * Returns the history of a task's workflow as JSON with readable payloads, which contain only ids and small facts.
- * Returns undefined if Temporal no longer has it or does not respond. Never throws.
+ * Returns the history of a task's workflow as JSON. Its payloads are readable, because they contain only ids and small
+ * facts. Returns undefined if Temporal no longer has the history or does not respond. Never throws.
  */
 export async function readTaskHistory(client: Client, task: string): Promise<unknown> {
   try {

@@ -57,8 +57,8 @@ export async function findWaiting(
 }
 
 /**
- * A step counts as not taken after this long. A worker picks up a step in well under a second, unless none is running
- * or all are busy.
+ * How long until a step counts as not picked up. A worker picks up a step in well under a second, unless none is
+ * running or all are busy.
  */
 const notTakenMs = 10_000;
 const workflowPaused = 8;

@@ -19,8 +19,8 @@ export interface WakeRequest {
 
 /**
  * Ends the back-off of the activity that the task waits for, without a history event. A running attempt is not reset,
- * because that would discard its result. Instead, an attempt that is merely waiting is asked to stop, and the loop ends
- * the next back-off if it begins within a few seconds. Returns the number of the next attempt, or undefined if an
+ * because that would discard its result. Instead, an attempt that is merely waiting is asked to stop, and the loop
+ * ends the next back-off if it starts within a few seconds. Returns the number of the next attempt, or undefined if an
  * attempt is running or the activity is over.
  */
 export async function wakeActivity(
@@ -36,7 +36,7 @@ export async function wakeActivity(
       if (pending === undefined) return undefined;
       const attempt = pending.attempt ?? 0;
       const isScheduled = pending.state === scheduled;
-      // A first attempt has no back-off. A worker may start it at any moment.
+      // A first attempt has no back-off. A worker can start it at any moment.
       if (isScheduled && attempt <= 1) return attempt;
       if (isScheduled) {
         await client.workflowService.resetActivity({ namespace, execution, id: pending.activityId ?? '' });

@@ -5,7 +5,7 @@ import { bundlePath, bundleSchema, modulePath, readBundle } from './bundle-cache
 
 /**
  * Returns the stored bundle of these sources, or a new one. The bundler runs in a separate process, because its code
- * would otherwise take up a quarter of the worker's memory.
+ * would otherwise occupy a quarter of the worker's memory.
  */
 export async function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
   return readBundle(await bundlePath()) ?? runBundler();

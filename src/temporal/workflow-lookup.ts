@@ -38,9 +38,9 @@ async function findRun(client: Client, id: string): Promise<'running' | 'closed'
 }
 
 /**
- * Yields the ids of workflows that Temporal's server has marked as failing. The server removes the mark after the first
- * successful step. Servers before 1.30 do not support this mark, and a self-hosted server sets it only if its dynamic
- * configuration enables it.
+ * Yields the ids of workflows that the Temporal server has marked as failing. The server removes the mark after the
+ * first successful step. Servers before 1.30 do not support this mark, and a self-hosted server sets it only if its
+ * dynamic configuration enables it.
  */
 async function* failingIds(client: Client, among: string): AsyncIterable<string> {
   try {

@@ -58,7 +58,7 @@ it('an act sent with Temporal’s own tools is recorded in the audit log once, w
   const entries = async () => (await world.audit.list({ task: input.task }, { limit: 10 })).entries;
   await act(input, 'extend', { seconds: 600, dry_run: true });
   expect(await entries()).toEqual([]);
-  // If Temporal discards an update's step, it runs the step again at a different time.
+  // If Temporal discards an update's step, it reruns the step at a different time.
   for (const at of [10, 11]) await act(input, 'extend', { seconds: 600 }, { id: 'same', at });
   await act(input, 'accept_charge');
   const facts = { by: 'temporal:ann', via: 'temporal', target: input.task, reason: 'why' };
@@ -75,7 +75,7 @@ it('an act sent with Temporal’s own tools is recorded in the audit log once, w
   expect(await entries()).toHaveLength(2);
 });
 
-/** Update ids are unique only within one run of the workflow, and a reset begins another run. */
+/** Update ids are unique only within one run of the workflow, and a reset starts another run. */
 it('another operator’s act is recorded even if it reuses the id of an earlier one', async () => {
   const input = await world.newTask('reused');
   const same = { id: 'chosen', at: 10 };

@@ -213,7 +213,7 @@ it('progress that is reported too soon after the previous one is shown later', a
   const input = await submitted({ expectedSeconds: 60 });
   const waits = { ...pending, queuePosition: 3 };
   const { poller } = upstream(waits, { ...waits, progress: 10 });
-  // The clock is stopped between the attempts, so a slow machine changes nothing.
+  // The clock is stopped between the attempts, so that a slow machine makes no difference.
   const begunAt = Date.now();
   let aheadMs = 55_000;
   const worker = world.worker({ poller, now: () => begunAt + aheadMs });
@@ -329,8 +329,8 @@ describe('what is learned from a render', () => {
   const lastMs = 40_000;
   const seenMs = 100_000;
   /**
-   * Runs one attempt with `memory` from earlier attempts and returns the render times that it learned. The attempt
-   * polls this long after the job was accepted.
+   * Runs one attempt with `memory` from earlier attempts, which polls this long after the job was accepted. Returns
+   * the render times that the attempt learned.
    */
   async function learned(memory: object, endedMs?: number): Promise<number[]> {
     const input = await submitted();

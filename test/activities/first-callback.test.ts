@@ -78,7 +78,7 @@ it('nothing waits for a slow receiver, which is neither cut off nor called twice
   const before = Date.now();
   const first = await firstCallback(task);
   if (first.state !== 'pending' || first.dueAt === undefined) throw new Error('a time was expected');
-  // A request may take 10 s to connect, and 10 s more to get a response.
+  // A request may take 10 s to connect, and another 10 s to get a response.
   expect(first.dueAt - before).toBeGreaterThan(20_000);
   const other = await endedTask(world);
   expect(await firstCallback(other)).toEqual({ state: 'pending' });

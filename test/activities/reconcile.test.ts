@@ -32,7 +32,7 @@ function reconciler(change: Partial<TaskActivityDeps> = {}) {
   };
 }
 
-/** Runs the reconciler twice, far enough apart for whatever has not changed to count as abandoned. */
+/** Runs the reconciler twice, far enough apart for anything that has not changed to count as abandoned. */
 async function reconcileTwice(change: Partial<TaskActivityDeps> = {}): Promise<ReconcileReport> {
   const reconcile = reconciler(change);
   await reconcile(0);

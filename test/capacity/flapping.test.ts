@@ -5,7 +5,7 @@ import { createOwnHealth } from '../../src/capacity/own-health.ts';
 
 /**
  * Two processes share a credential with a neighbour whose submissions fail for a while. The clock is simulated, so the
- * machine's speed does not matter.
+ * machine's speed makes no difference.
  */
 
 const tasks = 500;

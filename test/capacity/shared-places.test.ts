@@ -81,7 +81,7 @@ async function attackConnections(head: string): Promise<boolean> {
   const sockets: Socket[] = many.map(() => connect({ port, host: '127.0.0.1' }).on('error', () => undefined));
   for (const socket of sockets) socket.write(`GET / HTTP/1.1\r\nhost: x\r\n${head}\r\n`);
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-  // On Linux, this address needs no configuration.
+  // On Linux, this IP address needs no configuration.
   const from = process.platform === 'linux' ? { localAddress: '127.0.0.2' } : {};
   const asked = get({ port, host: '127.0.0.1', headers: { holder: victim }, agent: false, ...from });
   asked.on('error', () => undefined);

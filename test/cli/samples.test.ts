@@ -17,8 +17,8 @@ import { runLine } from './support.ts';
 
 /**
  * Runs each `console` block of docs/operating.md against local mode, and compares the output of the gateway and of
- * Temporal's own command line. Ids, times and counts differ from run to run. A line of `…` stands for any number of
- * lines.
+ * Temporal's own command line. Ids, times and counts differ from run to run. A line that consists of `…` stands for
+ * any number of lines.
  */
 const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
 const page = await read('docs/operating.md');
@@ -39,7 +39,7 @@ const samples = [...page.matchAll(/^( *)```console\n([^]*?)\n\1```$/gm)]
     const [command = '', ...printed] = text.trimEnd().split('\n');
     return { command, printed: printed.join('\n') };
   });
-/** These samples change what others show, so they run last. */
+/** These samples change what other samples show, so they run last. */
 const last = [/ --plan \w+$/, /^gateway secrets rotate/];
 const rank = ({ command }: Sample) => last.findIndex((line) => line.test(command));
 const changes = (sample: Sample) =>
@@ -171,7 +171,7 @@ function stable(text: string): string {
       .replaceAll(/cgt-\d{14}-\w{5}/g, 'JOB')
       .replaceAll(/key_\w{16}/g, 'KEY')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
-      // On a busy machine a step may start late, which adds a line to the timeline.
+      // A step may start late on a busy machine, which adds a line to the timeline.
       .replaceAll(/^(?:.*No worker has taken the next step|TIME .*\b(?:worker|submission)\b).*$/gm, '')
       .replaceAll(/^( *next_at +)-$/gm, '$1TIME')
       .replaceAll(/\+\d+\.\d{3} s/g, 'LATER')
@@ -239,7 +239,7 @@ it.each(samples.toSorted((a, b) => rank(a) - rank(b)))('$command', async (sample
     if (plan !== undefined && ours !== undefined) here.set(plan, ours);
     return missingPart(printed, text);
   };
-  // A page leaves out whatever Temporal does not return within two seconds.
+  // A page omits whatever Temporal does not return within two seconds.
   if (changes(sample)) expect(await missing()).toBeUndefined();
   else await expect.poll(missing).toBeUndefined();
 });

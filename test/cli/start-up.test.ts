@@ -13,7 +13,9 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 const staticImport = /^(?:import|export)\s+(?!type\b)(?:[^'"]*?\sfrom\s+)?'([^']+)'/gm;
 
-/** Returns the project files and packages loaded with `file`, at any depth, but not those of later `import()`s. */
+/**
+ * Returns the project files and packages loaded with `file`, at any depth, but not those loaded by later `import()`s.
+ */
 function loadedBy(file: string, known = new Set<string>()): Set<string> {
   for (const [, name = ''] of readFileSync(join(project, file), 'utf8').matchAll(staticImport)) {
     const target = name.startsWith('.') ? relative(project, join(project, dirname(file), name)) : name;

@@ -20,7 +20,7 @@ import { cacheDir } from '../support/cache-dir.ts';
 import { attendedYaml } from '../support/test-yaml.ts';
 import { runLine, runPlanned } from './support.ts';
 
-/** A channel whose provider cannot find a lost job, so an operator is asked immediately. */
+/** A channel whose provider cannot find a lost job, so that an operator is asked immediately. */
 const channel = (id: string, priority: number) => `
   - id: ${id}
     provider: dashscope
@@ -78,7 +78,7 @@ const needs = (task: string, reason: string) =>
   });
 
 /**
- * Returns what is shown of a task once nothing changes any more. The record is left out, because it contains the time
+ * Returns what is displayed for a task once nothing changes any more. Omits the record, because it contains the time
  * of the request.
  */
 async function settled(task: string) {

@@ -15,7 +15,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Clients repeat a POST automatically. A lost response must never lead to a second charged image. */
+/** Clients repeat a POST automatically. A lost response must never result in a second charged image. */
 
 let gateway: TestGateway;
 let proxy: LossyProxy;
@@ -30,7 +30,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 afterEach(async () => {
-  // Bad responses open the credential's circuit, and the circuit is recorded only after the response.
+  // Bad responses open the credential's circuit, which is recorded only after the response.
   await expect.poll(openCircuits).toEqual([]);
 });
 

@@ -23,7 +23,7 @@ import { gate, pauseFirstAt } from '../support/race.ts';
 import { testLedgerKey, testSealing } from '../support/sealing.ts';
 
 /**
- * Creates a task while a repeat of the request, the reconciler or the workflow competes for it. The port simulates
+ * Creates a task while a repeated request, the reconciler or the workflow competes for it. The port simulates
  * Temporal, but all writes are real.
  */
 const world = useHttpWorld('tasks_admission');
@@ -94,7 +94,7 @@ describe('a 503', () => {
     await paused.reached;
     expect(await reconcile(account)).toEqual(['abandoned']);
     paused.release();
-    // This task id can no longer be used, so the request continues with another.
+    // This task id can no longer be used, so the request continues with another id.
     expect(await created).toMatchObject({ status: 200 });
     expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '0.500000']);
   });

@@ -74,7 +74,7 @@ function open(records: RepeatStore = store()): Repeats {
 
 const scope = ['acct_1', 'createImage'];
 const keyed = (key: string, fingerprint = 'f'): Repeat => ({ kind: 'key', key, fingerprint });
-/** If `retries` is undefined, the client does not count its retries. `lose` drops the response. */
+/** `retries` is undefined if the client does not count its retries. `lose` drops the response. */
 function sent(retries?: number, bodyBytes = '10') {
   const losses: (() => void)[] = [];
   const client = {
@@ -104,7 +104,7 @@ function earlier(claimed: Claimed) {
   return claimed;
 }
 
-/** Waits until a client's first attempt is recorded. The attempt itself does not wait for that. */
+/** Waits until a client's first attempt is recorded. The attempt itself does not wait for this. */
 const named = (task: string) =>
   expect.poll(() => mongo.db.collection('idempotency').countDocuments({ made: task })).toBe(1);
 

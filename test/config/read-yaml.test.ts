@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readYaml } from '../../src/config/read-yaml.ts';
 
 const names = 'abcdefghij';
-/** A YAML bomb: each list contains the previous one nine times, 9^10 words in total. */
+/** A YAML bomb. Each list contains the previous one nine times, which makes 9^10 words in total. */
 const bomb = Array.from(names, (name, n) => {
   const item = n === 0 ? 'word' : `*${names[n - 1]}`;
   return `${name}: &${name} [${Array.from({ length: 9 }, () => item).join(', ')}]`;

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { cellsOf, headingOf, readOriginal } from './original.ts';
 
 /**
- * docs/contract.md must be complete: each statement names an existing test, and a statement names each contract test.
+ * docs/contract.md must be complete: each statement names an existing test, and each contract test is named by a
+ * statement.
  */
 
 interface Row {

@@ -4,8 +4,8 @@ import { sendImages, sendJson, startImageUpstream } from '../images/support.ts';
 import type { ImageUpstream, UpstreamCall } from '../images/support.ts';
 
 /**
- * An upstream with the document's own interface. It keeps every request, so tests see each field that a caller sets.
- * Videos are ready immediately.
+ * An upstream with the document's own interface. It keeps every request, so that tests see each field that a caller
+ * sets. Videos are ready immediately.
  */
 export interface SameInterface extends ImageUpstream {
   videoCreate(prompt: string): Promise<Record<string, any>>;
@@ -32,7 +32,7 @@ export function answerAsDocumented(call: UpstreamCall, response: ServerResponse)
   if (call.path === videoPath) return void response.end('a video');
   if (call.headers['content-type'] !== undefined)
     return sendJson(response, 200, { id: 'task_up', task_id: 'task_up', status: 'submitted' });
-  // A real link, because the gateway would retry a broken one for a minute.
+  // A real link, because the gateway would retry a broken link for a minute.
   const link = `http://${call.headers.host}${videoPath}`;
   sendJson(response, 200, {
     id: 'task_up',

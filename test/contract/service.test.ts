@@ -6,7 +6,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/** Covers sections 1, 8 and 9 of the interface document: one address for many upstreams, with its limits and paths. */
+/** Covers sections 1, 8 and 9 of the interface document: one base URL for many upstreams, with its limits and paths. */
 
 let upstream: SameInterface;
 let gateway: TestGateway;

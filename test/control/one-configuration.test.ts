@@ -47,7 +47,7 @@ function withModel(model: string, key = 'simulated'): string {
 const write = (text: string, path = gateway.environment['GATEWAY_CONFIG'] ?? '') => writeFile(path, text);
 
 /**
- * Returns the latest report of each process. A reload returns within five seconds, possibly before a busy process has
+ * Returns each process's latest report. A reload returns within five seconds, possibly before a busy process has
  * reported.
  */
 const nodes = async (): Promise<any[]> => (await gateway.admin('GET', '/nodes')).body.data;

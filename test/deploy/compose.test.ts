@@ -90,7 +90,8 @@ describe('docker-compose.yml', () => {
       ['prometheus', '127.0.0.1:9090:9090'],
       ['grafana', '127.0.0.1:3000:3000'],
     ]);
-    // Of these three, only Grafana asks for a password, so no variable may publish them on another address.
+    // Only Grafana, out of these three services, requires a password, so no variable may publish them on another IP
+    // address.
     for (const name of ['temporal-ui', 'prometheus', 'grafana'])
       expect(service(name).ports[0]).toMatch(/^127\.0\.0\.1:/);
   });

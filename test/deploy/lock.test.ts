@@ -20,7 +20,7 @@ const nameOf = (path: string): string =>
 
 /**
  * If the registry in use lacks an optional package, such as a native build for another platform, `npm install` leaves
- * it out of the lock file. `npm ci` then refuses the lock file everywhere.
+ * it out of the lock file. `npm ci` then rejects that lock file everywhere.
  */
 describe('package-lock.json', () => {
   it('names every optional package, whatever the platform', () => {

@@ -125,7 +125,7 @@ describe('SIGTERM with requests in flight', () => {
   it('answers what waits for a task at once, and a new connection is refused', async () => {
     const metricsPort = await choosePort('any', 'the metrics');
     const api = await startApiProcess({ METRICS_PORT: String(metricsPort) });
-    // Uses a separate account, because without a worker the hold is never released.
+    // Uses a separate account, because the hold is never released while there is no worker.
     const call = caller(api.url, (await gateway.account()).key);
     const created = await call('POST', '/v1/videos/generations', { body: videoBody });
     expect(created.status).toBe(200);

@@ -30,7 +30,7 @@ beforeAll(async () => {
     () => gateway.simulatorUrl,
   );
   const base = `http://127.0.0.1:${upstream.port}/slow`;
-  // Long enough for no request to time out on a busy machine. A lost job could not be cancelled.
+  // Long enough that no request times out on a busy machine. A lost job could not be cancelled.
   const patientYaml = testYaml.replace(
     'submit_ms: 10000, poll_ms: 10000',
     'submit_ms: 60000, poll_ms: 60000',
@@ -56,7 +56,10 @@ interface Cancelled {
   readonly text: string;
 }
 
-/** Repeats a cancel until its outcome is known. After a 503, an earlier attempt may already have cancelled the task. */
+/**
+ * Repeats a cancellation until its outcome is known. After a 503, an earlier attempt may already have cancelled the
+ * task.
+ */
 async function cancelUntilAnswered(task: string): Promise<Pick<Cancelled, 'status' | 'text'>> {
   let tries = 0;
   const { status, text } = await persevere(() => {
@@ -73,7 +76,7 @@ async function createAndCancel(n: number): Promise<Cancelled> {
   const key = { 'idempotency-key': `create-${n}` };
   const created = await persevere(() => account.create({ prompt: prompt + mark }, key));
   expect(created.status).toBe(200);
-  // The upstream must have some of the jobs, however slow the machine is.
+  // The upstream must have received some of the jobs, however slow the machine is.
   if (n >= tasks - sentAtLeast)
     await expect.poll(() => gateway.simulator.submissions(prompt).creates).toBe(1);
   else await delay((cancelAfterMsMax * n) / tasks);
@@ -86,7 +89,7 @@ it('no task is charged, and no job kept, whose cancel right after its create was
   const refused = cancels.filter(({ status }) => status !== 200);
   const isNot409 = ({ status }: Cancelled): boolean => status !== 409;
   expect(refused.filter(isNot409).map(({ text }) => text)).toEqual([]);
-  // Every queued job must be cancelled. The test proves nothing unless the upstream had some jobs.
+  // Every queued job must be cancelled. The test proves nothing unless the upstream had received some jobs.
   expect(refused.filter(({ isQueued }) => isQueued).map(({ text }) => text)).toEqual([]);
   expect(done.filter(({ prompt }) => gateway.simulator.submissions(prompt).creates === 1)).not.toEqual([]);
   for (const { id, prompt } of done) {

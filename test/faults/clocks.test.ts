@@ -92,7 +92,7 @@ describe.each([
     return created.map(({ body }) => body.id);
   }
 
-  /** Runs the reconciler twice, because only what did not change in between counts as abandoned. */
+  /** Runs the reconciler twice, because only what did not change between the two runs counts as abandoned. */
   async function reconcileTwice(): Promise<unknown[]> {
     const { client, environment } = gateway.core;
     const repaired: unknown[] = [];
@@ -156,7 +156,8 @@ describe.each([
     await stopWorkers();
     other = await startWorker(shifted);
     const { body } = await account.create({ prompt: 'pauses [sim:429=600*2]' });
-    // The tolerance covers a pause that begins some seconds late on a busy machine, but not clocks three minutes apart.
+    // The tolerance covers a pause that starts a few seconds late on a busy machine, but not clocks three minutes
+    // apart.
     await expect.poll(() => timersOf(body.id)).toEqual([expect.closeTo(600, -2)]);
     expect(gateway.simulator.submissions('pauses')).toEqual({ submits: 2, creates: 0 });
     const resumed = await gateway.admin('POST', `/tasks/${body.id}/actions`, {

@@ -6,7 +6,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 import { startStoppingApi } from '../support/start-stopping-api.ts';
 
-/** Workers die either before the charge is in the ledger, or after it but before the task's end is recorded. */
+/** The workers die either before the charge is in the ledger, or after that but before the task's end is recorded. */
 let gateway: TestGateway;
 let account: TestAccount;
 
@@ -44,7 +44,7 @@ it.each([
     await dying.closed;
     expect([dying.lines.at(-1), dying.child.signalCode]).toEqual([`reached ${at}`, 'SIGKILL']);
     const kinds = async () => (await gateway.core.ledger.entriesOfTask(id)).map(({ kind }) => kind);
-    // The test proves nothing unless the end is decided but not yet recorded.
+    // The test proves nothing unless the end has been decided but not yet recorded.
     expect(await kinds()).toEqual(['hold', ...closed]);
     expect(await gateway.core.stores.tasks.find(id)).toMatchObject({ state: { at: 'ending' } });
 

@@ -60,7 +60,9 @@ interface Lost {
   readonly fails?: string;
 }
 
-/** The task records at the moment the workflows are lost. The upstream has the job in all but the first two cases. */
+/**
+ * The task records at the moment when the workflows are lost. The upstream has the job in all but the first two cases.
+ */
 const states: readonly Lost[] = [
   { state: { at: 'queued', ...round } },
   { state: { at: 'pausing', round: 1, full: [], ms: 1, until: 1 } },

@@ -11,8 +11,8 @@ import { startFaultUpstream } from './fault-upstream.ts';
 import type { Fault, FaultUpstream, RowFaults } from './fault-upstream.ts';
 
 /**
- * Covers every kind of response to a submission, and some responses to a poll. Each row has its own channel, so
- * circuits do not affect other rows. All tasks run at once.
+ * Covers every kind of response to a submission, and some responses to a poll. Each row has its own channel, so that
+ * circuits do not affect other rows. All tasks run concurrently.
  */
 
 /**
@@ -95,7 +95,7 @@ const rows: readonly Row[] = [
   { name: 'tls', baseUrl: 'tls', ...waits, code: 'tls_failed' },
   { name: 'dns', baseUrl: 'dns', ...waits, code: 'dns_failed' },
   { name: 'refused', baseUrl: 'refused', ...waits, code: 'connect_failed' },
-  // In these rows, the request was sent but the response is useless, and the upstream had not accepted the job.
+  // In these rows, the request was sent and the response is useless, but the upstream had not accepted the job.
   { name: 'reset', create: ({ reset }) => reset(), ...parked, code: 'connection_lost' },
   { name: 'unreadable', create: refuse(200, '{"id": '), ...parked, code: 'unreadable_answer' },
   { name: 'no-id', create: refuse(200, '{}'), ...parked, code: 'unreadable_answer' },
@@ -218,7 +218,7 @@ describe('the fault matrix', () => {
       expect(task.error).toMatchObject(failure);
       expect(task.error.message).toContain('The words of the upstream.');
     }
-    // The error contains the upstream's message, but neither its address nor the gateway's key.
+    // The error contains the upstream's message, but neither its URL nor the gateway's key.
     expect(JSON.stringify(task.error ?? '')).not.toMatch(/127\.0\.0\.1|simulated/);
   });
 

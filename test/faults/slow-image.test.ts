@@ -86,8 +86,8 @@ afterAll(async () => {
 const body = (prompt: string) => ({ model: 'wan', prompt });
 
 /**
- * Each function requests an image in a different way. It returns the task id if the caller can still learn it once the
- * proxy has cut the connection.
+ * Each function requests an image in a different way. It returns the task id if the caller can still learn it after
+ * the proxy has cut the connection.
  */
 const asked = {
   async: async (prompt: string) =>
@@ -112,7 +112,7 @@ const asked = {
     );
     connections.get(prompt)?.destroy();
     expect(await lost).toBe('cut off');
-    // The response with the id was lost, but the same request with the same idempotency key returns the id.
+    // The response with the id was lost, but the same request with the same idempotency key returns that id.
     return (await call('POST', path, { body: body(prompt), headers: { 'idempotency-key': prompt } })).body.id;
   },
 };
@@ -130,7 +130,7 @@ it('is had by its id', async () => {
       id: await ask(`slow-${form}`),
     })),
   );
-  // If a process died after the upstream accepted the job but before that was recorded, the task would need an
+  // If a process died after the upstream accepted the job but before this was recorded, the task would need an
   // operator, because this upstream cannot list jobs.
   for (const { prompt, id } of made)
     await waitUntil(prompt, async () => isAccepted((await call('GET', `${path}/${id}`)).body.status));

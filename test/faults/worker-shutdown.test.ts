@@ -17,7 +17,7 @@ import { startFaultUpstream } from './fault-upstream.ts';
 import type { Fault, FaultUpstream } from './fault-upstream.ts';
 import { startSilentServer } from '../support/silent-server.ts';
 
-/** Each test checks the records before the next worker starts, so nothing depends on repairs by that worker. */
+/** Each test checks the records before the next worker starts, so that nothing depends on repairs by that worker. */
 let gateway: TestGateway;
 let account: TestAccount;
 let directory: string;
@@ -263,7 +263,7 @@ describe('a start', () => {
         isPolled(channelQueue(prefix, 'ark'), activityQueue),
         isPolled(callbacksQueue(prefix), activityQueue),
       ]);
-    // The last step of the start fails as soon as a queue is polled, or after 5 s if none is.
+    // The last startup step fails as soon as a queue is polled, or after 5 s if none is.
     const create = async (): Promise<never> => {
       const seen = async () => (await arePolled()).includes(true);
       await waitUntil('a queue is polled', seen, 5_000).catch(() => undefined);

@@ -167,7 +167,8 @@ describe('a file', () => {
     const media = await client().openMedia(fetchOf(server.origin));
     const reader = media.body[Symbol.asyncIterator]();
     let bytes = (await reader.next()).value?.byteLength ?? 0;
-    // Runs until nothing more is accepted: the socket buffers of both sides are full, plus one chunk of ours.
+    // Runs until nothing more is accepted, which is when the socket buffers of both sides are full, plus one of our
+    // chunks.
     for (let before = -1; before !== accepted;) {
       before = accepted;
       await new Promise((resolve) => setTimeout(resolve, 300));

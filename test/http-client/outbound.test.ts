@@ -3,7 +3,7 @@ import { openOutbound } from '../../src/http-client/index.ts';
 import type { Outbound } from '../../src/http-client/index.ts';
 import { listen } from './support.ts';
 
-/** Tries each kind of outbound request on the private networks that only the other kinds may reach. */
+/** Sends each kind of outbound request to the private networks that only the other kinds are allowed to reach. */
 
 const networkOf = {
   media: '127.0.0.2',

@@ -119,7 +119,7 @@ describe('a request', () => {
   });
 
   it('sends a file inside JSON as base64, piece by piece, with a length', async () => {
-    // A multiple neither of three nor of the chunk size.
+    // Neither a multiple of three nor a multiple of the chunk size.
     const content = randomBytes(1_000_001);
     const path = await temporaryFile(content);
     let seen: unknown;
@@ -174,7 +174,8 @@ describe('a request', () => {
     const request = client();
     for (let turn = 0; turn < 6; turn += 1)
       await request({ method: 'GET', url: server.origin, signal: soon() });
-    // Two, because a request that starts in the same tick as the first one finishes still finds its connection busy.
+    // Two, because a request that starts in the same tick in which the first one finishes still finds its connection
+    // busy.
     expect(server.connections).toBeLessThanOrEqual(2);
   });
 });

@@ -82,7 +82,7 @@ const rows: readonly Row[] = [
 const headers = new Map<string, string>();
 let node: Server;
 let routes: readonly Route[];
-// Wrong tokens lock out an address for a while, so calls are a day apart.
+// Wrong tokens lock out an IP address for a while, so calls are a day apart.
 let at = Date.now();
 const day = 86_400_000;
 
@@ -155,7 +155,7 @@ describe.each(rows)('$name', ({ name, opened }) => {
   });
 });
 
-/** Deliberately repeats the routes' declarations, so loosening one fails this test. */
+/** Deliberately repeats the routes' declarations, so that this test fails if one of them is loosened. */
 const guarded: Readonly<Record<string, readonly string[]>> = {
   read_account: ['getBalance', 'getOwnAlert', 'getStatement'],
   manage: ['rotateOwnWebhookSecret', 'setOwnAlert'],
@@ -230,7 +230,7 @@ it('no route that changes something is open to a key or an operator who only rea
     if (route.authentication === 'none' || route.method === 'get' || route.method === 'options') return false;
     return route.authentication === 'key' ? /^read|any/.test(route.scope) : isReading(route.access);
   });
-  // These operations affect only an operator's own sessions, or change nothing.
+  // These operations either affect only an operator's own sessions or change nothing.
   expect(lax.map(({ operationId }) => operationId).toSorted()).toEqual([
     'checkLedgerHeads',
     'compareBill',

@@ -7,9 +7,7 @@ import type { AppDeps } from '../../src/http/deps.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import { workerReport } from '../support/worker-report.ts';
 
-/**
- * A problem must be described in the same words by the pages Now and Channels, a route's explanation and a task's page.
- */
+/** The pages Now and Channels, a route's explanation and a task's page must describe a problem in the same words. */
 
 const world = useHttpWorld('channel_health');
 const start = Date.parse('2026-11-28T12:00:00Z');

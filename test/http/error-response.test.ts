@@ -30,7 +30,10 @@ class PoolClearedOnNetworkError extends MongoNetworkError {
   }
 }
 
-/** The driver's error while it waits for space in the socket's buffer: the socket's own error, not wrapped. */
+/**
+ * The error that the driver throws while it waits for space in the socket's buffer. It is the socket's own error,
+ * unwrapped.
+ */
 const brokenPipe = Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' });
 
 const answered = (code: number) => new MongoServerError({ code, errmsg: 'no' });

@@ -11,8 +11,8 @@ import type { Framing } from '../support/hostile-wire.ts';
 
 /**
  * How much CPU time a request may use in one turn of the event loop, in milliseconds on the reference machine (see
- * `referenceMs`). On an idle machine, most requests need less than half. While other tests run, a garbage collection
- * alone can take 65 ms.
+ * `referenceMs`). On an idle machine, most requests need less than half of this. While other tests run, a garbage
+ * collection alone can take 65 ms.
  */
 const stallMsMax = 100;
 const growthBytesMax = 100 * 1024 * 1024;
@@ -64,7 +64,7 @@ const growthOf = ({ peakBytes, idleBytes }: Probe): number => peakBytes - idleBy
 
 const referenceMs = 12;
 const referenceText = JSON.stringify(Array.from({ length: 60_000 }, (_, n) => ({ n })));
-/** Returns how many times slower this machine currently is than the reference machine, at least 1. */
+/** Returns how many times slower this machine currently is than the reference machine, but at least 1. */
 function slowness(): number {
   const startedAt = process.cpuUsage();
   JSON.parse(referenceText);
@@ -101,8 +101,8 @@ it('warms up, so that compilation does not count', async () => {
 });
 
 /**
- * Returns the bodies worth sending. Without a key or in one-byte pieces, a body is refused before it is parsed, so its
- * content does not matter.
+ * Returns the bodies worth sending. If a request has no key or arrives in one-byte pieces, it is rejected before its
+ * body is parsed, so the body's content does not matter.
  */
 function bodiesFor({ hasKey, framing, isPipelined }: Variant): readonly HostileRequest[] {
   if (!hasKey || framing === 'bytes') return kindsOfBodies;
@@ -110,8 +110,8 @@ function bodiesFor({ hasKey, framing, isPipelined }: Variant): readonly HostileR
 }
 
 /**
- * Large bodies on one connection arrive one after the other, so pipelining a single one is enough to show that memory
- * holds only one body.
+ * Whether to pipeline the request. Large bodies on one connection arrive one after the other, so pipelining a single
+ * body is enough to show that memory holds only one.
  */
 function isWorthPipelining(each: HostileRequest): boolean {
   return pipelinedCopies(each) > 2 || each.name === '62 MiB of one image for gpt-image';

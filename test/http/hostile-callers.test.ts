@@ -256,7 +256,7 @@ describe('one connection', () => {
 });
 
 describe('malformed chunks', () => {
-  /** The server responds to this header when it begins to read the body. */
+  /** The server responds to this header when it starts to read the body. */
   const continued = 'expect: 100-continue\r\n';
   const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
   const chunked = 'transfer-encoding: chunked\r\n\r\n5\r\n{"a":\r\nZZ\r\n';

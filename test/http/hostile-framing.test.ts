@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.close());
 
-/** Limits apply per address, so each attacker gets one. On Linux, these addresses need no configuration. */
+/** Limits apply per IP address, so each attacker gets its own. On Linux, these addresses need no configuration. */
 const addressOf = (last: number) => (process.platform === 'linux' ? { localAddress: `127.0.0.${last}` } : {});
 const json = { 'content-type': 'application/json' };
 const bearer = ({ key }: TestAccount) => ({ authorization: `Bearer ${key}` });
@@ -62,14 +62,14 @@ async function expectUnnoticed(act: () => Promise<unknown>): Promise<void> {
   });
   expect(api.isAlive()).toBe(true);
   ownDelay.disable();
-  // On a busy machine, the victim itself may have been too late with its request.
+  // On a busy machine, the victim's own request may have been too late.
   const expected = ownDelay.max > ownDelayNsMax ? [200, 408] : [200];
   expect([...new Set(got)].filter((status) => !expected.includes(status))).toEqual([]);
   expect(peakBytes - idleBytes).toBeLessThan(growthBytesMax);
 }
 
 describe('bodies in pieces of one byte', () => {
-  /** Sends pieces up to the route's byte limit, but never finishes the request, so the memory stays in use. */
+  /** Sends pieces up to the route's byte limit, but never finishes the request, so that the memory stays in use. */
   async function sendBytes(request: WireRequest, bytes: number): Promise<WireConnection> {
     const wire = await attack();
     const whole = [...wireOf({ ...request, pieces: () => [Buffer.alloc(bytes, ' ')] }, 'bytes')];

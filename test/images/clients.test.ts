@@ -133,7 +133,7 @@ it('a client that timed out and repeats automatically gets the first image, not 
       return fetch(...request);
     },
   });
-  // Wait for the client's second attempt, so the first has timed out, however slow the machine is.
+  // Wait for the client's second attempt, which shows that the first has timed out, however slow the machine is.
   upstream.answer = async (call, response) => {
     await repeated;
     sendImages(call, response);

@@ -201,8 +201,7 @@ describe('a channel that renders one image per call', () => {
 });
 
 describe('a request that the upstream refuses', () => {
-  // If a failure opened a circuit, the channel would be blocked for the next test. The next suite begins with a
-  // restart, too.
+  // A circuit opened by a failure would block the channel for the next test. The next suite also begins with a restart.
   beforeEach(restart);
 
   it('is a 400 on the prompt with its words, without its secrets', async () => {
@@ -300,7 +299,7 @@ describe('a request that the upstream may have accepted', () => {
 it('an upstream that cannot be reached is skipped', async () => {
   const account = await gateway.account();
   const other = await startGateway({
-    // Nothing ever listens on this port. A port that was merely free a moment ago may now belong to another test.
+    // No program ever listens on this port. A port that was merely free a moment ago may now belong to another test.
     yaml: imageYaml({ first: 'http://127.0.0.1:1/v1', second: second.url }),
     worker: false,
   });

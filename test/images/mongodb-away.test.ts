@@ -44,7 +44,7 @@ const leases = () => gateway.core.mongo.db.collection('image_leases');
 const beat = async () => (await leases().findOne({}))?.['beat'];
 
 /**
- * Opens the reconciler of another process. It reads as soon as MongoDB responds, and its clock advances only through
+ * Opens another process's reconciler. It reads as soon as MongoDB responds, and its clock advances only through
  * `pass`.
  */
 function openReconciler(pause: () => Promise<unknown>) {

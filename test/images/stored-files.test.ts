@@ -9,7 +9,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, png, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
-/** Nothing can reach this gateway's public address, not even the gateway itself. */
+/** Nothing can reach this gateway's public URL, not even the gateway itself. */
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;

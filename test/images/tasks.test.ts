@@ -322,7 +322,7 @@ describe('reference images', () => {
     const [stored = {}] = await newest.toArray();
     const megabyte = 1024 * 1024;
     expect(BSON.calculateObjectSize(stored)).toBeGreaterThan(12 * megabyte);
-    // MongoDB refuses larger documents. The stand-in that tests may run on does not.
+    // MongoDB rejects larger documents. The stand-in that tests may run on does not.
     expect(BSON.calculateObjectSize(stored)).toBeLessThan(16 * megabyte);
   });
 

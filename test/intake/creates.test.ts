@@ -10,7 +10,7 @@ import type { Answer, TestAccount } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import type { Server } from '../support/http-world.ts';
 
-/** Tries every intake rule on every operation that creates work. docs/contract.md shows this table. */
+/** Tries every intake rule on every operation that creates work. docs/contract.md contains this table. */
 
 const world = useHttpWorld('intake_creates');
 const prompt = 'a paper boat on a rainy street';
@@ -90,8 +90,8 @@ const creates: Readonly<Record<string, Create>> = {
 };
 
 /**
- * Operations that wait for the task to finish. They share their handler with the others, so they are tested only for
- * errors.
+ * Operations that wait for the task to finish. They share their handler with the others, so only their errors are
+ * tested.
  */
 const waiting = new Set(['runFalRequest', 'streamFalRequest']);
 

@@ -25,8 +25,8 @@ const verify = async () => {
 };
 
 /**
- * The entries: 1 is a credit. 2, 3 and 4 are the hold of `paid`, its settlement, and the charge beyond the hold. 5 and
- * 6 are the hold and the release of `gone`. 7 is the hold of `running`.
+ * Writes these entries: 1 is a credit. 2, 3 and 4 are the hold of `paid`, its settlement, and the charge beyond the
+ * hold. 5 and 6 are the hold and the release of `gone`. 7 is the hold of `running`.
  */
 beforeEach(async () => {
   const books = await world.openLedger();

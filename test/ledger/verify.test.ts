@@ -20,7 +20,7 @@ let live: Set<string>;
 const image = 'img_1';
 const writtenAt = Date.now();
 
-/** Untyped, to change documents as a user of the MongoDB shell can. */
+/** Untyped, so that tests can change documents as a user of the MongoDB shell can. */
 const raw = (): Collection<Document & { _id: string }> => world.db.collection('ledger');
 const tasks = (): Collection<Document & { _id: string }> => world.db.collection('tasks');
 

@@ -9,8 +9,8 @@ const writesMax = { without: 8, withCallback: 10 };
 const eventsMax = { without: 18, withCallback: 20 };
 const historyBytesMax = 6_500;
 /**
- * How many tasks to measure. After the machine freezes, the server repeats steps, so one task within the limits is
- * enough.
+ * How many tasks to measure. After the machine freezes, the server repeats steps, so a single task within the limits
+ * is enough.
  */
 const triesMax = 6;
 
@@ -20,8 +20,8 @@ const writing = [
 ] as const; // prettier-ignore
 
 /**
- * These collections do not belong to a single task. They hold evidence, statistics over many tasks, and processes'
- * reports about themselves.
+ * Collections whose documents do not belong to a single task. They hold evidence, statistics over many tasks, and
+ * processes' reports about themselves.
  */
 const aside = new Set([
   'clock',
@@ -40,7 +40,7 @@ function isProgress(update: unknown): boolean {
   );
 }
 
-/** Whether a write belongs to a gateway of an earlier test file that is still finishing in this process. */
+/** Whether a write belongs to an earlier test file's gateway, which is still shutting down in this process. */
 function isOfAnother(written: unknown): boolean {
   const first: unknown = Array.isArray(written) ? written[0] : undefined;
   return typeof first === 'object' && first !== null && 'account' in first && first.account !== account?.id;

@@ -53,8 +53,8 @@ describe('the first request of a callback', () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
     let task: string | undefined;
-    // Each attempt uses a new host name. On a busy machine the first callback may be slow, and callbacks to a slow host
-    // are left to the activity.
+    // Each attempt uses a new host name. On a busy machine, the first callback may be slow, and callbacks to a slow
+    // host are left to the activity.
     for (let n = 1; task === undefined && n <= triesMax; n += 1) {
       const tried = await createTask(account, receiver.url.replace('127.0.0.1', `host-${n}.localhost`));
       await receiver.waitFor(n);
@@ -73,7 +73,7 @@ describe('the first request of a callback', () => {
       await gateway.core.client.workflow.getHandle(task).result();
       return gateway.core.stores.tasks.find(task);
     };
-    // The other tasks must finish before the callback is repeated. On a busy machine that may take more than one
+    // The other tasks must finish before the callback is repeated. On a busy machine, that may require more than one
     // attempt.
     let isHit = false;
     for (let tries = 1; !isHit && tries <= triesMax; tries += 1) {

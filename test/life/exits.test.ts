@@ -22,7 +22,8 @@ const words = {
 /** Caller input that must not appear, in upper or lower case. A link is recognised by its file name. */
 const callers = ['turquoise', 'holiday', 'topsecret', user];
 /**
- * The end user charged in the ledger may appear: operators search by that name, and it does not come from an upstream.
+ * The end user charged in the ledger may appear, because operators search by that name and it does not come from an
+ * upstream.
  */
 const ownUser = new RegExp(`"end_user":\\s*"${user}"`, 'g');
 const callersIn = (text: string) =>

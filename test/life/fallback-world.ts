@@ -4,10 +4,11 @@ import type { TestGateway, TestGatewayOptions } from '../support/gateway.ts';
 import { testYaml } from '../support/test-yaml.ts';
 
 /**
- * The models below have two channels. `first` takes priority over `second`, and the upstream distinguishes them by model.
+ * The models below have two channels. `first` takes priority over `second`, and the upstream distinguishes them by
+ * model.
  * At `first`, every model costs 7.00 per million tokens. Holds cover 108,900 tokens at the higher price.
  * - `rescued`, `dearer`: `second` is the fallback, at 5.00 or 9.00.
- * - `moderated`: content refusals use the fallback as well.
+ * - `moderated`: rejected content uses the fallback as well.
  * - `plain`: no fallback.
  * - `untold`: the first channel, a relay, does not report whether a failed job is billed.
  */

@@ -6,7 +6,7 @@ import { waitUntil } from '../support/processes.ts';
 
 const submitsPerSecond = 1;
 const occupiedSeconds = 25;
-/** Each channel has its own upstream model, so a fault can affect one channel only. */
+/** Each channel has its own upstream model, so that a fault can affect a single channel. */
 const fullModel = 'dreamina-seedance-2-0-260128';
 const narrowModel = 'dreamina-seedance-2-0-fast-260128';
 
@@ -72,8 +72,8 @@ it('submissions that wait for their turn keep no poll waiting, and none is sent 
   await waitUntil('all have ended', async () => (await ended()) === count);
   expect(gateway.simulator.submissions('turn-')).toEqual({ submits: count, creates: count });
   const times = gateway.simulator.tasks('turn-').map(({ created_at }) => created_at);
-  // Allow for whole seconds and an initial burst of one second. Time starts before the first create, because a busy
-  // machine may delay any request.
+  // Allow for whole seconds and an initial burst of one second. The measurement starts before the first create, because
+  // a busy machine may delay any request.
   expect(Math.max(...times) - begunAt).toBeGreaterThanOrEqual(count / submitsPerSecond - 3);
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
 });

@@ -267,7 +267,8 @@ describe('redelivery of a callback', () => {
     expect(await callbackOf(task)).toMatchObject({ state: 'pending' });
     expect((await redeliver(task)).status).toBe(200);
     await receiver.waitFor(3);
-    // When the scheduled requests resume, which this test triggers now, the activity finishes without sending another.
+    // When the scheduled requests resume, which this test triggers now, the activity finishes without sending another
+    // one.
     const { client } = gateway.core;
     const handle = client.workflow.getHandle(task);
     const delivering = async () => (await handle.describe()).raw.pendingActivities?.[0];

@@ -97,7 +97,8 @@ describe('the trace of a task', () => {
     const sender = receiver.received[0]?.headers['traceparent'];
     const callback = named('callback').find(({ id }) => sender === `00-${trace}-${id}-01`);
     expect(callback?.attributes).toMatchObject({ 'http.response.status_code': 204 });
-    // A busy machine leaves the callback to its activity.
+    // On a busy machine, the deliverCallback activity sends the callback instead of firstCallback, so either is
+    // accepted as its parent.
     const delivering = otlp.spans.find(({ id }) => id === callback?.parent);
     expect(['firstCallback', 'deliverCallback']).toContain(delivering?.name);
     await receiver.close();

@@ -26,7 +26,7 @@ afterAll(async () => {
 const describeTask = (id: string) => gateway.core.client.workflow.getHandle(id).describe();
 const transitionsOf = async (id: string) =>
   Number((await describeTask(id)).raw.workflowExecutionInfo?.stateTransitionCount ?? 0);
-/** Returns the pending activity that waits for the job. That may be the submission itself. */
+/** Returns the pending activity that waits for the job, which may be the submission itself. */
 const waitOf = async (id: string) => {
   const pending = (await describeTask(id)).raw.pendingActivities ?? [];
   return pending.find(({ activityId }) => activityId === 'submit');
@@ -50,13 +50,15 @@ describe('a task that waits for its render', () => {
     await waitUntil('the upstream was asked often', async () => asked() > before + 8);
     gateway.simulator.advance(3600);
     for (const id of slow) expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
-    // Compare the lowest counts: a busy machine delays some steps, and a delayed step runs again as a regular activity.
+    // Compare the lowest counts, because a busy machine delays some steps, and a delayed step is rerun as a regular
+    // activity.
     const fewest = async (ids: readonly string[]) => Math.min(...(await Promise.all(ids.map(transitionsOf))));
     // The timer adds two transitions, and the heartbeat of a long attempt adds one. Polls add none.
     expect(await fewest(slow)).toBeLessThanOrEqual((await fewest(quick)) + 4);
   });
 
-  // Runs alone: if other jobs got responses meanwhile, a failure would count as the job's own and trigger its back-off.
+  // Runs alone, because if other jobs got responses at the same time, a failure would count as the job's own and
+  // trigger its back-off.
   it('is asked about every few seconds while its upstream is away, without a back-off of its own', async () => {
     const prompt = 'an outage [sim:render=2][sim:callback-never]';
     gateway.simulator.addFault({ match: { prompt: 'an outage' }, fault: 'poll:500' });

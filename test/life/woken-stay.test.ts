@@ -26,8 +26,8 @@ const model = `  - id: alone
 `;
 const yaml = testYaml.replace('\nmodels:', `${channel}models:`) + model;
 /**
- * The times vary widely, so the gateway polls this upstream, which cannot list jobs, soon at first and then every half
- * minute.
+ * Render times vary widely, so the gateway polls this upstream, which cannot list jobs, soon at first and then every
+ * half minute.
  */
 const renderSeconds = [0.5, 100, 200, 300, 400, 500];
 

@@ -15,9 +15,9 @@ const run = promisify(execFile);
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Follows a newcomer who clones, installs, runs `npm start` and pastes the printed commands. The first run has an empty
- * DATA_DIR, so the servers come from whatever source this machine has. The second run uses what the first left there.
- * The packages are those of this checkout, which .ci/run installs with `npm ci` before it runs any test.
+ * Follows a newcomer who clones, installs, runs `npm start` and pastes the printed commands. The first run has an
+ * empty DATA_DIR, so the servers come from whatever source this machine has. The second run uses what the first run
+ * left there. The packages are those of this checkout, which .ci/run installs with `npm ci` before it runs any test.
  */
 describe('a clean clone', () => {
   let directory: string;
@@ -63,8 +63,8 @@ describe('a clean clone', () => {
 
     const unfinished = await answerOf(create, clone);
     const newest = async (command: string) => (await answerOf(command, clone)).data[0];
-    // Wait until the job is upstream and recorded. If a shutdown came between the two, the job would only be looked up
-    // minutes later.
+    // Wait until the job has reached the upstream and has been recorded. If a shutdown came between the two, the job
+    // would only be looked up minutes later.
     await waitUntil('it is upstream', async () => (await newest(list)).status !== 'pending');
     const pids = await pidsOf(join(clone, '.mediary'));
     expect(pids.length).toBeGreaterThanOrEqual(5);

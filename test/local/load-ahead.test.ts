@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 
-/** `npm start` runs this file as the API and the worker. That they serve is tested in test/local/start.test.ts. */
+/** `npm start` runs this file as the API and the worker. test/local/start.test.ts checks that they serve. */
 
 function load(role: 'api' | 'worker') {
   const child = fork('src/load-ahead.js', [role], { execArgv: [], silent: true });

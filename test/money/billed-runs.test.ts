@@ -55,8 +55,8 @@ let mediaUrl = '';
 const covered = new Set<string>();
 
 /**
- * Keeps one case for each price of a resolution or size, and one for each kind of input, length and quality. Of the
- * kinds that an earlier model covers, keeps only the last case: price-lists.test.ts compares every price.
+ * Keeps one case for each price of a resolution or size, and one for each kind of input, length and quality. Keeps
+ * only the last case of the kinds that an earlier model covers, because price-lists.test.ts compares every price.
  */
 function typicalCases(cases: readonly Case[], terms: Terms): Case[] {
   const kindOf = ({ name }: Case) => /video|frame|reference|with(?:out)? sound|est$/.exec(name)?.[0] ?? name;

@@ -34,7 +34,7 @@ const usualSizes: Readonly<Record<string, string>> = {
   '720p': '1280x720',
   '1080p': '1920x1080',
 };
-/** Fewer output tokens than any model of the example really uses, so the charge stays below the hold. */
+/** Fewer output tokens than any model in the example actually uses, so that the charge stays below the hold. */
 const qualityTokens: Readonly<Record<string, number>> = { low: 150, medium: 350 };
 
 function planOf(request: VideoRequest | ImageRequest): RoutePlan | undefined {

@@ -86,7 +86,7 @@ describe('the log', () => {
       log.info({ prompt: 'a secret' }, 'x');
       // @ts-expect-error -- `cooled` is not a listed fact
       log.info({ credential: 'a', ...circuit }, 'x');
-      // @ts-expect-error -- an object is not a value that is logged
+      // @ts-expect-error -- objects cannot be logged
       log.info({ task: { prompt: 'a secret' } }, 'x');
     });
     expect(lines.match(/"dropped":1/g)).toHaveLength(3);

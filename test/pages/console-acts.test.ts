@@ -108,7 +108,10 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
     return watched;
   }
 
-  /** Presses Enter three times on each element of the dialog except `final`. `isOpen` checks that it is unchanged. */
+  /**
+   * Presses Enter three times on each element of the dialog except `final`. `isOpen` checks that the dialog is
+   * unchanged.
+   */
   async function misuse(
     page: Page,
     { open, isOpen, final }: { open: () => Promise<void>; isOpen: () => Promise<boolean>; final?: string },
@@ -130,7 +133,7 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
   }
 
   async function leave(page: Page): Promise<void> {
-    // The first Escape may only close the list of a select.
+    // The first Escape may only close the list of a select element.
     const left = async () => {
       if ((await page.locator('dialog').count()) > 0) await page.keyboard.press('Escape');
       return page.locator('dialog').count();

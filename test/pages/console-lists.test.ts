@@ -119,7 +119,7 @@ describe.skipIf(browserPath === undefined)(`lists of the console${noBrowser}`, (
     await press('a');
     await dialog.waitFor();
     const act = page.getByLabel('Act', { exact: true });
-    // Only one letter, because a select forgets what was typed a second ago.
+    // Only one letter, because a select element forgets letters typed more than a second ago.
     await press('f');
     await expect.poll(() => act.inputValue()).toBe('fail');
     await press('Tab');

@@ -217,7 +217,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.getByRole('button', { name: 'Act on 1 selected' }).waitFor();
     await page.keyboard.press('x');
     await page.getByRole('button', { name: 'Act on selected' }).waitFor();
-    // The focus moves from a row to a button, so Enter presses the button.
+    // The focus moves from a row to a button, so Enter presses that button.
     await page.keyboard.press('/');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
@@ -258,12 +258,12 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     const account = await world.newAccount();
     const { id } = (await account.create()).body;
     const task = `/admin/v1/tasks/${id}`;
-    // Leaves out requests that are the same on all pages: the list of actions, and the overview, which supplies the
-    // title and icon.
+    // Omits requests that are the same on all pages: the list of actions, and the overview, which supplies the title
+    // and icon.
     for (const [hash, heading, ...expected] of [
       ['now', 'Now', '/admin/v1/trends?span=day&by=channel'],
       ['tasks', 'Tasks', '/admin/v1/tasks?limit=50'],
-      // The record is large, so it is read once for each change of the task. Each read is audited.
+      // The record is large, so it is read only once per change of the task. Each read is audited.
       [`tasks/${id}`, 'Attempts', task, `${task}/record`],
       [
         'money?period=days&from=2026-01-01&to=2026-02-01',

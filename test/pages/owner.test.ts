@@ -23,7 +23,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { startForwarder } from '../support/forwarder.ts';
 import { snap } from '../support/shots.ts';
 
-/** The configuration of local mode, because the document's examples must work with it unchanged. */
+/** Local mode's configuration, because the document's examples must work with it unchanged. */
 const yaml = readFileSync(new URL('../../src/local/gateway.local.yaml', import.meta.url), 'utf8').replaceAll(
   '${SIMULATOR_API_KEY}',
   'simulated',
@@ -49,7 +49,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await page.getByRole('heading', { name: 'Tasks' }).waitFor();
   };
 
-  /** Waits for the page, because the page before it also has a field for the model. */
+  /** Waits for the page, because the previous page also has a field for the model. */
   const openPlayground = async (page: Page) => {
     await page.goto(`${gateway.url}/account#/playground`);
     await page.getByRole('heading', { name: 'Playground' }).waitFor();
@@ -410,7 +410,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
       ['', 'Tasks', '/v1/videos/generations?limit=24&include=prompts'],
       ['playground', 'Playground', '/v1/models'],
       ['key', 'Key', '/v1/key'],
-      // Whether a callback is owed is known only once the task has finished.
+      // Whether a callback will be sent is known only once the task has finished.
       [
         `tasks/video/${id}`,
         'Task',
@@ -483,7 +483,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await page.getByRole('button', { name: 'Replace it' }).click();
     const secret = await page.getByText(/^whsec_/).textContent();
     await look(page, 'secret');
-    // A key press must not hide a secret that will not be shown again.
+    // A key press must not hide a secret that will never be displayed again.
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'I have stored it' }).click();

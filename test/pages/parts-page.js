@@ -1,4 +1,4 @@
-/** A page with every part of src/pages/shared, for people to look at. Only test/pages/parts.test.ts serves it. */
+/** A page with every part of src/pages/shared, for visual inspection. Only test/pages/parts.test.ts serves it. */
 import { ApiError, OfflineError } from '../../src/pages/shared/api.js';
 import { Callback } from '../../src/pages/shared/callback.js';
 import { BarChart, Share } from '../../src/pages/shared/chart.js';
@@ -21,7 +21,7 @@ const refusal = new ApiError({
   message: 'There is no model “clip-9”.',
   requestId: '5a95d789',
 });
-/** @param {object} state What differs from data that are loaded and current. */
+/** @param {object} state What differs from loaded, current data. */
 const live = (state) => ({
   data: 1,
   error: undefined,
@@ -142,7 +142,7 @@ const may = {
   onChange: nothing,
 };
 
-/** How each part looks, by its name. @type {Record<string, () => unknown>} */
+/** The rendering of each part, by name. @type {Record<string, () => unknown>} */
 const samples = {
   Badge: () =>
     ['good', 'busy', 'warn', 'bad', 'idle'].map((tone) => html`<${Badge} tone=${tone} word=${tone} /> `),

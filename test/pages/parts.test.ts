@@ -9,7 +9,7 @@ const repository = new URL('../../', import.meta.url);
 const shared = 'src/pages/shared/';
 const scripts = readdirSync(new URL(shared, repository)).filter((name) => name.endsWith('.js'));
 
-/** These components fill the whole page, so they cannot be shown alongside the others. */
+/** These components fill the whole page, so they cannot be shown next to others. */
 const wholePages = ['Invitation', 'SignIn'];
 
 const styles = ['tokens', 'base', 'app'].map(
@@ -50,7 +50,7 @@ describe.skipIf(browserPath === undefined)(`the parts of the pages${noBrowser}`,
       const { pathname } = new URL(route.request().url());
       return route.fulfill({ body: contentOf(pathname), contentType: contentType(pathname) });
     });
-    // On this page, the loading part is a sample that never finishes.
+    // On this page, the loading component is a sample that never finishes.
     await page.removeLocatorHandler(page.getByText('Loading…', { exact: true }).first());
     await page.goto('http://parts.test/');
     await page.locator('main').waitFor();

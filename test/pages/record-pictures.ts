@@ -15,8 +15,8 @@ import type { TestTemporal } from '../support/servers.ts';
 import { snap } from '../support/shots.ts';
 
 /**
- * Takes the screenshots for docs/images: every page, light and dark, of a gateway that has something to show, and the
- * Temporal UI's view of a task that needs an operator.
+ * Takes the screenshots for docs/images: every page of a gateway with data, in light and dark mode, and the Temporal
+ * UI's view of a task that needs an operator.
  *
  *     SCREENSHOTS=docs/images npx vitest run test/pages/record-pictures.ts
  */

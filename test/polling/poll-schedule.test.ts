@@ -126,7 +126,7 @@ describe('renders of 100 to 139 seconds', () => {
   });
 
   it('are polled less often once nearly all of their kind would have ended', () => {
-    // The attempt stays in the worker, because two heartbeats a minute cost less than four timers.
+    // The attempt stays in the worker, because two heartbeats per minute cost less than four timers.
     expect(next({ elapsedMs: 200_000 })).toEqual({ delayMs: 15_000, isFar: false });
     expect(next({ elapsedMs: 25 * minute }).delayMs).toBe(60_000);
   });

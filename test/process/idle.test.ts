@@ -7,7 +7,7 @@ import { databaseUri } from '../support/run-servers.ts';
 const countedSeconds = 15;
 const countsMax = 12;
 /**
- * An idle machine sends 1.7 commands a second (`npm run bench -- idle`). The rest is for loops that happen to run at
+ * An idle machine sends 1.7 commands per second (`npm run bench -- idle`). The rest is for loops that happen to run at
  * the same time.
  */
 const commandsMax = countedSeconds * 4;

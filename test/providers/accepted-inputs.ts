@@ -1,7 +1,7 @@
 import type { ImageRequest, VideoRequest } from '../../src/models/request.ts';
 
 /**
- * Requests with every kind of input. The adapter and its dialect must either both accept or both refuse each of them.
+ * Requests with every kind of input. The adapter and its dialect must either both accept or both reject each of them.
  */
 
 const a = 'https://ex.com/a.png';
@@ -22,7 +22,7 @@ export type VideoRow = readonly [model: string, asked: Partial<VideoRequest>, ex
 export type ImageRow = readonly [model: string, asked: Partial<ImageRequest>, count: number];
 
 export interface VendorInputs {
-  /** The path below the simulator's address. Models whose results are written to a bucket use `bucketPath` instead. */
+  /** The path below the simulator's base URL. Models whose results are written to a bucket use `bucketPath` instead. */
   readonly path: string;
   readonly bucketPath?: string;
   readonly videos: readonly VideoRow[];
@@ -109,7 +109,7 @@ export const vendorInputs: Readonly<Record<string, VendorInputs>> = {
       ['flux-3-image', { size: '768sq', extra: { grounding: false } }, 1],
     ],
   },
-  /** For vendors with mappings, the only models are those in gateway.example.yaml. */
+  /** The only models of vendors with mappings are those in gateway.example.yaml. */
   fal: {
     path: '/fal',
     videos: [

@@ -80,7 +80,7 @@ describe.each(rows)('%s, %s, %j', (provider, model, request) => {
       const bodies = await Promise.all(rendered.map((asked) => bodyOf(provider, model, asked)));
       const [first] = rendered;
       if (first === undefined) continue;
-      // If only one value is possible, the adapter refuses all others and applies this one without sending it.
+      // If only one value is possible, the adapter rejects all others and applies this value without sending it.
       const isKept = bodies.length === 1 && values.length > 1;
       const isUsed = consumed(first)?.fields.some((name) => name === field);
       expect([field, isUsed]).toEqual([field, isKept || bodies.some((body) => body !== plain)]);

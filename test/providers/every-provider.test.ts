@@ -24,7 +24,7 @@ import { upstreamError } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { imageVendors, jobVendors, type JobVendor } from './vendors.ts';
 
-/** Requirements for every adapter, tested on its dialect of the simulator through the real HTTP client. */
+/** Requirements for every adapter, tested on its simulator dialect through the real HTTP client. */
 
 const renderSeconds = 80;
 const simulator = useSimulator({ renderSeconds });
@@ -206,7 +206,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       await vendor.submit('a boat', submitContext({ ...context(), credential, callbackUrl: receiver.url }));
       await expect
         .poll(() => {
-          // Stop the clock once the job has finished, so the signature of its callback does not become too old.
+          // Stop the clock once the job has finished, so that its callback's signature does not become too old.
           if (!simulator.control.tasks('a boat').some(({ phase }) => isFinal(phase))) {
             simulator.control.advance(10);
             aheadMs += 10_000;
@@ -223,7 +223,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     onTestFinished(() => rm(directory, { recursive: true }));
     const options = {
       host: '127.0.0.1',
-      // URLs in the operation contain the port, so no other process may take it during the restart.
+      // URLs in the operation contain the port, so no other process may take the port during the restart.
       port: await choosePort('any', 'the simulator'),
       apiKeys: ['test-key'],
       stateFile: join(directory, 'state.jsonl'),
@@ -271,9 +271,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await vendor.status(operation, context())).toMatchObject({ state: 'pending', phase: 'running' });
   });
 
-  /**
-   * If the adapter refuses to cancel, it must not have sent a DELETE, which would delete the result of a finished job.
-   */
+  /** If the adapter refuses to cancel, it must not have sent a DELETE, which would delete a finished job's result. */
   async function cancelled(operation: Operation): Promise<'cancelled' | 'refused' | undefined> {
     const methods: string[] = [];
     const request: ProviderContext['request'] = (asked) => {

@@ -47,7 +47,10 @@ const values: readonly JsonValue[] = [
   'opaque',
 ];
 
-/** A request, the same request without the part under test, and texts that the request sent upstream must contain. */
+/**
+ * A request, the same request without the part under test, and texts that must occur in what the request sends
+ * upstream.
+ */
 export interface ImageProbe {
   readonly request: ImageRequest;
   readonly plain: ImageRequest;
@@ -76,7 +79,7 @@ export interface ForeignProbe extends ImageProbe {
   readonly fields: Readonly<Record<string, JsonValue>>;
 }
 
-/** Warnings name at most `someNamesMax` fields, and one of those may come from the plain request. */
+/** Warnings name at most `someNamesMax` fields, one of which may come from the plain request. */
 const namesAtOnce = someNamesMax - 1;
 
 export function foreignProbesOf(columns: readonly string[]): ForeignProbe[] {
@@ -143,7 +146,7 @@ export function saidOfImage(row: ImageRow, { request }: ImageProbe, column: stri
   return unconsumedOfImage(request, capability.facts).includes(column) ? 'warned' : 'sent';
 }
 
-/** Whether the core sends the request in this form. It may instead split the request or fetch addresses first. */
+/** Whether the core sends the request in this form. It may instead split the request or fetch URLs first. */
 export function isHandedOn(row: ImageRow, request: ImageRequest): boolean {
   const { image } = row.provider;
   const capability = capabilityOf(row, request);

@@ -143,7 +143,7 @@ describe('OpenAI', () => {
       { json: fixture('openai/images') },
     );
     expect(sent.url).toBe('https://up.example/v1/images/generations');
-    // `response_format` is absent because the model would refuse it, and the seed because the model does not support
+    // `response_format` is missing because the model would reject it, and the seed because the model does not support
     // it.
     expect(sent.json).toEqual({
       model: 'gpt-image-1.5',

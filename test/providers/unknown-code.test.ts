@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { canned, providerContext, submitContext, upstreamError } from './support.ts';
 import { imageVendors, jobVendors } from './vendors.ts';
 
-/** A code that is in no table may be the caller's own word, so it must stay out of logs and histories. */
+/** A code that is in no table may be the caller's own text, so it must stay out of logs and histories. */
 
 const word = 'silverfjord';
 const reason = { code: word, type: word, status: word, message: word };

@@ -6,7 +6,10 @@ interface SimulatorInUse extends Pick<Simulator, 'url' | 'control'> {
   readonly request: UpstreamClient;
 }
 
-/** Starts a simulator that each test finds without tasks, faults and counts. Only `control.advance` moves its clock. */
+/**
+ * Starts a simulator that is reset before each test, so that it has no tasks, faults or counts. Only `control.advance`
+ * moves its clock.
+ */
 export function useSimulator(options: {
   readonly renderSeconds: number;
   readonly apiKeys?: readonly string[];

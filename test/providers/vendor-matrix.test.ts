@@ -7,7 +7,7 @@ import { parameters, probesOf, requestColumns, rowsOf, saidOf } from './vendor-m
 import type { Probe, Served } from './vendor-matrix.ts';
 
 /**
- * The adapter must send what a cell of docs/providers.md promises. Anything else must be refused or cause a warning.
+ * The adapter must send what a cell of docs/providers.md promises. Anything else must be rejected or cause a warning.
  */
 
 const makers = Object.entries(providers).filter(([, { video }]) => video?.facts !== undefined);

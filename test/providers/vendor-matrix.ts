@@ -165,8 +165,8 @@ export function vendorMatrix(providers: Readonly<Record<string, Provider>>): str
     const { video } = provider;
     if (video === undefined) return [];
     const rowsKnown = rowsOf(provider);
-    // The last row is for models outside the table, whose limits the vendor decides. It counts only if it is the only
-    // row.
+    // The last row is for models outside the table, whose limits the vendor decides. It counts only if there are no
+    // other rows.
     const counted = rowsKnown.length > 1 ? rowsKnown.slice(0, -1) : rowsKnown;
     return [[name, ...requestColumns.map((column) => cellOf(counted, column)), ...abilitiesOf(video)]];
   });

@@ -19,14 +19,14 @@ interface Row {
   readonly model: string;
   readonly moderatedLater: FailureClass;
   readonly reportsNothing?: true;
-  /** Defined only if the dialect stops allowing cancellation earlier than the adapter does. */
+  /** Set only if the dialect stops allowing cancellation earlier than the adapter does. */
   readonly cancelUntil?: TaskProvider<never>['cancelUntil'];
   readonly inspectsInJob?: true;
   readonly moderatedBefore?: FailureClass;
   readonly billsUntold?: true;
   readonly forgetsCancelled?: true;
   readonly unlisted?: true;
-  /** Simulator faults after which a job is certain to cost nothing. Only such jobs may be replaced. */
+  /** Simulator faults after which a job certainly costs nothing. Only such jobs may be replaced. */
   readonly unbilled?: readonly ('failed' | 'moderation-in-task')[];
   readonly mapping?: FieldMapping;
   readonly unmarked?: true;
@@ -94,7 +94,7 @@ function jobs<Request extends GenerationRequest>(
     list: async (operations, context) => part.list?.(operations, mapped(context)),
     linkHeaders: (url, context) => part.linkHeaders?.(url, context) ?? {},
     find: async (prompt, marker, context) => {
-      // Wide enough for slow tests and for those that advance the simulator's clock.
+      // Wide enough for slow tests and for tests that advance the simulator's clock.
       const window = { sentAfter: Date.now() - 3_600_000, sentBefore: Date.now() + 3650 * 86_400_000 };
       return part.find?.({ request: request(prompt), marker, ...window }, mapped(context));
     },

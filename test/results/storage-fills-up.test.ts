@@ -26,7 +26,9 @@ let refused = 0;
 const states = ['full', 'failing', 'unreachable'] as const;
 let state: (typeof states)[number] = 'full';
 
-/** Forwards requests while files are accepted. Otherwise responds like a full MinIO, fails, or hangs up. */
+/**
+ * Forwards requests while files are accepted. Otherwise, responds like a full MinIO, fails, or closes the connection.
+ */
 function pass(from: IncomingMessage, response: ServerResponse): void {
   const isWrite = from.method === 'PUT' || from.method === 'POST';
   if (isWrite && refusals > 0) {
@@ -79,7 +81,8 @@ const generate = (more: object) =>
   account.call('POST', images, { body: { model: 'gpt-image', prompt: 'a red cube', ...more } });
 
 /**
- * Stops the gateway's clock until `start` or the end of the test, so a busy machine does not use up the ten seconds.
+ * Stops the gateway's clock until `start` or the end of the test, so that a busy machine does not use up the ten
+ * seconds.
  */
 function stopClock(): { pass: (ms: number) => void; start: () => void } {
   const { clock } = gateway;
@@ -172,7 +175,7 @@ describe.each(states)('a storage that is %s', (now) => {
     expect((await finished(id))['data']).toMatchObject([{ url: `${origin}/0.png` }]);
     const { copier } = gateway.core.results.kept ?? {};
     const { pass } = stopClock();
-    // More attempts than a link that cannot be opened would get.
+    // More attempts than there would be for a link that cannot be opened.
     for (let tries = 0; tries < 10; tries += 1) {
       pass(5 * 60_000);
       expect(await copier?.retryDue()).toEqual({ done: 0, failed: 0 });

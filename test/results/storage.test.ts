@@ -194,7 +194,7 @@ describe('a bucket', () => {
   });
 });
 
-// The test's S3 server does not verify presigned addresses, so this test does.
+// The test's S3 server does not verify presigned URLs, so this test does.
 describe('an address at which an S3 server shows a file', () => {
   it.each(['GET', 'HEAD'] as const)('carries a valid signature by the secret: %s', async (method) => {
     const storage = createS3Storage({ ...s3Settings, links: 'presigned' });

@@ -185,7 +185,7 @@ describe('results in our own storage', () => {
     const { body } = await account.call('GET', `/v1/videos/generations/${task['id']}`);
     expect((await fetch(body.video_url)).status).toBe(200);
     expect(body.video_url).toContain(`/media/${task['id']}/0.mp4`);
-    // The link comes from the task, not from the copy's record, which is checked once more.
+    // The link comes from the task instead of the copy's record, which is checked once more.
     const stored = await copyOf(task['id']);
     await resultCopies.write({ ...stored, state: 'retry', names: [], dueAt: 0 });
     await reconcile();

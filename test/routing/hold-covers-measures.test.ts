@@ -20,7 +20,7 @@ import { testBuyer } from '../support/buyer.ts';
 
 /**
  * For prices with any measure: usage within the bounds of the request and its model costs no more than the hold, the
- * lines add up to the charge, and the order of images does not matter.
+ * lines add up to the charge, and the order of images makes no difference.
  */
 
 const sizes = ['1024x1024', '1536x1024', '2048x2048'];

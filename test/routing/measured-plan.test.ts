@@ -79,7 +79,7 @@ function planned(
   return catalogue.planMeasured(request, { ...caller, factors }).then((plan) => ({ plan, measured }));
 }
 
-/** The price of 1280 × 720 video at 24 frames a second plus one frame, at one per million tokens. */
+/** The price of 1280 × 720 video at 24 frames per second plus one frame, at one per million tokens. */
 const micros = (seconds: number): bigint => (921_600n * BigInt(Math.ceil(seconds * 24) + 1)) / 1024n;
 
 describe('the hold of a request that gives videos', () => {

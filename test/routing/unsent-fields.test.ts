@@ -11,7 +11,9 @@ import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { asAsked, imageRequest, videoRequest } from '../providers/support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
-/** A field affects the price only on channels that send it. Here a task costs 0.05 with the field and 0.50 without. */
+/**
+ * A field affects the price only on channels that send it. Here, a task costs 0.05 with the field and 0.50 without it.
+ */
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -130,7 +132,7 @@ function charged(
 it('each field that a price line may test has a case', () => {
   const priced = new Set<string>([...textFacts, ...flagFacts, 'duration']);
   const fields = [...fieldNames, ...imageFieldNames].filter((name) => priced.has(name));
-  // `service_tier` is a separate parameter. Channels that do not send `draft` refuse it, and `duration` is tested
+  // `service_tier` is a separate parameter. Channels that do not send `draft` reject it, and `duration` is tested
   // below.
   expect([...Object.keys(cases), 'duration'].filter((name) => name !== 'service_tier').toSorted()).toEqual(
     fields.filter((name) => name !== 'draft').toSorted(),

@@ -48,7 +48,7 @@ describe('a start', () => {
     for (const collection of await mongo.db.collections()) {
       // The first time, start every store. After that, start only the collection's own store, which is faster.
       const make = (indexes > 0 && makers.get(collection.collectionName)) || ensureAll;
-      // The stand-in drops an index by name from every collection that has one of that name.
+      // The stand-in drops an index by name from every collection that has an index with that name.
       await make();
       for (const { name, key, ...shape } of await collection.indexes()) {
         if (name === undefined || name === '_id_') continue;
@@ -57,8 +57,8 @@ describe('a start', () => {
         if (!(error instanceof IndexConflictError))
           accepted.push(`${collection.collectionName}.${name}: ${String(error)}`);
         await collection.createIndex(key, { name, ...options(shape) });
-        // The refused start may have begun to create indexes of other collections. Let it finish before those are
-        // dropped.
+        // The rejected startup may have begun to create indexes of other collections. Let it finish before those
+        // indexes are dropped.
         await make();
       }
     }

@@ -5,11 +5,9 @@ import { expect, it } from 'vitest';
 import { connectMongo } from '../../src/store/mongo.ts';
 import { databaseUri } from '../support/run-servers.ts';
 
-/**
- * Connections close at the moment of a write. These tests have their own file, because sockets belong to the process.
- */
+/** Connections close just as a write begins. These tests have their own file, because sockets belong to the process. */
 
-/** Heartbeats are polled instead of streamed, so each one is a write on every server. */
+/** Heartbeats are polled instead of streamed, so that each one is a write on every server. */
 const polled = 'serverMonitoringMode=poll';
 
 async function connect(options: string) {
@@ -37,7 +35,7 @@ async function connect(options: string) {
 }
 
 it('a command fails, and the server is found again', async () => {
-  // No heartbeat comes before the command. A failed heartbeat would close the command's connection.
+  // No heartbeat may precede the command, because a failed heartbeat would close the command's connection.
   const { client, ping, ended, pooled } = await connect(`${polled}&heartbeatFrequencyMS=600000`);
   await expect(ping()).rejects.toThrow(MongoNetworkError);
   await expect.poll(() => ping().catch(() => 'not yet')).toBe(1);

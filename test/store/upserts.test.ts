@@ -15,7 +15,8 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /**
- * Two upserts of one `_id` may both try to insert. Makes the first call of each named method lose that race to `other`.
+ * Makes the first call of each named method lose a race to `other`. Two upserts with the same `_id` may both try to
+ * insert.
  */
 function losingRace(methods: readonly (keyof Collection)[], other: () => Promise<unknown>): Db {
   const { db } = database;

@@ -20,17 +20,17 @@ export interface TestBrowser {
 
 export const browserPath = [
   process.env['CHROMIUM_PATH'] ?? '',
-  // Headless shell needs half as much CPU as full Chromium.
+  // Headless shell uses half as much CPU time as full Chromium.
   ...['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
     (process.env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, name)),
   ),
 ].find((path) => path !== '' && existsSync(path));
 
-/** A suffix for the names of page tests, saying why they are skipped. Empty if a browser is available. */
+/** A suffix for the names of page tests that explains why they are skipped. Empty if a browser is available. */
 export const noBrowser =
   browserPath === undefined ? ' (skipped: no Chromium on PATH or at CHROMIUM_PATH)' : '';
 
-/** Shorter than a test's time limit, so a failure names the step that timed out. */
+/** The time limit of a step. Shorter than a test's time limit, so that a failure names the step that timed out. */
 const waitMs = 120_000;
 
 export async function startBrowser(): Promise<TestBrowser> {
@@ -48,8 +48,8 @@ export async function startBrowser(): Promise<TestBrowser> {
       await context.addInitScript(reportViolations);
       const page = await context.newPage();
       page.setDefaultTimeout(waitMs);
-      // Content that arrives late shifts the layout, and a click would miss. Wait for loading to finish before every
-      // action.
+      // Content that arrives late shifts the layout, so that a click would miss. Wait for loading to finish before
+      // every action.
       await page.addLocatorHandler(page.getByText('Loading…', { exact: true }).first(), () =>
         Promise.resolve(),
       );
@@ -73,7 +73,7 @@ const reportViolations = `
     globalThis.reportViolation('violation: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample));
 `;
 
-/** Returns a script for `addInitScript` that stops a page from polling: timers of `ms` or longer never fire. */
+/** Returns a script for `addInitScript` that stops a page from polling, because timers of `ms` or longer never fire. */
 export const withoutPolls = (ms: number): string => `{
   const { setTimeout: set } = globalThis;
   globalThis.setTimeout = (run, after, ...rest) => (after >= ${ms} ? 0 : set(run, after, ...rest));
@@ -90,7 +90,8 @@ interface AxeViolation {
 }
 
 /**
- * Returns axe's serious and critical findings, each as `rule: element` and how to fix it. Runs every rule by default.
+ * Returns axe's serious and critical findings, each as `rule: element` with a way to fix it. Runs every rule by
+ * default.
  */
 export async function seriousFindings(page: Page, runOnly?: readonly string[]): Promise<readonly string[]> {
   if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axeSource);
@@ -135,7 +136,7 @@ export async function pressSearchKey(page: Page): Promise<void> {
       () => false,
     ))
   );
-  // If focus arrived late, the second key press was typed into the field.
+  // If the focus arrived late, the second key press was typed into the field.
   await page.locator('#find').fill('');
 }
 

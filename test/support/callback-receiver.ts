@@ -51,7 +51,7 @@ export async function startCallbackReceiver(
 }
 
 /**
- * Checks that exactly one request delivered the callback: the last one. Earlier requests may fail on a busy machine.
+ * Checks that exactly one request, the last one, delivered the callback. Earlier requests may fail on a busy machine.
  */
 export function expectDeliveredOnce(
   { received }: { readonly received: readonly ReceivedCallback[] },

@@ -34,7 +34,7 @@ export interface TestAccount {
   readonly call: Call;
   balance(): Promise<{ available: string; held: string }>;
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  /** Sends the same idempotency key again while the gateway is busy. Resolves with the task id. */
+  /** Sends the same idempotency key again while the gateway is busy. Resolves to the task id. */
   made(body?: Record<string, unknown>): Promise<string>;
   finished(id: string, deadlineMs?: number): Promise<Record<string, any>>;
 }
@@ -44,7 +44,7 @@ export function caller(url: string, key?: string): Call {
     send(url, method, path, key === undefined ? options : { key, ...options });
 }
 
-/** Repeats a call until the gateway is no longer too busy for it (503 or 408). Creates need an idempotency key. */
+/** Repeats a call for as long as the gateway is too busy for it (503 or 408). Creates need an idempotency key. */
 export async function persevere(call: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await call();

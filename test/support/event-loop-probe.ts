@@ -1,7 +1,10 @@
 import { openSync, readSync, renameSync, writeFileSync } from 'node:fs';
 
 export interface Probe {
-  /** The number of measurements begun so far, and how often the file has been written during the current one. */
+  /**
+   * The number of measurements so far, including the current one, and how often the file has been written during the
+   * current one.
+   */
   readonly begun: number;
   readonly written: number;
   readonly longestStallMs: number;
@@ -12,12 +15,12 @@ export interface Probe {
 
 /**
  * This module is loaded before a program (`--import`, with `--expose-gc`). It writes event-loop stalls and memory use
- * to PROBE_FILE many times a second. A stall is the time between two timer ticks or, if less, the CPU time that the
- * event-loop thread used meanwhile: on a busy machine, a thread may just be waiting for a core.
+ * to PROBE_FILE many times per second. A stall is the time between two timer ticks or, if less, the CPU time that the
+ * event-loop thread used in between, because a thread on a busy machine may just be waiting for a core.
  */
 const everyMs = 5;
 const writtenEveryMs = 50;
-/** How long threads may need to return collected garbage to the system. */
+/** How long threads may take to return collected garbage to the system. */
 const releasedWithinMs = 100;
 const file = process.env['PROBE_FILE'] ?? '';
 const threadClock = openThreadClock();
@@ -66,7 +69,7 @@ setInterval(() => {
 
 setInterval(() => {
   probe = { ...probe, written: probe.written + 1 };
-  // Renaming is atomic, so readers never see a partial file.
+  // Renaming is atomic, so that readers never see a partial file.
   writeFileSync(`${file}.new`, JSON.stringify(probe));
   renameSync(`${file}.new`, file);
 }, writtenEveryMs).unref();

@@ -2,9 +2,9 @@ import { afterAll, type RunnerTestSuite } from 'vitest';
 import { forgetServerUse, serverWasUsed } from './server-use.ts';
 
 /**
- * Runs in every file of the `servers` project. Fails a file whose tests all passed without using a server: outside this
- * project, the file would start within a second. The usual cause is a helper that shares a module with server helpers.
- * Move the helper.
+ * Runs in every file of the `servers` project. Fails a file whose tests all passed without using a server, because
+ * outside this project, the file would start within a second. The usual cause is a helper that shares a module with
+ * server helpers. Move the helper.
  */
 forgetServerUse();
 

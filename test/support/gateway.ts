@@ -17,9 +17,7 @@ import { adminCaller, caller, makeAccount, underOneKey } from './client.ts';
 import type { AccountOptions, AdminCall, Call, TestAccount } from './client.ts';
 import { databaseUri, temporalAddress } from './run-servers.ts';
 
-/**
- * A complete gateway in this process, on the run's Temporal and MongoDB. Tests call the gateway over HTTP, as users do.
- */
+/** A complete gateway in this process, on the run's Temporal and MongoDB. Tests call it over HTTP, as users do. */
 export interface TestGateway {
   readonly url: string;
   readonly simulator: Control;
@@ -40,7 +38,7 @@ export interface TestGateway {
 }
 
 export interface TestGatewayOptions {
-  /** The contents of gateway.yaml. `${SIMULATOR_URL}` stands for the simulator's address. Defaults to `testYaml`. */
+  /** The contents of gateway.yaml. `${SIMULATOR_URL}` stands for the simulator's URL. Defaults to `testYaml`. */
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly renderSeconds?: number;
@@ -58,13 +56,13 @@ export const videoBody = {
 } as const;
 
 /**
- * Tokens of a 5-second 720p 16:9 video by the documented formula, 1280 × 720 × 121 / 1024. The charge is at 7.00 per
+ * The tokens of a 5-second 720p 16:9 video by the documented formula, 1280 × 720 × 121 / 1024. Charged at 7.00 per
  * million.
  */
 export const videoTokens = 108_900;
 export const videoCharge = '0.762300';
 
-/** Longer than a task must be unchanged before the reconciler considers it abandoned. */
+/** Longer than a task must stay unchanged before the reconciler considers it abandoned. */
 const abandonedAfterMs = 3 * 60_000;
 
 /** Temporal allows one runtime per process, even if a test file starts multiple gateways. */

@@ -15,7 +15,7 @@ declare module 'vitest' {
 
 /**
  * Starts one Temporal server and one MongoDB for the whole run. Separate task queues and database names isolate the
- * tests.
+ * tests from each other.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'mediary-test-'));

@@ -1,7 +1,7 @@
 import { pngHeader } from '../images/support.ts';
 
 /**
- * A request that is cheap to send but could be expensive to handle. The gateway must refuse it or handle it cheaply.
+ * A request that is cheap to send but could be expensive to handle. The gateway must reject it or handle it cheaply.
  */
 export interface HostileRequest {
   readonly name: string;

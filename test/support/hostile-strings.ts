@@ -1,6 +1,6 @@
 /**
  * Strings that every page must show as plain text: markup and scripts known to slip through filters, templates,
- * terminal control characters, and characters that change the writing direction. Any script that runs calls `fault()`.
+ * terminal control characters, and characters that change the writing direction. A script that runs calls `fault()`.
  */
 export const hostileStrings: readonly string[] = [
   '<script>fault()</script>',
@@ -22,7 +22,10 @@ export const hostileStrings: readonly string[] = [
   'constructor',
 ];
 
-/** Strings with control characters. Names may not contain them, but other text shown in terminals and on pages may. */
+/**
+ * Strings with control characters. These are forbidden in names, but other text shown in terminals and on pages may
+ * contain them.
+ */
 export const hostileControls: readonly string[] = [
   '\u001b[31mred\u001b]8;;https://evil.example\u0007link\u001b]8;;\u0007',
   '\u001b[2J\u001b[H\u0007\u0008\u0000',

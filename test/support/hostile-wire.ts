@@ -29,7 +29,7 @@ export function* wireOf(request: WireRequest, framing: Framing): Generator<Buffe
   let last: string | Buffer | undefined;
   let bytes = Buffer.alloc(0);
   for (const piece of pieces()) {
-    // Large bodies yield the same piece over and over. Convert it to bytes once.
+    // Large bodies yield the same piece over and over, so convert it to bytes only once.
     if (piece !== last) bytes = Buffer.from(piece);
     last = piece;
     if (framing === 'length') yield bytes;

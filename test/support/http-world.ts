@@ -114,8 +114,8 @@ const unused = (): never => {
 };
 
 /**
- * A provider that accepts every request without `refuse_me`. The model `o` uses only the prompt. Callbacks contain
- * `done: true`.
+ * A provider that accepts every request unless it contains `refuse_me`. The model `o` uses only the prompt. Callbacks
+ * contain `done: true`.
  */
 const testProvider: Provider = {
   about: { vendor: 'Test', inputs: 'text', unverified: [] },
@@ -305,7 +305,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       tryCallback: createTryCallback({
         takePlace: (origin, account) => callbackPlaces.takeFree(origin, account),
         webhookSecrets: webhookSecretsOf({ stores, secrets }),
-        // A slow machine may need longer than the usual ten seconds.
+        // A slow machine may take longer than the usual ten seconds.
         deliver: (delivery) => callbacks.deliver({ ...delivery, timeoutMs: 180_000 }),
         now,
         randomBytes,
@@ -397,7 +397,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
   ];
 }
 
-/** Treats only the tests' own address as public. The real rules have their own tests. */
+/** Treats only the tests' own address as public. Other tests cover the real rules. */
 const callbacks = createGuardedClient({ networks: ['127.0.0.1/32'] });
 
 function refuseForbidden(url: string): string | undefined {

@@ -1,8 +1,9 @@
 import { Socket } from 'node:net';
 
 /**
- * Delays writes on TCP sockets at random, but preserves their order. Loaded into every process of a run, so a test that
- * depends on the order of two processes fails now rather than on a slow machine. docs/contributing.md has the command.
+ * Delays writes on TCP sockets at random but preserves their order. Loaded into every process of a run, so that a test
+ * that depends on the order of two processes fails now rather than on a slow machine. docs/contributing.md has the
+ * command.
  */
 
 const share = Number(process.env['LATE_SHARE'] ?? 0.1);

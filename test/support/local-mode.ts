@@ -8,7 +8,7 @@ import { waitUntil } from './processes.ts';
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 const readyWithinMs = 400_000;
 
-/** `npm start` or `npm run demo`, started the way package.json starts it. */
+/** `npm start` or `npm run demo`, started exactly as in package.json. */
 export interface LocalMode {
   output(): string;
   commands(): string[];

@@ -14,7 +14,7 @@ afterAll(({}, { file }) => {
 });
 
 /**
- * Returns the CPU seconds of this process. On Linux, the total includes exited children, and the four fields are in
+ * Returns this process's CPU seconds. On Linux, the total includes exited children, and the four fields are in
  * hundredths of a second.
  */
 function cpuSeconds(): number {

@@ -40,7 +40,10 @@ for (const operation of operations) {
   });
 }
 
-/** Throws on an operator without fields. MongoDB before 5.0 refuses those, but the server in use may accept them. */
+/**
+ * Throws on an operator without fields. MongoDB before 5.0 rejects such operators, but the server in use may accept
+ * them.
+ */
 function refuseEmptyOperators(update: unknown, file: string): void {
   if (typeof update !== 'object' || update === null) return;
   for (const [name, fields] of Object.entries(update)) {
@@ -72,8 +75,8 @@ function note(entry: Noted): void {
 }
 
 /**
- * Cursors are sorted after they are filtered, so a query is recorded once it is sorted, or at the end of the file if it
- * never is.
+ * Cursors are sorted after they are filtered, so a query is recorded once it is sorted or, if it never is, at the end
+ * of the file.
  */
 const cursors: Noted[] = [];
 function followSort(cursor: { sort: (order: unknown) => unknown }, entry: Noted): void {

@@ -24,7 +24,7 @@ export function startGatewayProcess(
   const child: ChildProcess = spawn(process.execPath, ['src/gateway.js', role], {
     cwd: projectDir,
     env: { PATH: process.env['PATH'], NODE_OPTIONS: process.env['NODE_OPTIONS'], ...environment },
-    // The process writes to the file directly, so the log is complete when the process exits.
+    // The process writes to the file directly, so that the log is complete when the process exits.
     stdio: ['ignore', log, log],
   });
   closeSync(log);

@@ -74,7 +74,7 @@ function createReach(directory: string, marker: string): (file: string) => boole
     const known = imports.get(file);
     if (known !== undefined) return known;
     const found = importedFiles(file).filter(
-      // A missing file is left to the test that imports it, which fails with a clear error.
+      // Leave a missing file to the test that imports it, which fails with a clear error.
       (path) => path.startsWith(directory) && existsSync(path),
     );
     imports.set(file, found);

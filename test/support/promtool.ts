@@ -33,7 +33,9 @@ export function untriedWithout(promtool: string | undefined): string {
     : '';
 }
 
-/** Downloads with separate package lists and cache, so no privileges are needed and the machine stays unchanged. */
+/**
+ * Downloads with separate package lists and cache, so that no privileges are needed and the machine stays unchanged.
+ */
 async function fetchTo(kept: string, work: string): Promise<void> {
   const [lists, cache] = [join(work, 'lists'), join(work, 'cache')];
   await Promise.all([mkdir(join(lists, 'partial'), { recursive: true }), mkdir(cache)]);
@@ -45,7 +47,7 @@ async function fetchTo(kept: string, work: string): Promise<void> {
   if (archive === undefined) throw new Error('apt-get downloaded no package');
   await run('dpkg-deb', ['--extract', archive, 'unpacked'], options);
   await mkdir(join(kept, '..'), { recursive: true });
-  // Another test may be doing the same. Renaming replaces the file with an identical one.
+  // Another test may be doing the same. In that case, renaming replaces its file with an identical one.
   const mine = `${kept}.${process.pid}`;
   await cp(join(work, 'unpacked/usr/bin/promtool'), mine);
   await chmod(mine, 0o755);

@@ -41,15 +41,17 @@ function conditionOf(value: unknown): Condition {
   return 'test';
 }
 
-/** Whether the value is a plain object, such as one with operators, rather than a driver value such as Long or Date. */
+/**
+ * Whether the value is a plain object, such as one with operators, rather than a driver value such as a Long or Date.
+ */
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /**
  * Returns the index that serves a query: the filter fixes a prefix of its keys, at most one range follows, and the
- * index yields the order. The longest such prefix wins. Undefined if the server would scan the whole collection or sort
- * in memory.
+ * index yields the order. If multiple indexes qualify, the longest prefix wins. Undefined if the server would scan the
+ * whole collection or sort in memory.
  */
 export function servingIndex(
   { filter, sort }: Pick<QueryShape, 'filter' | 'sort'>,

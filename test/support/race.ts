@@ -8,7 +8,8 @@ export interface Paused {
 }
 
 /**
- * Pauses the first caller that reaches `point` (for `subject`, if given) until `release` is called. Other callers pass.
+ * Pauses the first caller that reaches `point` (for `subject`, if given) until `release` is called. All other callers
+ * pass.
  */
 export function pauseFirstAt(point: RacePoint, subject?: string): Paused {
   const arrived = gate<string>();

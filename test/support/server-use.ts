@@ -4,7 +4,7 @@
  */
 let used = false;
 
-/** Helpers that provide a server to a test must call this. */
+/** Helpers that provide a test with a server must call this. */
 export function markServerUse(): void {
   used = true;
 }

@@ -19,7 +19,7 @@ type Controls = {
   readonly pid: number;
   kill(): Promise<void>;
   stop(): Promise<void>;
-  /** Restarts the server on the same port and data, stopping it first if it is still running. */
+  /** Restarts the server on the same port and data. If it is still running, stops it first. */
   restart(): Promise<void>;
 };
 

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 
 const quality = 62;
 
-/** Saves the visible part of the page as WebP for human review. Does nothing unless SCREENSHOTS names a folder. */
+/** Saves the visible part of the page as WebP for human review. Does nothing unless SCREENSHOTS names a directory. */
 export async function snap(page: Page, name: string): Promise<void> {
   const folder = process.env['SCREENSHOTS'];
   if (folder === undefined) return;

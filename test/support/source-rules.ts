@@ -105,7 +105,10 @@ export function repeatedWireFacts(sources: Sources): readonly string[] {
   return [...files].filter(([, at]) => at.size > 1).map(([fact, at]) => `${fact}: ${[...at].join(', ')}`);
 }
 
-/** Returns the paths in a page's `## Layout` section: the text before two spaces on each line of its code block. */
+/**
+ * Returns the paths in a page's `## Layout` section, which are the texts before two spaces on each line of its code
+ * block.
+ */
 export function layoutPaths(page: string): readonly string[] {
   const block = /^## Layout\n+```\n([^]*?)\n```/m.exec(page)?.[1] ?? '';
   return block

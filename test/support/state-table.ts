@@ -108,7 +108,10 @@ const searching = after(sending, events.lost(1));
 const lost = after(searching, { kind: 'asked' });
 const succeeding = after(waiting, events.succeeded(1));
 
-/** Sample tasks by state, more than one where variants behave differently. The default variant has an empty key. */
+/**
+ * Sample tasks by state. A state has multiple samples where variants behave differently. The default variant has an
+ * empty key.
+ */
 const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
   creating: { '': newTask() },
   queued: { '': after(newTask(), { kind: 'begun' }) },

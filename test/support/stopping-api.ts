@@ -8,8 +8,8 @@ import { startWorker } from '../../src/worker.ts';
 
 /**
  * An API process that kills itself at the race point in its first argument. The second argument is how far its clock
- * and the database clock are ahead, in milliseconds. The third also makes the process a worker. Prints its address,
- * then the race point. On SIGUSR2 it prints `armed` and then kills itself at the next claim of an admission.
+ * and the database clock are ahead, in milliseconds. The third also makes the process a worker. Prints its URL, then
+ * the race point. On SIGUSR2, it prints `armed` and then kills itself at the next claim of an admission.
  */
 const [given, aheadMs = '0', role] = process.argv.slice(2);
 let point = given;

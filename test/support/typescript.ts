@@ -1,4 +1,4 @@
-/** Node arguments that load TypeScript the way the product does. Three times as fast as tsx. */
+/** Node arguments that load TypeScript as the product does. This is three times as fast as tsx. */
 export const loadsTypeScript = [
   '--import',
   new URL('../../src/typescript.js', import.meta.url).href,

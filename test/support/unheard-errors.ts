@@ -7,7 +7,7 @@ const runtimeFrame = /\(?node:/;
 const ownFolders = ['test', 'workshop'].map((folder) => join(import.meta.dirname, '../..', folder, '/'));
 
 function watch(name: string, emitter: EventEmitter): void {
-  // Creating the error is cheap: V8 formats the stack only when it is read.
+  // Creating the error is cheap, because V8 formats the stack only when it is read.
   const opened = new Error(name);
   emitter.once('close', () => {
     if (emitter.listenerCount('error') > 0) return;

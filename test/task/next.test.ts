@@ -780,7 +780,7 @@ describe('the end', () => {
         const orphan = after(task, { kind: 'orphaned' });
         expect(orphan.state).toEqual({
           at: 'ending',
-          // By now it is too late to ask an operator. An earlier failure keeps its error.
+          // It is now too late to ask an operator. An earlier failure keeps its error.
           ending: {
             kind: 'failed',
             approved: true,

@@ -36,7 +36,7 @@ const made = { kind: 'succeeded', items: [], facts: {} } as const;
 const channels = ['a', 'b', 'c'] as const;
 const owners = ['run-1', 'run-2'] as const;
 
-/** A step of a walk. If `aimed`, the event fits the task's current state. Otherwise it is arbitrary. */
+/** A step of a walk. If `aimed` is set, the event fits the task's current state. Otherwise, it is arbitrary. */
 interface Move {
   readonly kind: TaskEvent['kind'];
   readonly aimed: boolean;
@@ -167,7 +167,7 @@ const plans = fc.record({
 });
 
 interface Memory {
-  /** Upstream jobs that were reported and that no operator has dropped since. */
+  /** Upstream jobs that were reported, except those that an operator has since dropped. */
   readonly jobs: Set<string>;
   /** The time before which each channel must not be called, unless an operator requests it. */
   readonly named: Map<string, number>;
@@ -261,7 +261,7 @@ function expectStep({ before, after, event, now, memory }: Step): void {
   if (before.state.at !== 'creating') expect(after.state.at).not.toBe('creating');
   if (before.outcome?.kind === 'succeeded') expect(after.outcome?.kind).toBe('succeeded');
   if (event.kind === 'sending') {
-    // Nothing is sent while an upstream has the job, or may have it, or once the task is to stop.
+    // No request is sent while an upstream has the job or may have it, or once the task is to stop.
     expect(stopOf(before.state)).toBeUndefined();
     expect(before.attempts.filter(({ state }) => ['sending', 'accepted', 'lost'].includes(state))).toEqual(
       [],
@@ -282,8 +282,8 @@ function remember(
   if (event.kind === 'not_accepted' && event.retryAfterMs !== undefined) {
     const { channel } = before.attempts.find(({ n }) => n === event.n) ?? event.candidate;
     named.set(channel, now + event.retryAfterMs);
-    // If the task stays with the channel, its wait is recorded separately. If nothing was sent there, the channel is
-    // forgotten with the round.
+    // If the task stays with the channel, its wait is recorded separately. If no request was sent there, the channel is
+    // forgotten when the round ends.
     if (event.stays || event.n === undefined) named.delete(channel);
   }
   if (event.kind === 'resubmitted') named.clear();

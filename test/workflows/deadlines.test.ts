@@ -12,7 +12,7 @@ const waits = ['submit one', 'post one', 'wait job-1'];
 
 /**
  * Returns a task that has made these calls and still has at least half of the time until its deadline. If a busy
- * machine needs longer, starts another task with more time.
+ * machine takes longer, starts another task with more time.
  */
 async function atWork(
   calls: readonly string[],
@@ -32,8 +32,8 @@ async function atWork(
 }
 
 /**
- * A task whose worker died during a submission. No other worker serves its queue. The task runs while the other tests
- * of this file run.
+ * A task whose worker died during a submission. No other worker serves its queue. The task runs alongside this file's
+ * other tests.
  */
 let abandoned: PlayedTask;
 beforeAll(async () => {

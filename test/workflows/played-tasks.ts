@@ -70,12 +70,12 @@ export async function uncrossed<Result>(update: (updateId: string) => Promise<Re
 }
 
 /**
- * Causes of a failed workflow task that are not the workflow's fault. An event or update arrived just as the task was
- * finishing, so the server issues the task again, or the workflow was reset there.
+ * Causes of a failed workflow task that are not the workflow's fault. Either an event or update arrived just as the
+ * task was finishing, so that the server reissues the task, or the workflow was reset there.
  */
 const crossed: ReadonlySet<number> = new Set([1, 20, 31]);
 
-/** Workers serve the channels `one` and `two`. Queues of any other channel have no worker. */
+/** Workers serve the channels `one` and `two`. The queues of all other channels have no worker. */
 export function usePlayedTasks(): PlayedTasks {
   const prefix = `p${randomBytes(5).toString('hex')}-`;
   let upstream = quietUpstream();

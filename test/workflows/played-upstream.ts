@@ -43,11 +43,11 @@ export interface Upstream {
   gate(submit: SubmitInput): Promise<void>;
   submit(submit: SubmitInput, post: number): Promise<SubmitAnswer>;
   wait(job: string, wait: number): Promise<JobEnd>;
-  /** Answers a single poll. Resolves with how the job ended, or with undefined while the job is running. */
+  /** Responds to a single poll. Resolves to how the job ended, or to undefined while the job is running. */
   status(job: string): Promise<JobEnd | undefined>;
   cancel(job: string): Promise<'cancelled' | 'refused'>;
   /**
-   * Searches for a lost job. Resolves with undefined if there is no job yet. The function itself is undefined if the
+   * Searches for a lost job. Resolves to undefined if there is no job yet. The function itself is undefined if the
    * upstream cannot be searched.
    */
   find?: (task: string) => Promise<string | undefined>;

@@ -14,8 +14,8 @@ import { temporalAddress } from '../support/run-servers.ts';
 import { cacheDir } from '../support/cache-dir.ts';
 
 /**
- * Not a test: runs tasks on a real gateway and saves their histories for replay.test.ts. Start it with
- * `RECORD_HISTORIES=1 npx vitest run test/workflows/record-histories.ts`.
+ * Not a test: runs tasks on a real gateway and saves their histories for replay.test.ts. Run `RECORD_HISTORIES=1 npx
+ * vitest run test/workflows/record-histories.ts`.
  */
 const historiesDir = fileURLToPath(new URL('histories', import.meta.url));
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));

@@ -71,7 +71,7 @@ async function find(
   order: readonly (readonly [string, 1 | -1])[],
   limit: number,
 ): Promise<string[]> {
-  // A final `_id` makes the order total, so both results can be compared item by item.
+  // A final `_id` makes the order total, so that both results can be compared item by item.
   const total = new Map([...order, ['_id', 1] as const].toReversed());
   const found = await collection
     .find(filter)

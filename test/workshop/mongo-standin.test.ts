@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A real mongod also counts its own work and needs no test. */
+/** Skips a test that only the stand-in needs. A real mongod also counts its own work. */
 function onlyForTheStandIn(context: TestContext): void {
   context.skip(mongo.kind !== 'java', 'this machine has a real mongod');
 }
@@ -184,7 +184,7 @@ it('the file does not grow without bound under updates', async (context) => {
   await update(1_000);
   const settled = await fileBytes();
   await update(2_000);
-  // Without compaction, each update would leave about 30 KB behind, 60 MB in total.
+  // If there were no compaction, each update would leave about 30 KB behind, 60 MB in total.
   expect(await fileBytes()).toBeLessThan(settled + 20_000_000);
 });
 

@@ -152,7 +152,8 @@ it('an empty directory has a finished video after two commands, and a typed clie
   const data = join(home, 'data');
   await mkdir(data, { recursive: true });
   await writeFile(join(home, 'package.json'), '{"private":true,"type":"module"}');
-  // The test of a clean clone starts its own servers, and two that start at the same time may choose the same ports.
+  // The clean-clone test starts its own servers, and two tests that start servers at the same time may choose the same
+  // ports.
   const servers = {
     MONGODB_URI: databaseUri('package'),
     TEMPORAL_ADDRESS: temporalAddress(),

@@ -4,10 +4,13 @@ import { request as httpsRequest } from 'node:https';
 import { listen } from '../../test/support/listen.ts';
 
 export interface Loss {
-  /** Resolves when the proxy may close the connection to the target. Defaults to when the response arrives. */
+  /**
+   * Resolves when the proxy may close the connection to the target. If undefined, it does so when the response
+   * arrives.
+   */
   readonly when?: Promise<void>;
   readonly status?: number;
-  /** Reads the whole response first, so the target cannot notice the loss. */
+  /** Reads the whole response first, so that the target cannot notice the loss. */
   readonly isRead?: boolean;
 }
 
@@ -63,8 +66,7 @@ function forward(request: IncomingMessage, url: string): Onward {
     onward.on('error', reject);
   });
   request.pipe(onward);
-  // Whether closing the connection would reset it depends on timing: it would if an unread response had already
-  // arrived. Always reset.
+  // Always reset the connection. Merely closing it would cause a reset only if an unread response had already arrived.
   return { answer, cut: () => void (onward.socket?.resetAndDestroy() ?? onward.destroy()) };
 }
 

@@ -19,10 +19,10 @@ const checkTimeoutMs = 900_000;
 const program = fileURLToPath(new URL('python-clients.py', import.meta.url));
 const packages = ['openai==3.57.0', 'litellm==1.110.2', 'volcengine-ark-runtime==5.0.54'];
 const fields = { quality: 'low', size: '1024x1024' };
-/** Upstreams bill by tokens, so two responses to the same request may differ in cost by up to this factor. */
+/** Upstreams bill by tokens, so the costs of two responses to the same request may differ by up to this factor. */
 const sameCostFactor = 1.5;
 
-/** What a check may cost. `one` is the price of a single image, about as much as that client's first check. */
+/** What a check may cost. `one` is the price of a single image, which is about as much as that client's first check. */
 type Cost = 'one' | 'some' | 'nothing';
 
 const videoChecks = [['video', 'some']] as const;

@@ -10,8 +10,8 @@ import { measureInTurns, reportShares, roundsOf, type Subject } from './support/
 
 /**
  * Measures POST /v1/videos/generations on 1, 16 and 64 connections, next to two operations without HTTP that every
- * durable creation needs: inserting a document with majority write concern, and starting an empty workflow. With
- * `--processes`, compares different numbers of API processes and workers instead.
+ * durable creation needs: inserting a document with majority write concern, and starting an empty workflow. If
+ * `--processes` is set, compares different numbers of API processes and workers instead.
  */
 
 const goalShare = 0.6;

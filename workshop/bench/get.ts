@@ -8,8 +8,8 @@ import { ask } from '../stand/http.ts';
 
 /**
  * Measures GET of finished tasks on 1, 16 and 64 connections, each reading a different task, and a list of 50 tasks.
- * The comparison is a bare Koa that serves the same documents with the MongoDB driver's `findOne`. Gateway and
- * comparison run in separate processes, one at a time, and read from the same server.
+ * The comparison is a bare Koa server that serves the same documents with the MongoDB driver's `findOne`. The gateway
+ * and the bare server run in separate processes, one at a time, and read from the same MongoDB server.
  */
 
 const goalShare = 0.75;

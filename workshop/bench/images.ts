@@ -8,8 +8,9 @@ import { httpSubject, measureInTurns, middleOf, roundsOf, rowsOf } from './suppo
 import type { Measured, Subject } from './support/rounds.ts';
 
 /**
- * Measures POST /v1/images/generations through this gateway (key, hold, settle), Portkey's gateway and LiteLLM's proxy,
- * in front of one upstream that responds immediately. Reports latency as the time that each adds to the upstream's own.
+ * Measures POST /v1/images/generations through this gateway (key, hold, settle), Portkey's gateway and LiteLLM's
+ * proxy, in front of one upstream that responds immediately. Reports the latency that each of them adds to the
+ * upstream's own.
  */
 
 const goalAddedMs = 3;
@@ -130,7 +131,7 @@ function timesGoal(measured: readonly Measured[], { name, title, goal }: (typeof
   ];
 }
 
-/** Uses the lowest load, because at a higher load a request also waits for other requests. */
+/** Uses the lowest load, because at a higher load, a request also waits for other requests. */
 function addedGoal(measured: readonly Measured[]): Goal[] {
   const fewest = Math.min(...measured.map(({ run }) => run.concurrency));
   const gateway = middleOf(measured, 'gateway', fewest);

@@ -9,8 +9,8 @@ import { waitUntil, type Stand } from '../stand/stand.ts';
 import { usageOf, type Usage } from './support/usage.ts';
 
 /**
- * Measures the resident memory of every process with 10,000 tasks in flight: created, submitted, and rendering
- * indefinitely. The first tasks warm up the processes, so startup memory is not attributed to tasks.
+ * Measures every process's resident memory with 10,000 tasks in flight: created, submitted, and rendering
+ * indefinitely. The first tasks warm up the processes, so that startup memory is not attributed to tasks.
  */
 
 const processes = ['api', 'worker', 'temporal', 'mongodb', 'simulator'] as const;

@@ -12,7 +12,7 @@ import { short, type Goal, type Report, type Row } from './support/report.ts';
 /**
  * Measures how long after a render's end callers learn of it, and how many upstream requests that takes, with many
  * tasks in flight at an upstream that lists jobs and at one that does not. Then measures the end of an outage. Render
- * times are spread evenly within ± 20 % of a middle value. The gateway has already seen some renders of that kind.
+ * times are spread evenly within ±20% of a middle value. The gateway has already seen some renders of that kind.
  */
 
 const middleRenderSeconds = 40;

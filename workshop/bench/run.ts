@@ -16,7 +16,10 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   idle: async () => (await import('./idle.ts')).benchIdle,
   start: async () => (await import('./start.ts')).benchStart,
 };
-/** The heap of the MongoDB stand-in for benchmarks with a lot of data, because it serves queries from memory. */
+/**
+ * The heap of the MongoDB stand-in, in megabytes, for benchmarks with a lot of data, because it serves queries from
+ * memory.
+ */
 const heapMegabytes: Readonly<Record<string, number>> = { ledger: 4_096 };
 
 const options = readOptions(process.argv.slice(2));

@@ -13,7 +13,7 @@ export interface Scene {
 export interface Attack {
   readonly name: string;
   readonly hasBodies: boolean;
-  /** Set only if the attackers and the victim share an address, as they would behind a proxy. */
+  /** Set only if the attackers and the victim share an IP address, as they would behind a proxy. */
   readonly isFromVictimsAddress?: true;
   /** In seconds. A shorter attack has no visible effect. */
   readonly secondsLeast?: number;

@@ -7,7 +7,7 @@ import type { Statistics } from './statistics.ts';
 const attemptsMax = 4;
 const acknowledgeMsMax = 5000;
 const firstRetryMs = 1000;
-/** One per connection to a receiver, so no delivery waits for a connection. */
+/** One per connection to a receiver, so that no delivery waits for a connection. */
 const deliveriesInFlightMax = 64;
 
 export interface Delivery {
@@ -23,7 +23,7 @@ interface Sending {
   readonly timeoutMs: number;
 }
 
-/** Sends callbacks. A 2xx within 5 s acknowledges a callback. Otherwise it is retried three times. */
+/** Sends callbacks. A 2xx within 5 s acknowledges a callback. Otherwise, the callback is retried three times. */
 export class CallbackSender {
   readonly #statistics: Statistics;
   readonly #report: (message: string) => void;
@@ -85,7 +85,7 @@ export class CallbackSender {
       dispatcher: this.#agent,
       headers: { 'content-type': 'application/json', 'user-agent': 'simulator', ...headers },
       body,
-      // Undici counts these timeouts in ticks of its own timer, so callbacks do not fail when the machine freezes.
+      // Undici counts these timeouts in ticks of its own timer, so that callbacks do not fail when the machine freezes.
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     });

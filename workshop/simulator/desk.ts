@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 
 /**
  * The dialect's error for each problem. `moderated` is undefined if the vendor accepts any text and inspects it when
- * the job runs. The fault `moderation` then fails the task, like `moderation-in-task=input`.
+ * the job runs. In that case, the fault `moderation` fails the task, like `moderation-in-task=input`.
  */
 export type Problems = Readonly<Record<Exclude<Problem, 'moderated'>, WireError>> & {
   readonly moderated?: WireError;
@@ -38,7 +38,7 @@ export interface Format<Detail extends Rendered> {
   /** How long an unfinished job may exist before it expires, in milliseconds. Defaults to 2 days. */
   readonly expiresAfterMs?: number;
   readonly callbackBody?: (job: Job<Detail>) => unknown;
-  /** Only set if the vendor signs callbacks with the account's or the task's secret. */
+  /** Set only if the vendor signs callbacks with the account's or the task's secret. */
   readonly callbackHeaders?: (body: string, job: Job<Detail>) => Readonly<Record<string, string>>;
 }
 
@@ -89,7 +89,7 @@ export class Desk<Detail extends Rendered> {
     return error.reply(this.world.now());
   }
 
-  /** @throws {WireError} For a body that is not JSON or violates the schema. */
+  /** @throws {WireError} If the body is not JSON or violates the schema. */
   read<Body>(schema: z.ZodType<Body>, { body }: WireRequest): Body {
     return check(schema, parseJson(body), this.#format.mistake);
   }
@@ -166,7 +166,8 @@ export class Desk<Detail extends Rendered> {
   }
 
   /**
-   * Returns the job, unless its record has been removed. With `vanishes`, the job is lost once its rendering has begun.
+   * Returns the job, unless its record has been removed. If `vanishes` is set, the job is lost once its rendering has
+   * started.
    */
   find(id: string): Job<Detail> | undefined {
     const task = this.#store.get(id);

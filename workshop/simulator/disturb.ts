@@ -44,7 +44,7 @@ const said = (problem: Problem) => (_: FaultSet, problems: ProblemReplies) => pr
 const refusals: Readonly<Record<string, (faults: FaultSet, problems: ProblemReplies) => Reply>> = {
   ' 429': (faults, problems) => withRetryAfter(problems('rate-limited'), faults.text('429')),
   '429-date': (faults, problems) => {
-    // An HTTP-date has whole seconds. Rounding up keeps a positive wait from becoming a date in the past.
+    // An HTTP date has whole seconds. Rounding up keeps a positive wait from becoming a date in the past.
     const at = Math.ceil(Date.now() / 1000 + (faults.number('429-date') ?? 2)) * 1000;
     return withRetryAfter(problems('rate-limited'), new Date(at).toUTCString());
   },
@@ -103,6 +103,6 @@ function htmlBody(title: string): Buffer {
 }
 
 export async function pause(seconds: number): Promise<void> {
-  // Unreferenced, because a simulator that is closing must not wait for its slow responses.
+  // Unreferenced, because a simulator that is shutting down must not wait for its slow responses.
   await sleep(seconds * 1000, undefined, { ref: false });
 }

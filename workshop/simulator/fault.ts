@@ -10,7 +10,7 @@ export interface Fault {
   readonly source: string;
 }
 
-/** The exchange that a fault disrupts. Faults of `task` and `callback` belong to the task itself. */
+/** The exchange that a fault disrupts. Faults with the stage `task` or `callback` belong to the task itself. */
 export type Stage = 'create' | 'poll' | 'list' | 'delete' | 'media' | 'task' | 'callback';
 
 export const transportFaults = [
@@ -42,7 +42,7 @@ export class UnknownFault extends Error {}
 const markerPattern = /\[sim:([^\]]+)\]/g;
 const faultPattern = /^(?:([a-z]+):)?([a-z0-9-]+)(?:=([^*]*))?(?:\*(\d+))?$/;
 
-/** @throws {UnknownFault} Otherwise a misspelt fault would pass as "no fault". */
+/** @throws {UnknownFault} If the fault is unknown, because a misspelt fault would otherwise pass as "no fault". */
 export function parseFault(source: string): Fault {
   const match = faultPattern.exec(source.trim());
   const name = match?.[2] ?? '';

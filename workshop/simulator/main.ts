@@ -2,7 +2,10 @@ import { parseArgs } from 'node:util';
 import { simulatorApiKey } from '../../src/config/local-mode.ts';
 import { startSimulator } from './simulator.ts';
 
-/** Runs the simulated upstreams of `npm start`: `--port N --state-file FILE`. Jobs in that file survive a restart. */
+/**
+ * Runs the simulated upstreams of `npm start`. The arguments are `--port N --state-file FILE`. Jobs in that file
+ * survive a restart.
+ */
 const { values } = parseArgs({
   options: { port: { type: 'string', default: '0' }, 'state-file': { type: 'string', default: '' } },
 });

@@ -25,7 +25,7 @@ export interface SimulatorOptions {
   readonly report?: (message: string) => void;
   readonly stateFile?: string;
   readonly jobsAtOnceMax?: number;
-  /** How many tasks to keep per dialect. Above this number, the oldest finished ones are removed. */
+  /** How many tasks to keep per dialect. Beyond this number, the oldest finished tasks are removed. */
   readonly tasksMax?: number;
   readonly moreDialects?: readonly CreateDialect[];
   readonly publicUrl?: string;
@@ -66,7 +66,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     origin: options.publicUrl ?? '',
   });
   const control = createControl(world);
-  // Longest prefix first, because one dialect's prefix may begin with another's.
+  // Longest prefix first, because one dialect's prefix may be the beginning of another's.
   const spoken = [...dialects, ...(options.moreDialects ?? [])];
   const table = spoken.map((create) => create(world)).toSorted((a, b) => b.prefix.length - a.prefix.length);
   stateFile?.rewrite();
@@ -123,7 +123,7 @@ async function exchange(
   }
 }
 
-/** Undefined if the body exceeds the limit. The rest is then read and discarded. */
+/** Returns undefined if the body exceeds the limit, after reading and discarding the rest. */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -57,7 +57,7 @@ function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   };
   const suspend: Blow = async (random) => {
     const victim = await free([...everybody, stand.outside], random);
-    // A gateway process that starts in the meantime exits if it cannot reach its servers within ten seconds.
+    // A gateway process that starts during the outage exits if it cannot reach its servers within ten seconds.
     const awayMs = random.between(1_000, stand.servers.includes(victim) ? 9_000 : 15_000);
     await victim.suspend(awayMs);
     return `stopped ${victim.name} for ${Math.round(awayMs)} ms`;
@@ -111,7 +111,7 @@ function standstillOf({ gateway }: Stand): Blow {
   };
 }
 
-/** Waits until the process has no injected fault. Each process can have only one at a time. */
+/** Waits until one of the processes has no injected fault. Each process can have only one at a time. */
 async function free(victims: readonly Victim[], random: Random): Promise<Victim> {
   for (;;) {
     const victim = random.pick(victims);

@@ -8,7 +8,7 @@ export interface Operators {
   act(task: string, action: OperatorActionName): Promise<boolean>;
   reset(task: string): Promise<void>;
   /**
-   * Acts on every task that needs an operator: resubmits the task, or polls its upstream once more. Resolves with the
+   * Acts on every task that needs an operator: resubmits the task, or polls its upstream once more. Resolves to the
    * number of tasks.
    */
   answerAttention(): Promise<number>;

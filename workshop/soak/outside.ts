@@ -64,7 +64,7 @@ createServer((incoming, response) => {
   const ids = received.get(path) ?? [];
   const isFirst = ids.length === 0;
   received.set(path, [...ids, String(incoming.headers['webhook-id'])]);
-  // Refuse only first requests, because the third attempt comes five minutes later.
+  // Reject only first requests, because the third attempt comes five minutes later.
   incoming.once('end', () =>
     response.writeHead(isFirst && random.next() < faultyCallbacks ? 500 : 204).end(),
   );

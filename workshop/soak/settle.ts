@@ -12,7 +12,7 @@ export type Received = Readonly<Record<string, readonly string[]>>;
 const lookEveryMs = 1_000;
 const reconcileEveryMs = 20_000;
 const sayEveryMs = 10_000;
-/** Long enough for the second attempt of a lost callback, which may come five minutes later. */
+/** The time limit. Long enough for the second attempt of a lost callback, which may come five minutes later. */
 const settledWithinMs = 8 * 60_000;
 
 export function readReceived(stand: Stand): Promise<Received> {

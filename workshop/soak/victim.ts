@@ -66,7 +66,10 @@ export async function createVictim(
   };
 }
 
-/** Whether the process handles SIGHUP, the lowest bit of the signal mask on Linux. Assumed to be true elsewhere. */
+/**
+ * Whether the process handles SIGHUP, which is the lowest bit of the signal mask on Linux. Assumed to be true on other
+ * systems.
+ */
 async function listensToReload(pid: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const mask = /^SigCgt:\s*([0-9a-f]+)$/m.exec(status)?.[1];

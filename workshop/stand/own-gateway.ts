@@ -29,7 +29,7 @@ export async function startOwnGateway(stand: Stand): Promise<Target> {
     yaml,
     renderSeconds,
     environment: {
-      // All callers share one key and one address here.
+      // All callers share one key and one IP address here.
       ADDRESS_REQUESTS_PER_SECOND: '0',
       KEY_REQUESTS_PER_MINUTE: '0',
       KEY_CONCURRENT_REQUESTS: '0',

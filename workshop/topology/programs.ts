@@ -11,8 +11,9 @@ const debianFolder = '/usr/lib/postgresql';
 type Report = (line: string) => void;
 
 /**
- * Returns the folder with Temporal's server and SQL tool in this version. The first time, Go builds them at low
- * priority, one package at a time, which takes half an hour on two cores. Throws a LocalServerError without Go.
+ * Returns the directory with this version of Temporal's server and SQL tool. The first call builds them with Go, at
+ * low priority and one package at a time, which takes half an hour on two cores. Throws a LocalServerError if Go is
+ * missing.
  */
 export async function temporalPrograms(cacheDir: string, version: string, report: Report): Promise<string> {
   const folder = join(cacheDir, `temporal-server-${version}`);
@@ -22,7 +23,7 @@ export async function temporalPrograms(cacheDir: string, version: string, report
   return folder;
 }
 
-/** Go names a program after the last segment of its package. */
+/** Builds a program. Go names it after the last segment of its package. */
 async function build(program: string, source: string, report: Report): Promise<void> {
   if (await isExecutable(program)) return;
   report(`building ${source} …`);
@@ -51,7 +52,8 @@ export async function postgresqlPrograms(): Promise<string> {
 }
 
 /**
- * Returns a command that runs as PostgreSQL's own user if this user is root, because PostgreSQL refuses to run as root.
+ * Returns a command that runs as PostgreSQL's own user if the current user is root, because PostgreSQL refuses to run
+ * as root.
  */
 export function asPostgresUser(command: string, args: readonly string[]): readonly [string, string[]] {
   if (process.getuid?.() !== 0) return [command, [...args]];

@@ -22,7 +22,7 @@ export async function makeSecurity(
   const folder = join(directory, 'security');
   await mkdir(folder, { recursive: true });
   const file = (name: string): string => join(folder, name);
-  // openssl's own configuration would mark every certificate as a CA, which Temporal's core refuses.
+  // openssl's own configuration would mark every certificate as a CA, which Temporal's core rejects.
   await writeFile(file('openssl.cnf'), '[req]\ndistinguished_name = name\n[name]\n');
   const make = async (name: string, more: readonly string[]): Promise<void> => {
     const out = ['-subj', `/CN=${name}`, '-keyout', file(`${name}.key`), '-out', file(`${name}.crt`)];

@@ -26,7 +26,7 @@ const required = [
   'ADMIN_TOKEN',
 ] as const;
 
-/** The services of docker-compose.yml. At first, only the upstream simulator is running. */
+/** The services of docker-compose.yml. Initially, only the upstream simulator is running. */
 export interface TopologyStand {
   readonly directory: string;
   readonly server: string;
@@ -57,7 +57,7 @@ export interface TopologyOptions {
 export async function openTopology(options: TopologyOptions): Promise<TopologyStand> {
   const { namespace, secured, keepsLogs, report } = options;
   const directory = await mkdtemp(join(tmpdir(), 'mediary-topology-'));
-  // PostgreSQL's user needs access to its folder in this directory.
+  // PostgreSQL's user needs access to its subdirectory.
   await chmod(directory, 0o711);
   const simulator = await startSimulator({
     host: '127.0.0.1',
@@ -126,7 +126,7 @@ function describeProcesses(surroundings: Surroundings, secured: boolean) {
     postgresql: composeProcess(surroundings, 'postgresql', { program: { command: postgres, args } }),
     temporal: composeProcess(surroundings, 'temporal', {
       program: { command: 'temporal-server', args: ['start'] },
-      // The check in the file uses plain HTTP.
+      // The health check in docker-compose.yml uses plain HTTP, so replace it if Temporal requires TLS.
       ...(secured
         ? { check: `temporal operator cluster health --address ${addressOf('temporal')}:7233`.split(' ') }
         : {}),
@@ -147,8 +147,8 @@ export async function requireServerReads({ server }: TopologyStand): Promise<voi
 }
 
 /**
- * Sets up the database like PostgreSQL's image, which trusts socket connections at the first start and asks all others
- * for the password.
+ * Sets up the database like PostgreSQL's image, which trusts socket connections at the first start and requires the
+ * password for all others.
  */
 export async function initializePostgresql({ directory, postgresql }: TopologyStand): Promise<void> {
   const folder = join(directory, 'postgresql');

@@ -1,4 +1,4 @@
-/** The lists in vendors' SDKs that the fact tables are compared with. */
+/** The lists in vendors' SDKs with which the fact tables are compared. */
 
 export type Listed =
   | 'models'

@@ -17,7 +17,6 @@ export interface Asked {
   readonly format: BillFormat;
   readonly channels: readonly string[];
   readonly models: ReadonlyMap<string, string>;
-  /** In Unix seconds, like `to`. */
   readonly from?: number;
   readonly to?: number;
   readonly isStreamed: boolean;

@@ -9,7 +9,7 @@ export interface BodyBudget {
 
 export interface BodyAllowance {
   /**
-   * Reserves memory or disk space. If the budget is full, the account that holds the most has to make room, and its
+   * Reserves memory or disk space. If the budget is full, the account that holds the most has to make room: its
    * largest body that is still being read is cut off. Throws GatewayError: 429 if this account already holds too much,
    * 503 if the budget is full and no other account holds more.
    */
@@ -31,7 +31,7 @@ export interface BodyBudgetLimits {
 
 export type BodyKind = 'json' | 'images' | 'callbacks';
 
-/** The share of the memory that each kind of body may use. One account may use `accountShare` of that. */
+/** The share of the memory that each kind of body may use. One account may use `accountShare` of that share. */
 const memoryShares: Readonly<Record<BodyKind, number>> = { json: 0.4, images: 0.5, callbacks: 0.1 };
 const accountShare = 0.75;
 
@@ -54,7 +54,7 @@ export function createBodyBudgets(limits: {
   };
 }
 
-/** The retry delay for refused callers. Sending a response frees its memory, usually within a few seconds. */
+/** The retry delay for rejected callers. Sending a response frees its memory, usually within a few seconds. */
 const retrySeconds = 2;
 
 export function createBodyBudget({ name, bytesMax, accountBytesMax }: BodyBudgetLimits): BodyBudget {

@@ -22,8 +22,8 @@ export interface BodyScope {
 export interface Consumption extends BodyScope {
   readonly bytesMax: number;
   /**
-   * Called for each chunk in order. A returned promise delays the next chunk and the end of the body. Throw to refuse
-   * the rest.
+   * Called for each chunk in order. A returned promise delays the next chunk and the end of the body. Throw to reject
+   * the rest of the body.
    */
   readonly onChunk: (chunk: Buffer) => Promise<void> | void;
 }
@@ -34,8 +34,8 @@ const rateGraceMs = 5_000;
 const wholeSeconds = 100;
 const windowBytes = 64 * 1024;
 /**
- * The minimum average size of chunks, in bytes, because each chunk costs more than its bytes. Bodies with smaller
- * chunks are refused after `freePieces` chunks.
+ * The minimum average size of chunks, in bytes, because each chunk has a fixed cost on top of its bytes. Bodies with
+ * smaller chunks are rejected after `freePieces` chunks.
  */
 const pieceBytesMin = 128;
 const freePieces = 256;
@@ -71,7 +71,7 @@ function readAll(request: IncomingMessage, options: Consumption): Promise<void> 
     let paused: Promise<void> | undefined;
     const cutIfSlow = (): void => {
       const seconds = (performance.now() - startedAt) / 1000;
-      // Do not blame the sender while we write a chunk to a file or hold back bytes.
+      // Do not blame the sender while we are writing a chunk to a file or holding back bytes.
       if (paused === undefined && !isHeldBack() && bytes < bytesPerSecondMin * seconds) settle(tooSlow());
     };
     // Check one event loop turn later, so that bytes which arrived while this process was suspended are read first.

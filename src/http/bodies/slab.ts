@@ -7,7 +7,7 @@ import type { BodyAllowance } from './body-budget.ts';
 export const textCostFactor = 4;
 const firstBytes = 1024;
 
-/** Collects chunks in one growing buffer, so that each chunk costs no more than its bytes. */
+/** Collects chunks in one growing buffer, which costs no more per chunk than its bytes. */
 export class Slab {
   private readonly memory: Pick<BodyAllowance, 'reserve'>;
   private readonly bytesMax: number;

@@ -37,7 +37,7 @@ export async function createAnyTask(create: AnyCreate, deps: DialectDeps): Promi
   return { task: record, headers: createdHeaders(task), warnings };
 }
 
-/** Finds a model by owner and name. If the model's id contains no slash, the owner can be any word. */
+/** Finds a model by owner and name. If the model id contains no slash, the owner can be any word. */
 export function modelOf(
   { owner, name }: { readonly owner: string; readonly name: string },
   caller: Caller,

@@ -18,8 +18,8 @@ export const refusedWithoutTasks: Table = {
 };
 
 /**
- * Refuses partial images in interfaces whose streams cannot contain them. The images would be billed without being
- * shown.
+ * Rejects partial images when streaming from endpoints whose streams cannot contain them. The images would be billed
+ * without being shown.
  */
 export const refusedWithoutPartials: Table = {
   partial_images: { refused: 'is not supported in streams of this interface: use /v1/images/generations' },
@@ -55,7 +55,8 @@ export function waitingImageRoute(
       const { asked, presenter: whole, stream } = read(body);
       const isStream = asked.body['stream'] === true;
       const presenter = isStream ? streamingPresenter(stream, whole.error) : whole;
-      // A stream counts as a separate route, because a stored response must be replayed in its original form.
+      // A streaming request counts as a separate route, because a stored response must be replayed in its original
+      // form.
       const route = isStream ? `${operationId}Stream` : operationId;
       return createImages({ operation: operationOf(asked), route, asked, caller, meta, presenter }, deps);
     },

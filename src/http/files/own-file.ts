@@ -16,7 +16,7 @@ export interface FileRouteDeps {
 
 export const fileParams = z.object({ file_id: z.string() });
 
-/** Throws file_not_found, for a missing file as well as for one that the caller may not read. */
+/** Throws file_not_found both for a missing file and for one that the caller is not allowed to read. */
 export async function findOwnFile(files: Pick<Files, 'find'>, id: string, reach: Reach): Promise<UserFile> {
   const file = await files.find(id, reach);
   if (file !== undefined) return file;

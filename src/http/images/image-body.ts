@@ -33,7 +33,7 @@ const references = z
   })
   .meta({ description: 'Reference images: URLs, data URLs (`data:image/<type>;base64,<data>`) or files.' });
 
-/** Any JSON value. Only its depth is checked, because a value from a JSON body is always valid JSON. */
+/** Accepts any JSON value. Only its depth is checked, because a value from a JSON body is always valid JSON. */
 const anyJson = z
   .custom<JsonValue>((value) => !isDeeperThan(value, extraDepthMax), {
     error: `may be nested at most ${extraDepthMax} levels deep`,
@@ -83,7 +83,7 @@ const shape = {
 
 const user = z.string().min(1).max(endUserCharactersMax).optional();
 
-// `user` counts towards caps, but is also passed to upstreams.
+// `user` counts towards caps and is also passed to upstreams.
 const fields = z.object({ ...shape, user }).catchall(anyJson);
 
 const anything = anyJson.optional();
@@ -109,15 +109,15 @@ const exampleImage =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAATUlEQVR42u3PQQkAAAgAseufzFhG8C0MVmBNvZaAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAwGUBXXKAtcSdyf4AAAAASUVORK5CYII=';
 
 /**
- * Returns the documented body. Undocumented fields are passed to upstreams too, but a client generated from these types
- * detects misspelt names.
+ * Returns the documented body. Undocumented fields are also passed to upstreams, but a client generated from these
+ * types detects misspelt names.
  * @param vendorFields - The fields that only one vendor accepts.
  */
 export function documentedGenerationBody(vendorFields: ReadonlySet<string>): z.ZodType {
   return z.object(documentedFields(vendorFields)).meta({ id: 'ImageGenerationRequest', examples: [example] });
 }
 
-/** @param partials - Whether the interface's streams can contain partial images. */
+/** @param partials - Whether the endpoint's streams can contain partial images. */
 export function documentedWaitingBody(vendorFields: ReadonlySet<string>, partials: boolean): z.ZodType {
   const body = z.object(documentedFields(vendorFields)).omit({ async: true });
   return partials

@@ -57,7 +57,7 @@ export interface ImageCreate {
   readonly asked: Understood;
   readonly caller: Caller;
   readonly meta: RequestMeta;
-  /** Undefined for our own interface, which may also respond with a task. */
+  /** Undefined for our own API, which may also respond with a task. */
   readonly presenter?: ImagePresenter;
   readonly asTask?: true;
 }
@@ -242,7 +242,10 @@ function asksForTask({ async: isAsync, stream }: ImageBody, meta: RequestMeta): 
 const waitSecondsMax = 120;
 const longestWaitMs = 600_000;
 
-/** `noRetry` keeps clients from retrying the request, which would create a second image. */
+/**
+ * Returns the error for an image that is not finished in time. `noRetry` keeps clients from retrying the request,
+ * which would create a second image.
+ */
 function stillRendering({ id }: CreatedTask): GatewayError {
   return new GatewayError(
     'service_unavailable',

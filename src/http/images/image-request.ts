@@ -30,7 +30,7 @@ export interface ParsedImage {
 export interface ImageRules extends AddressChecks {
   readonly caller: Caller;
   readonly storedFiles?: Pick<FileRouteDeps, 'linkMedium'>;
-  /** Set for create requests, which look for earlier attempts before they request links to files. */
+  /** Set for create requests, which look for earlier attempts before they ask for links to files. */
   readonly linksLater?: true;
   readonly operation: ImageRequest['operation'];
   readonly model: ModelConfig;
@@ -173,7 +173,7 @@ async function readReference(
   return input;
 }
 
-/** Top-level fields override metadata. Fields of the body itself are not read from metadata. */
+/** Top-level fields override metadata. Fields that the body itself defines are never read from metadata. */
 function extraOf(
   body: ImageBody,
   metadata: JsonObject,

@@ -16,7 +16,7 @@ import type { ImageBody } from './image-body.ts';
 import { endedImages } from './ended-images.ts';
 import type { ImageCreateDeps } from './image-create.ts';
 
-/** The header with the id of the images' ledger entries and receipt. For a stream, that is the task's id. */
+/** The header with the id that the images' ledger entries and receipt share. For a stream, this is the task's id. */
 export const imageHeader = 'x-mediary-image';
 
 export interface ImageStream {
@@ -36,7 +36,7 @@ const lookMs = 500;
 export const partialReadsMax = { name: 'partial images read', placesMax: 8, shareMax: 2 } as const;
 
 /**
- * Streams a task's partial images, followed by its images or its error. The task survives a dropped connection, and the
+ * Streams a task's partial images, then its final images or its error. The task survives a dropped connection, and the
  * caller can still get the images by the id in the headers.
  */
 export function streamReply(stream: ImageStream, deps: ImageCreateDeps): Reply {

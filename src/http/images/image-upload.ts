@@ -49,7 +49,7 @@ export interface Reading {
   readonly limits: ImageBodyLimits;
 }
 
-/** The limit for the JSON, in bytes. Long data URLs do not count. */
+/** The limit for the JSON, in bytes, excluding long data URLs. */
 const textBytesMax = 1024 * 1024;
 
 async function readJson({ req }: Context, { scope, workspace, limits }: Reading): Promise<object> {

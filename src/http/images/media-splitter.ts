@@ -177,8 +177,8 @@ export class MediaSplitter {
   }
 
   /**
-   * Undoes the escapes of `/`, `+` and `=` that many clients write in JSON. Leaves invalid escapes, which are refused
-   * later as invalid base64.
+   * Undoes the escapes for `/`, `+` and `=`, which many clients write in JSON. Leaves invalid escapes, which are later
+   * rejected as invalid base64.
    */
   private unescape(text: Buffer, ended: boolean): string {
     const raw = this.escape + text.toString('latin1');

@@ -63,7 +63,7 @@ export class MultipartParser {
 
   private takeUntilDelimiter(): boolean {
     const found = this.pending.indexOf(this.delimiter);
-    // The end of this piece may be the beginning of a delimiter.
+    // The end of this piece may be the start of a delimiter.
     const until = found === -1 ? Math.max(0, this.pending.length - this.delimiter.length + 1) : found;
     if (until > 0) this.sink?.write(this.pending.subarray(0, until));
     if (found === -1) {
@@ -87,7 +87,7 @@ export class MultipartParser {
     if (end === -1 && this.pending.length <= headBytesMax) return false;
     // Only padding may follow a delimiter on its line.
     if (end === -1 || /[^ \t]/.test(this.pending.toString('latin1', 0, end))) throw malformed();
-    // Keep this line break. An empty head consists of this one and one more.
+    // Keep this line break, because an empty header consists of this line break and another one.
     this.pending = this.pending.subarray(end);
     this.state = 'head';
     return true;

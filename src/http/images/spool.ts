@@ -73,7 +73,7 @@ async function openNew(path: string, workspace: ImageWorkspace): Promise<FileHan
 
 function newSpoolFile(path: string, disk: SpoolLimits['disk']): OpenFile {
   let bytes = 0;
-  // Create empty files too. Whether a file is an image is checked later.
+  // Create empty files as well. Whether a file is an image is checked later.
   const queue: Buffer[] = [Buffer.alloc(0)];
   return {
     path,

@@ -58,7 +58,10 @@ export function fillIn(frame: string, parts: Readonly<Record<string, string>>): 
   return frame.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, part: string) => parts[part] ?? placeholder);
 }
 
-/** Returns links to all guides. `current` is the guide being shown. Without it, links start from the parent folder. */
+/**
+ * Returns links to all guides. `current` is the guide being shown. If undefined, links start from the parent
+ * directory.
+ */
 export function guideMenu(current?: GuideName): string {
   const folder = current === undefined ? 'docs/' : '';
   return guideNames
@@ -80,10 +83,10 @@ export function renderBesideGuides(text: string): string {
 const inGuides = rendererFor('');
 const besideGuides = rendererFor('docs/');
 
-/** Escapes HTML in the text, and permits links only to guides, headings and https addresses. */
+/** Escapes HTML in the text, and permits links only to guides, headings and https URLs. */
 function rendererFor(folder: string): Marked {
   return new Marked({
-    // Do not turn a bare address into a link, because it is part of an example.
+    // Do not turn a bare URL into a link, because it is part of an example.
     tokenizer: { url: () => undefined },
     renderer: {
       html: ({ text: raw }) => escapeHtml(raw),

@@ -12,8 +12,9 @@ const exportForm = /^export (?:async function|function|class|const) (\w+)/gm;
 
 /**
  * Returns a module that runs these modules, each in its own scope, and exports one object per module with its exports.
- * A browser then sends one request per folder instead of one per module, and compression works better. This is not a
- * bundler: it throws TypeError for circular imports, and for forms of import or export that do not occur in src/pages.
+ * A browser then sends one request per directory instead of one per module, and compression works better. This is not
+ * a bundler: it throws TypeError for circular imports, and for forms of import or export that do not occur in
+ * src/pages.
  */
 export function joinModules(names: readonly string[], options: JoinOptions): string {
   const heads = new Set<string>();
@@ -63,7 +64,7 @@ function scopeOf(name: string): string {
   return name.replace(/\.js$/, '').replaceAll(/\W/g, '_');
 }
 
-/** Removes comments and indentation. Only markup spans multiple lines, and it collapses indentation anyway. */
+/** Removes comments and indentation. Only markup spans multiple lines, and it collapses whitespace anyway. */
 function withoutComments(text: string): string {
   return text
     .replaceAll(/\/\*\*[^]*?\*\/\s*/g, '')

@@ -16,7 +16,7 @@ export interface PageFile {
 }
 
 export interface PageFiles {
-  /** Part of the address of every file except pages. Changes whenever any content changes. */
+  /** Part of the URL of every file except pages. Changes whenever the content of any file changes. */
   readonly version: string;
   /** @param name - `<folder>/<file>`. */
   find(name: string): PageFile | undefined;
@@ -41,8 +41,8 @@ const isInFolder = (name: string): boolean => guideNames.some((guide) => name ==
 
 /**
  * Reads the browser's files from src/pages/<folder>/ and from packages, once per process. Pages refer to files as
- * `{{base}}/<folder>/<file>`, and modules import each other by relative paths. Addresses never begin with a slash,
- * because a proxy may serve the gateway under a path.
+ * `{{base}}/<folder>/<file>`, and modules import each other by relative paths. URLs never begin with a slash, because
+ * a proxy may serve the gateway under a path.
  */
 export function readPageFiles(): PageFiles {
   pageFiles ??= readAll();
@@ -96,7 +96,7 @@ const joinedFiles = {
   account: 'account/main.js',
   docs: 'docs/main.js',
 } as const;
-/** Stays a separate file, because it imports packages. */
+/** The module that stays a separate file, because it imports packages. */
 const kit = 'shared/preact.js';
 
 function joined(texts: ReadonlyMap<string, string>): Map<string, string> {

@@ -64,7 +64,7 @@ export function pageReply(
   if (file === undefined || (file.mediaType.startsWith('text/html') && policy === undefined))
     throw new GatewayError('route_not_found', 'There is no such file.');
   const [, last] = /([^/]+)\/$/.exec(meta.path) ?? [];
-  // With a trailing slash, the page's relative addresses would resolve one level too deep.
+  // With a trailing slash, the page's relative URLs would resolve one level too deep.
   if (last !== undefined) return movedTo(`../${last}`);
   const takesGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(meta.header('accept-encoding') ?? '');
   const etag = takesGzip ? file.etags.gzip : file.etags.identity;

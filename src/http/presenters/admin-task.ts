@@ -233,7 +233,7 @@ function withoutOwnWords({ error, ...task }: Task): Task {
   return { ...task, error: shared };
 }
 
-/** Removes the part of a link that grants access if the operator may not see content. */
+/** Removes the part of a link that grants access if the operator is not allowed to see content. */
 function presentLink(link: string, roles: Roles): string {
   return mayUse({ roles }, 'content') ? link : redactUrl(link, { secrets: [] });
 }

@@ -4,7 +4,10 @@ import { taskErrorCodes } from '../../errors/errors.ts';
 import { failureClasses } from '../../errors/failure.ts';
 import { taskStatuses } from '../../task/task.ts';
 
-/** Enumerations that multiple fields share. Each is one schema in the document, and one type in generated clients. */
+/**
+ * Enumerations that multiple fields share. Each is one schema in the OpenAPI document, and one type in generated
+ * clients.
+ */
 
 export const failureClassSchema = z.enum(failureClasses).meta({
   id: 'FailureClass',

@@ -6,7 +6,7 @@ import { presentError } from '../error-response.ts';
 import type { presentLink } from './image.ts';
 import { imageUsageSchema, presentImageUsage } from './image-usage.ts';
 
-/** The text of an event. If the event contains data, the base64 is written between `before` and `after`. */
+/** An event's text. If the event contains data, the base64 is written between `before` and `after`. */
 export interface StreamEvent {
   readonly before: string;
   readonly after: string;

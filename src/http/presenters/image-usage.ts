@@ -54,7 +54,7 @@ function inputTokens(usage: Usage): number {
   return counts.reduce<number>((sum, count = 0) => sum + count, 0);
 }
 
-/** Keeps only counts, because some upstreams also report the operator's price. */
+/** Keeps only counts, because some upstreams also report what the operator pays. */
 function otherCounts(reported: unknown): Record<string, number> {
   const fields = isRecord(reported) ? Object.entries(reported) : [];
   return Object.fromEntries(

@@ -38,9 +38,9 @@ export interface ImageAnswerFacts {
   readonly warnings: readonly string[];
 }
 
-/** Writes responses in the format of one interface. Stored responses are replayed exactly as they were sent. */
+/** Writes responses in one API's format. Stored responses are replayed exactly as they were sent. */
 export interface ImagePresenter {
-  /** Returns text in parts, so that the upstream's base64 passes through unchanged. */
+  /** Returns text in parts, so that the upstream's base64 is passed through unchanged. */
   readonly images: (made: Images, about: ImageAnswerFacts) => BodyPart[];
   readonly error: (error: GatewayError) => object;
   /** Set if the response is a stream, in which case `images` returns all events together. */

@@ -65,7 +65,7 @@ export const reckoningSchema = z
 export interface ReckoningContext {
   readonly currency: string;
   readonly lines: Price['lines'];
-  /** Only for a charge: the calculation of its hold, which shows what came from the model's configuration. */
+  /** The calculation of the hold, which shows what came from the model's configuration. Set only for a charge. */
   readonly hold?: Reckoning | undefined;
 }
 

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** The schema of every time in a response. A test reads its description. `meaning` is one sentence. */
+/**
+ * Returns the schema of a time. Every time in a response uses it, which a test checks by its description. `meaning` is
+ * one sentence.
+ */
 export function unixSeconds(meaning = '') {
   return z.int().meta({ description: `Unix seconds. ${meaning}`.trimEnd() });
 }

@@ -145,7 +145,7 @@ export const taskListSchemas = {
 
 export type PresentedTask = z.output<(typeof taskSchemas)[TaskKind]>;
 
-/** Presents a task's record, with links to our copies. Used for GET responses and for callback bodies. */
+/** Presents a task's record, with links to our copies. Used for GET responses and callback bodies. */
 export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
   const { status } = task;
   switch (status) {
@@ -217,7 +217,10 @@ function presentSucceeded(task: Task, mediaUrl: MediaUrl): PresentedTask {
   };
 }
 
-/** The planned pixel size no longer applies if the resolution or ratio turned out differently. */
+/**
+ * Returns the shape to present. The planned pixel size no longer applies if the actual resolution or ratio is
+ * different.
+ */
 function presentShape({ size, ...facts }: SettleFacts, planned: Task['shape']): Partial<VideoShape> {
   const { resolution = planned?.resolution, ratio = planned?.ratio } = facts;
   const isAsPlanned =
@@ -248,7 +251,10 @@ function presentItem(item: ResultItem, linkOf: LinkOf): PresentedTask['data'][nu
   });
 }
 
-/** Video prompts cost no tokens. If the upstream reports only one of the two counts, that count stands for both. */
+/**
+ * Returns the usage to present. Video prompts cost no tokens. If the upstream reports only one of the two counts, it
+ * is used for both.
+ */
 function presentUsage({ usage }: SettleFacts): { completion_tokens: number; total_tokens: number } {
   const completion = usage?.completionTokens ?? usage?.totalTokens ?? 0;
   return { completion_tokens: completion, total_tokens: usage?.totalTokens ?? completion };

@@ -12,7 +12,7 @@ type Part = string | number | Markup | undefined | readonly Part[];
 
 /**
  * A template tag that escapes all values except Markup. Undefined becomes an empty string. Indentation in the template
- * is removed, because it would be 5 % of the compressed page.
+ * is removed, because it would be 5% of the compressed page.
  */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   let isInTag = false;

@@ -18,7 +18,7 @@ export interface Reference {
 
 /**
  * Renders the document as a page. Every operation, named schema and field (`VideoRequest.prompt`) has an anchor.
- * `origin` is used for the addresses in examples. Yields to the event loop between groups.
+ * `origin` is used for the URLs in examples. Yields to the event loop between groups.
  */
 export async function writeReference(document: OpenApiDocument, origin: string): Promise<Reference> {
   await nextTurn();
@@ -57,7 +57,7 @@ function anchorOf(name: string): string {
   return `group-${name.toLowerCase().replaceAll(/\W+/g, '-')}`;
 }
 
-/** How many groups are initially open. The first two are our own interface for callers. */
+/** How many groups are initially open. The first two are our own API for callers. */
 const openGroups = 2;
 
 function contentsOf(groups: readonly Group[], guides: ReturnType<typeof listGuides>): Markup {

@@ -14,7 +14,6 @@ export const languages = [
 export interface TriedRequest {
   readonly method: string;
   readonly path: string;
-  /** `apiKey`, `adminToken` or empty. */
   readonly scheme: string;
   readonly parameters: readonly {
     readonly name: string;

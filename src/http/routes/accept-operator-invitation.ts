@@ -40,7 +40,7 @@ export function acceptOperatorInvitation(deps: Deps): Route {
         return jsonReply({ ...presentOperator(operator, now()), token: redeemed?.issued.token });
       };
       const isTheirs = invited && (isOpen(invited, now()) || invited.hmac === redeemed?.issued.hmac);
-      // An invalid link leaves no entry in the audit log, because anyone may send one.
+      // An invalid link leaves no audit log entry, because anyone can send one.
       if (invited === undefined || !isTheirs) return accept();
       const { name } = invited;
       return auditLog.keep(

@@ -131,7 +131,7 @@ export function createKey(
         id: `key_${randomBase62(keyIdCharacters, randomBytes)}`,
         account: account.id,
         name: asked.name,
-        // With an invitation link, nobody receives this key, because the key issued through the link replaces it.
+        // Nobody receives this key if there is an invitation link, because the key issued through the link replaces it.
         prefix: invited === undefined ? prefix : '',
         createdAt: at,
         changes: [{ at, by, action: 'created', reason: '' }],
@@ -145,7 +145,7 @@ export function createKey(
   });
 }
 
-/** Throws if a model, channel or route does not exist. A misspelt name would create a key that is useless. */
+/** Throws if a model, channel or route does not exist. A misspelt name would create a useless key. */
 function checkPermitted(
   asked: z.output<typeof body>,
   catalogue: Deps['catalogue'],

@@ -69,7 +69,7 @@ async function* written(id: string, roles: OperatorIdentity['roles'], deps: Deps
   yield line({ object: 'export.end', ...counts });
 }
 
-/** Reads one request at a time, because each may be many megabytes long. */
+/** Reads one request at a time, because each can be many megabytes long. */
 async function* taskLines(
   account: string,
   roles: OperatorIdentity['roles'],

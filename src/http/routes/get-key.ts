@@ -73,7 +73,7 @@ export function getKey(deps: Deps): Route {
       const { account, key, caps } = caller;
       const use = (await ledger.uses(account, { key })).get('key');
       const models = [];
-      // One at a time, so that a key with many models does not occupy many MongoDB connections.
+      // Read one at a time, so that a key with many models does not occupy many MongoDB connections.
       for (const [model, limits] of caps?.models ?? []) {
         const uses = await ledger.uses(account, { key, model });
         const spent = { account, by: { key, model }, use: uses.get('model'), caps: capsOf('model', limits) };

@@ -58,7 +58,7 @@ export function getMedia({ storage, links, now }: MediaDeps): Route {
   });
 }
 
-/** A wrong signature, an expired link and a deleted file all get this message. */
+/** Returns the error for a wrong signature, an expired link or a deleted file. All three get the same message. */
 function mediaNotFound(): GatewayError {
   return new GatewayError(
     'task_not_found',

@@ -135,7 +135,7 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
   let described: ReturnType<typeof servedDocument> | undefined;
   const document = () => (described ??= servedDocument(routes));
   const routes: Route[] = [
-    // Must come before the list. Otherwise, a request with an empty task id would be a list request.
+    // Must come before the list. Otherwise, a request with an empty task id would be treated as a list request.
     getVideo(deps),
     createVideo(deps),
     listVideos(deps),
@@ -143,7 +143,7 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     estimateVideo(deps),
     getVideoReceipt(deps),
     getReceiptKeys(deps),
-    // Must come before the list, as for videos.
+    // Must come before the list, for the same reason as for videos.
     getImageTask(deps),
     cancelImageTask(deps),
     createImage(deps),

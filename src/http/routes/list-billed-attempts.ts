@@ -9,7 +9,10 @@ import { pageSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** Pages are large because an upstream's bill may contain around a hundred thousand of these small rows. */
+/**
+ * The maximum page size. Pages are large because a vendor's bill can contain around a hundred thousand of these small
+ * rows.
+ */
 const pageSizeMax = 1_000;
 const cursorCharactersMax = 200;
 const timeMax = 253_402_300_799;

@@ -174,8 +174,8 @@ async function findEnded(filter: EndFilter, { limit, after }: CursorPage, deps: 
 }
 
 /**
- * Refuses filters that cannot be combined with an end time. An index lists tasks by end time for each status and class.
- * With any other filter, all of those tasks would have to be read.
+ * Rejects filters that cannot be combined with an end time. An index lists tasks by end time for each status and
+ * class. Any other filter would require reading all of those tasks.
  */
 function refuseWithEnd(asked: Asked): void {
   const { ended_after: _after, ended_before: _before, status: _status, class: _class, ...others } = asked;
@@ -216,7 +216,10 @@ async function findByCallback(
 
 const batchSize = 200;
 
-/** Also finds running tasks whose job id Temporal's search attributes do not contain yet. */
+/**
+ * Finds tasks by their job id, including running tasks for which Temporal's search attributes do not contain the id
+ * yet.
+ */
 async function findByUpstreamId(upstreamId: string, { tasks }: Pick<RouteDeps, 'tasks'>): Promise<Found> {
   const task = await tasks.findByUpstreamId(upstreamId);
   return { tasks: task === undefined ? [] : [task], hasMore: false };

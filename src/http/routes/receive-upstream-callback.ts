@@ -16,8 +16,8 @@ import { timeLimit } from '../../process/running-time.ts';
 type Deps = Pick<RouteDeps, 'requests' | 'tasks' | 'channels' | 'port' | 'log' | 'now' | 'publicUrl'>;
 
 /**
- * The limit for fetching a vendor's public key, in milliseconds. It keeps the callback's response from being delayed
- * for long.
+ * The limit for fetching a vendor's public key, in milliseconds, so that the callback's response is not delayed for
+ * long.
  */
 const verifyMs = 3_000;
 
@@ -52,7 +52,7 @@ export function receiveUpstreamCallback(deps: Deps): Route {
       const callback = { ...toCallback(body, meta), ...defined({ url }) };
       const { ended, reply } = await readNews(task_id, callback, deps);
       if (ended) {
-        // Do not make the upstream wait for Temporal. If the wake-up is lost, the next poll finds the same news.
+        // Do not make the upstream wait for Temporal. If the wake-up is lost, the next poll finds the same change.
         deps.port
           .wake(task_id)
           .catch((err: unknown) => deps.log.warn({ err, task: task_id }, 'a wake-up was lost'));

@@ -59,7 +59,8 @@ export function rotateKey({ keys, auth, randomBytes, now }: Deps): Route {
         changes: [{ at, by, action: `created to replace ${old.id}`, reason: why }],
       };
       const endsAt = Math.min(old.expiresAt ?? Infinity, at + old_valid_seconds * 1000);
-      // Insert the new key first. If this process dies in between, there is an extra key rather than a missing one.
+      // Insert the new key first. If this process dies between the two writes, there is an extra key rather than a
+      // missing one.
       await keys.insert(created);
       const change = { at, by, action: `replaced by ${id}`, reason: why };
       if (!(await keys.replace(old.id, { by: id, endsAt, change }))) {
@@ -86,7 +87,7 @@ function refuseEnded({ id, revokedAt, expiresAt, replacedBy }: ApiKey, now: numb
           ? 'has expired'
           : undefined;
   if (why === undefined) return;
-  // The response that contained the new key may have been lost.
+  // The response with the new key may have been lost.
   const instead =
     revokedAt === undefined && replacedBy !== undefined ? 'Rotate that one' : 'Create a new one';
   throw new GatewayError('action_not_possible', `The key ${id} ${why}. ${instead} instead.`);

@@ -12,7 +12,7 @@ import type { Route } from '../route.ts';
 type Deps = Pick<RouteDeps, 'catalogue' | 'overrideCircuit' | 'channelSwitches' | 'readHealth' | 'now'>;
 
 const secondsMax = 366 * 24 * 60 * 60;
-/** The year 9999, for "until an operator closes it". */
+/** The year 9999, which stands for "until an operator closes it". */
 const forever = 253_402_300_799_000;
 
 const body = z.object({
@@ -60,7 +60,7 @@ export function setCircuit(deps: Deps): Route {
   });
 }
 
-/** Refuses an unknown credential or model. A misspelt one would open a circuit that protects nothing. */
+/** Rejects an unknown credential or model, because a misspelt one would open a circuit that protects nothing. */
 function checkTarget(asked: z.output<typeof body>, channel: ChannelConfig): void {
   const { credential, model } = asked;
   const param = !channel.credentials.some(({ id }) => id === credential)

@@ -38,7 +38,7 @@ export function setEndUserCaps(deps: Deps): Route {
   return settingRoute({
     operationId: 'setEndUserCaps',
     access: 'money',
-    // Outside sealed fields, end users appear only under pseudonyms.
+    // End users appear only under pseudonyms, except in sealed fields.
     unrecorded: ['users'],
     summary: 'Limit what the end users of an account may spend',
     description:

@@ -65,7 +65,7 @@ interface Known {
   readonly before: PriceFactors | undefined;
 }
 
-/** Refuses unknown models unless they already have a factor, because a factor may outlive its model's configuration. */
+/** Rejects unknown models unless they already have a factor, because a factor can outlive its model's configuration. */
 function requireModels(
   models: readonly { readonly model: string }[],
   { catalogue, before = noFactors }: Known,
@@ -88,7 +88,7 @@ function fieldsOf({ all = '1', models }: PriceFactors = noFactors) {
   return { factor: all, ...Object.fromEntries([...models].map(([model, own]) => [`models.${model}`, own])) };
 }
 
-/** Formats factors like `0.9, clip-1 0.8`. */
+/** Formats factors as in `0.9, clip-1 0.8`. */
 function textOf({ all = '1', models }: PriceFactors = noFactors): string {
   return [all, ...[...models].map(([model, own]) => `${model} ${own}`)].join(', ');
 }

@@ -38,7 +38,10 @@ export interface CreatedVideo {
   readonly endUser?: string;
 }
 
-/** Creates a video. Shared by all interfaces. Throws GatewayError with the field names that the caller sent. */
+/**
+ * Creates a video task. Used by the routes of all dialects. Throws GatewayError with the field names that the caller
+ * sent.
+ */
 export async function createVideoTask(
   { route, asked, caller, meta }: VideoCreate,
   deps: CreateVideoDeps,

@@ -8,7 +8,7 @@ import type { Task } from '../../task/record.ts';
 import type { TaskStore } from '../../store/tasks.ts';
 
 /**
- * An empty id in the path is a missing parameter. Anything that does not look like one of our ids is an unknown task.
+ * An empty id in the path is a missing parameter. Any text that does not look like one of our ids is an unknown task.
  */
 export const taskParams = z.object({ task_id: z.string().min(1) });
 

@@ -50,7 +50,7 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
     async handle({ params, query: { wait = 0 }, caller, reach, meta }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind });
       const reply = replyWith(task, meta, deps);
-      // If the caller's copy is out of date, respond immediately instead of waiting for a change.
+      // If the caller's copy is outdated, respond immediately instead of waiting for a change.
       const isCurrent = meta.header('if-none-match') === undefined || reply.status === 304;
       if (wait === 0 || isTerminal(task.status) || !isCurrent) return reply;
       const { status } = task;
@@ -70,7 +70,7 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
 function replyWith(task: Task, meta: RequestMeta, deps: QueryTaskDeps): Reply {
   const presented = presentTask(task, deps.mediaUrl);
   const reply = jsonReply(presented);
-  // The etag leaves out the estimate, which changes every second even if the task does not.
+  // The etag excludes the estimate, which changes every second even if the task does not.
   const etag = etagOf(reply.body);
   const isKnown = matchesEtag(meta.header('if-none-match'), etag);
   if (isTerminal(task.status)) {

@@ -73,7 +73,7 @@ const consumedFields = {
     .string()
     .min(1)
     .max(endUserCharactersMax)
-    // Without this check, the gateway could mistake a caller's job for a lost job of its own.
+    // Without this check, the gateway could mistake a caller's job for its own lost job.
     .refine((text) => !markerPattern.test(text.trim()), 'has a form that is reserved for the gateway')
     .optional(),
   tools: jsonStructure.optional(),
@@ -114,7 +114,7 @@ const metadataFields = z.object(metadataShape).catchall(anyJson);
 const metadataNames: ReadonlySet<string> = new Set(Object.keys(metadataFields.shape));
 
 /**
- * The `metadata` fields that the gateway reads. All others are passed to the upstream. Fields that many upstreams share
+ * The `metadata` fields that the gateway reads. It passes all others to the upstream. Fields that many upstreams share
  * are renamed for each of them.
  */
 export const consumedMetadataNames: ReadonlySet<string> = new Set(Object.keys(consumedFields));

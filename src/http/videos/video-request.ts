@@ -156,7 +156,7 @@ function readRoles(inputType: InputType | undefined, media: Media): AskedImage[]
 
 const frameRoles = ['first_frame', 'last_frame'] as const;
 
-/** Allows at most one image per kind of frame, and none that contradicts the input type. */
+/** Allows at most one image per kind of frame, and no images that contradict the input type. */
 function checkRoles(
   roles: readonly (ImageRole | undefined)[],
   inputType: InputType | undefined,

@@ -9,7 +9,7 @@ export interface CloseHoldDeps {
 
 /**
  * Closes the open hold of an image whose request is no longer being served, and completes a partly written charge.
- * Idempotent. If the account is given and the hold does not exist yet, the hold will be refused, however late it is
+ * Idempotent. If the account is given and the hold does not exist yet, the hold will be rejected, however late it is
  * written.
  */
 export type CloseHold = (image: string, account?: string) => Promise<'settled' | 'released' | 'was_closed'>;

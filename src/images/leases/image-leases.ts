@@ -26,21 +26,21 @@ export interface ImageLeases {
 
 export interface WatchedImage {
   /**
-   * Call this once the hold is taken. Resolves to false if taking the hold took so long that a reconciler may have
+   * Call this after taking the hold. Resolves to false if taking the hold took so long that a reconciler may have
    * intervened.
    */
   confirm(): Promise<boolean>;
   /**
-   * Records the charge for images that arrived while the ledger was unavailable. The process that later closes the hold
-   * reads it.
+   * Records the charge for images that arrived while the ledger was unavailable. The process that later closes the
+   * hold reads the charge.
    */
   owe(charge: OwedCharge): Promise<void>;
   end(): void;
-  /** Call this if the hold may still be open. The hold is then closed in the background. */
+  /** Call this if the hold may still be open. It is then closed in the background. */
   abandon(account: string): void;
 }
 
-/** How long to wait until a write that seemed to fail can no longer take effect, in milliseconds. */
+/** How long to wait, in milliseconds, until a write that seemed to fail can no longer take effect. */
 const closeAfterMs = 60_000;
 
 interface Abandoned {
@@ -86,7 +86,7 @@ export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
       },
       onFailed([image, hold], error) {
         onError(error);
-        // Move the failed item to the end, so that the next round begins with the others.
+        // Move the failed item to the end, so that the next round starts with the others.
         abandoned.delete(image);
         abandoned.set(image, hold);
       },

@@ -7,11 +7,11 @@ import type { ImageLeaseStore } from '../../store/image-leases.ts';
 
 /**
  * How long a lease lasts, in milliseconds. A process that has not renewed its lease for this long, by its own clock,
- * starts no more work under it.
+ * starts no more work under the lease.
  */
 export const leaseMs = 60_000;
 
-/** In base 36. The length is fixed, so that a process's ids sort in order of creation. */
+/** In base 36. The length is fixed, so that a process's ids sort by creation time. */
 const counterDigits = 9;
 
 export interface ProcessLeaseDeps {
@@ -34,7 +34,7 @@ export interface ProcessLease {
   /** Call and await this before taking the image's hold. If the process dies later, a reconciler closes the hold. */
   watch(image: string): Promise<void>;
   /**
-   * Call this once the hold is taken. Resolves to false if taking the hold took so long that a reconciler may have
+   * Call this after taking the hold. Resolves to false if taking the hold took so long that a reconciler may have
    * intervened.
    */
   confirm(): Promise<boolean>;
@@ -80,7 +80,7 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
     return renewed;
   }
 
-  /** Renewals run one after another, so that each writes the latest state. */
+  /** Renewals run one after another, so that each of them writes the latest state. */
   function renew(): Promise<boolean> {
     renewal = renewal.then(renewNow, renewNow);
     return renewal;

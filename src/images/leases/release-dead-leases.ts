@@ -17,23 +17,24 @@ export interface DeadLeaseDeps {
 }
 
 /**
- * A lease that has not changed for this long by our clock has expired for its owner too, whatever the owner's clock
+ * A lease that has not changed for this long by our clock has also expired for its owner, whatever the owner's clock
  * says. Any renewal in flight has also arrived by then.
  */
 const deadAfterMs = leaseMs + 30_000;
 /**
- * How much longer a lease must stay unchanged, while all reads succeed in time. MongoDB may have been unavailable until
- * then. Once it is back, the owner renews the lease within 15 s, possibly after writing a pending bill.
+ * How much longer a lease must stay unchanged while all reads succeed in time, because MongoDB may have been
+ * unavailable before. Once MongoDB is back, the owner renews the lease within 15 s, possibly after writing a pending
+ * bill.
  */
 const watchedMs = 45_000;
 const readEveryMs = 5_000;
-/** If the gap between two reads is longer than this, MongoDB may have been unavailable in between. */
+/** The longest gap between two reads. After a longer gap, MongoDB may have been unavailable in between. */
 const gapMsMax = 2 * readEveryMs;
 const holdsAtOnce = 500;
 
 /**
  * Creates the reconciler step that closes the holds of image requests whose process has died. The step settles a hold
- * if the images were delivered, releases it if not, and returns the number of holds.
+ * if the images were delivered, releases the hold if not, and returns the number of holds.
  */
 export function createReleaseDeadLeases(deps: DeadLeaseDeps) {
   const { leases, ledger, log } = deps;

@@ -34,7 +34,7 @@ export async function compileLauncher(
   }
   options.report('Compiling the MongoDB stand-in …');
   await inTemporaryDirectory(parent, async (staged) => {
-    // Run the compiler as a module, because there may be a `java` without a `javac`.
+    // Run the compiler as a module, because a `java` may come without a `javac`.
     const compiler = ['-m', 'jdk.compiler/com.sun.tools.javac.Main', '-nowarn', '-proc:none'];
     const command = [program.java, ...compiler, '-d', staged, '-cp', jars.join(delimiter), ...files];
     const result = await runCommand(command, options, compileTimeoutMs);

@@ -1,20 +1,20 @@
 import type { PinnedDigests } from './pinned-digests.ts';
 
 /**
- * Shows a waiting user one line: what is being fetched, from where, and what comes next. The next line must not
- * overwrite a `lasting` one.
+ * Shows one line to a waiting user: what is being downloaded, from where, and what comes next. A `lasting` line must
+ * not be overwritten by the next one.
  */
 export type Report = (line: string, kind?: 'lasting') => void;
 
 export type LocalOptions = {
-  /** Contains downloaded programs and the servers' data, logs and pid files. */
+  /** The directory for downloaded programs and the servers' data, logs and pid files. */
   dataDir: string;
   report: Report;
   environment: NodeJS.ProcessEnv;
   digests?: PinnedDigests;
 };
 
-/** Has a message for operators, and is shown without a stack trace. */
+/** An error whose message is meant for operators and is shown without a stack trace. */
 export class LocalServerError extends Error {
   override readonly name = 'LocalServerError';
 }

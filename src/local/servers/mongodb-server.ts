@@ -21,7 +21,7 @@ export type MongoOptions = LocalOptions & {
   /** The directory for the stand-in's jars and compiled classes. Defaults to the data directory. */
   programDir?: string;
   port?: PortRequest;
-  /** The heap of the stand-in, in megabytes. Defaults to 512. */
+  /** The stand-in's heap, in megabytes. Defaults to 512. */
   heapMegabytes?: number;
 };
 
@@ -89,12 +89,15 @@ async function commandLine(
 }
 
 /**
- * Disables the socket file. Another user's mongod may have left one in /tmp, which would prevent the start. Windows has
- * no such files.
+ * The flag that disables the socket file. Another user's mongod may have left one in /tmp, which would prevent the
+ * start. Windows has no socket files.
  */
 const noSocketFile = process.platform === 'win32' ? [] : ['--nounixsocket'];
 
-/** These flags and the small heap halve the startup time. The result is fast enough for one machine. */
+/**
+ * Flags that, together with the small heap, halve the startup time. The result is still fast enough for a single
+ * machine.
+ */
 const javaFlags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];
 const heapMegabytesDefault = 512;
 
@@ -146,7 +149,7 @@ async function initiate(client: MongoClient, host: string): Promise<void> {
   }
 }
 
-/** Warns if the directory contains the other kind of server's data, because neither kind can read the other's files. */
+/** Warns if the directory contains the other kind of server's data, because neither can read the other's files. */
 async function warnOfOtherData(directory: string, options: MongoOptions): Promise<void> {
   const other = options.program.kind === 'java' ? 'WiredTiger' : fallbackFile;
   const own = options.program.kind === 'java' ? fallbackFile : 'WiredTiger';

@@ -18,7 +18,7 @@ const downloadTimeoutMs = 900_000;
 export type MongoProgram = { kind: 'mongod'; path: string } | { kind: 'java'; java: string; jars: string };
 
 export type MongoResolveOptions = LocalOptions & {
-  /** From MONGOD_BINARY. If set, this is the only source, even if it does not work. */
+  /** The path from MONGOD_BINARY. If set, no other source is tried, even if it does not work. */
   mongodBinary?: string;
 };
 
@@ -56,7 +56,10 @@ async function fromPath(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   return path === undefined ? { failure: 'not found' } : checkedMongod(path, options);
 }
 
-/** Also looks for the stand-in's jars, because no mongod can read the data that the stand-in has written. */
+/**
+ * Finds a mongod in the data directory or, failing that, the stand-in's jars. No mongod can read the data that the
+ * stand-in has written.
+ */
 async function fromDataDir(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   const path = mongodPath(options);
   if (await isExecutable(path)) {
@@ -77,7 +80,7 @@ async function checkedMongod(path: string, options: LocalOptions): Promise<Attem
     : { program: { kind: 'mongod', path } };
 }
 
-/** Runs in a child process, so that a hanging download can be stopped. */
+/** A program that downloads MongoDB in a child process, so that a hanging download can be stopped. */
 const downloadScript = `
 const [, library, downloadDir] = process.argv;
 const { MongoBinary } = require(library);

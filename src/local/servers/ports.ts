@@ -9,8 +9,8 @@ import { LocalServerError } from './local-options.ts';
 const loopback = '127.0.0.1';
 const neighboursMax = 50;
 /**
- * Below the range that systems use for outgoing connections. An outgoing connection could take a port before its server
- * binds it.
+ * The range of ports to choose from. It lies below the range that systems use for outgoing connections, because an
+ * outgoing connection could take a port before its server binds it.
  */
 const anyPort = { from: 15_000, below: 32_000 } as const;
 const startsMax = 4;
@@ -41,8 +41,8 @@ export async function choosePort(request: PortRequest, purpose: string): Promise
 }
 
 /**
- * Starts something that listens on a port. If another program takes the port first, starts it again, up to four times
- * in total. Each start uses another port unless the port is fixed.
+ * Starts something that listens on a port. If another program takes the port first, starts again, up to four times in
+ * total. Each start uses another port unless the port is fixed.
  */
 export async function startOnPort<Running>(
   request: PortRequest,
@@ -106,7 +106,7 @@ async function take(port: number): Promise<boolean> {
 function reserve(port: number): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = createSocket('udp4');
-    // Some systems forbid binding UDP ports. In that case, use the port without a reservation.
+    // Some systems forbid binding UDP ports. On those, use the port without a reservation.
     socket.on('error', (error) => resolve(systemCodeOf(error) === 'EADDRINUSE' ? undefined : socket));
     socket.bind({ port, address: loopback, exclusive: true }, () => {
       socket.unref();

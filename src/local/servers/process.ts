@@ -46,7 +46,7 @@ export type ChildServer = {
 /**
  * Starts a server in its own session. Ctrl-C therefore reaches only this process, which then stops its servers in
  * order. The server exits with this process, even after kill -9: a shell watches a pipe to this process and kills the
- * server when the pipe breaks. Without an `sh`, the next start in the same directory kills the server instead.
+ * server when the pipe breaks. If there is no `sh`, the next start in the same directory kills the server instead.
  */
 export async function startChild(options: ChildOptions): Promise<ChildServer> {
   await endLeftover(options);
@@ -55,7 +55,7 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
   const { size: logOffset } = await log.stat();
   try {
     const child = spawn(options.command, options.args, {
-      // By default, glibc uses an arena for each thread and keeps memory that the threads have freed.
+      // By default, glibc uses an arena for each thread and keeps memory that its threads have freed.
       env: { MALLOC_ARENA_MAX: '2', ...options.environment },
       stdio: ['ignore', log.fd, log.fd, ...(options.hasChannel === true ? (['ipc'] as const) : [])],
       detached: true,
@@ -85,7 +85,7 @@ export async function waitUntilServing(
     try {
       // Also stop waiting when the process exits, because another program on the port may never respond.
       await Promise.race([probe(), child.exited]);
-      // If the process has exited, another server responded, on the port that this one could not bind.
+      // If the process has exited, the response came from another server, on the port that this process could not bind.
       if (!child.hasExited()) {
         return;
       }
@@ -217,7 +217,7 @@ async function readPidFile(options: ChildOptions): Promise<ProcessIdentity | und
   }
 }
 
-/** Stops a server from an earlier run, because it would still lock the data files. */
+/** Stops a server left over from an earlier run, because it would still lock the data files. */
 async function endLeftover(options: ChildOptions): Promise<void> {
   const leftover = await readPidFile(options);
   if (leftover === undefined || leftover.startedAt === '' || !(await isSameProcessAlive(leftover))) {
@@ -226,7 +226,7 @@ async function endLeftover(options: ChildOptions): Promise<void> {
   options.report(`Ending ${options.name} (pid ${leftover.pid}), left over from an earlier run.`, 'lasting');
   process.kill(leftover.pid, 'SIGTERM');
   const forceAt = Date.now() + stopGraceMs;
-  // The server is not a child of this process, so there is no exit event.
+  // The server is not a child of this process, so there is no exit event to wait for.
   while (await isSameProcessAlive(leftover)) {
     if (Date.now() > forceAt) {
       process.kill(leftover.pid, 'SIGKILL');

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { walk } from '../../base/walk.ts';
 
 const temporaryPrefix = 'fetch-';
-/** In milliseconds. Longer than any download may take. */
+/** In milliseconds. No download takes this long. */
 const abandonedAfterMs = 3_600_000;
 
 export function exists(path: string): Promise<boolean> {
@@ -55,7 +55,7 @@ async function removeAbandoned(dataDir: string): Promise<void> {
       await rm(directory, { recursive: true, force: true });
       return true;
     },
-    // Another user's directory must not prevent the download.
+    // Proceed with the download even if another user's directory cannot be removed.
     onFailed: () => undefined,
   });
 }

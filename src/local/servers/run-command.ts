@@ -9,7 +9,10 @@ import { isExecutable } from './program-files.ts';
 
 const outputCharactersMax = 100_000;
 const reasonCharactersMax = 300;
-/** For commands that only print information. A busy machine needs more than 20 seconds to start Python or Java. */
+/**
+ * The time limit for commands that only print information. A busy machine needs more than 20 seconds to start Python
+ * or Java.
+ */
 const shortTimeoutMs = 60_000;
 const connectTimeoutMs = 4_000;
 const heartbeatMs = 5_000;
@@ -74,8 +77,8 @@ export async function findOnPath(
 }
 
 /**
- * Returns whether a host can be reached within four seconds, which limits the delay in a blocked network. Returns true
- * if there is a proxy, because only the download can show whether the proxy works.
+ * Whether a host can be reached within four seconds, which limits the delay in a blocked network. Returns true if
+ * there is a proxy, because only the download can show whether the proxy works.
  */
 export async function canReach(host: string, environment: NodeJS.ProcessEnv): Promise<boolean> {
   const proxies = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
@@ -96,7 +99,7 @@ export async function canReach(host: string, environment: NodeJS.ProcessEnv): Pr
   });
 }
 
-/** Reports what is being done, and every five seconds how much is in `directory` and how long that took. */
+/** Reports what is being done and, every five seconds, how much is in `directory` and how much time has passed. */
 export async function withProgress<T>(
   report: Report,
   { what, directory }: { readonly what: string; readonly directory: string },
@@ -117,7 +120,7 @@ export async function withProgress<T>(
   }
 }
 
-/** Counts a file that disappears meanwhile as empty. */
+/** Counts a file that has just disappeared as empty. */
 async function bytesIn(directory: string): Promise<number> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
   const sizes = await Promise.all(

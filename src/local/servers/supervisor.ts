@@ -5,7 +5,7 @@ import type { ChildServer } from './process.ts';
 
 const restartDelayMs = 500;
 const restartDelayMaxMs = 15_000;
-/** In milliseconds. After this time, a crash no longer counts as part of a series, and the restart delay is reset. */
+/** In milliseconds. If a process runs this long, its next crash starts a new series with the shortest restart delay. */
 const stableAfterMs = 30_000;
 
 export interface Supervised {

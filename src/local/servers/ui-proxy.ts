@@ -10,9 +10,7 @@ export interface UiProxy {
   stop(): Promise<void>;
 }
 
-/**
- * The buttons that docker-compose.yml disables as well. They start, end or repeat a task without involving the ledger.
- */
+/** The buttons that docker-compose.yml also disables. They start, end or repeat a task behind the ledger's back. */
 const switchedOff = {
   StartWorkflowDisabled: true,
   WorkflowTerminateDisabled: true,
@@ -31,8 +29,8 @@ const refusedPath =
 const settingsSchema = z.looseObject({});
 
 /**
- * Starts a proxy for the dev server's built-in UI, which cannot disable buttons. The proxy changes the UI's settings as
- * docker-compose.yml would, refuses the requests of the disabled buttons, and passes on everything else. It only
+ * Starts a proxy for the dev server's built-in UI, which cannot disable buttons. The proxy changes the UI's settings
+ * as docker-compose.yml would, rejects the requests of the disabled buttons, and passes on everything else. It only
  * prevents accidents, because the dev server's own port has no password.
  */
 export async function startUiProxy(target: string, port: number): Promise<UiProxy> {
@@ -41,7 +39,7 @@ export async function startUiProxy(target: string, port: number): Promise<UiProx
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  // A connection that cannot be accepted costs one page load, but must not crash the process.
+  // If a connection cannot be accepted, one page load fails, but the process must not crash.
   server.on('error', () => undefined);
   return {
     url: `http://127.0.0.1:${port}`,

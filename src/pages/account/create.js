@@ -5,11 +5,11 @@ import { useRef } from '../shared/preact.js';
 /** @typedef {{ path: string, body: Record<string, unknown> }} Request */
 /** @typedef {{ id?: string, data?: import('./types.js').Task['data'] }} Answer */
 
-/** In milliseconds. Long, because a gateway that stores no files responds only when the image is ready. */
+/** In milliseconds. This is long because a gateway that stores no files responds only when the image is ready. */
 const imageAnswerMs = 600_000;
 
 /**
- * Creates each request only once. After a lost response, a repeat sends the same idempotency key.
+ * Creates each request only once. After a lost response, a repeated request sends the same idempotency key.
  *
  * @param {import('../shared/api.js').Api} api
  */

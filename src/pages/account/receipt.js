@@ -12,7 +12,7 @@ import { Reckoning } from '../shared/reckoning.js';
  * }} Receipt
  */
 
-/** @param {{ api: import('../shared/api.js').Api, path: string }} props `path`: the address of a task that has finished. */
+/** @param {{ api: import('../shared/api.js').Api, path: string }} props `path`: the URL path of a finished task. */
 export function TaskReceipt({ api, path }) {
   /** @type {import('../shared/live.js').Live<{ payload: Receipt }>} */
   const live = useLive(`${path}/receipt`, (signal) => api.get(`${path}/receipt`, signal), 0);

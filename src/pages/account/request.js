@@ -73,7 +73,7 @@ function flag(name, title) {
 }
 
 /**
- * `values` are the entries by field name. Empty entries are left out. `media` contains URLs and data URLs.
+ * `values` are the entries by field name, with empty entries left out. `media` contains URLs and data URLs.
  *
  * @param {Model} model
  * @param {{ prompt: string, values: Record<string, string | boolean>, media: Record<string, readonly string[]> }} entered
@@ -96,7 +96,7 @@ export function requestOf(model, { prompt, values, media }) {
     .filter(([, addresses]) => addresses.length > 0);
   const { images, ...others } = Object.fromEntries(given);
   if (model.kind === 'image') {
-    // Create a task, so that the result can still be found after this page is closed.
+    // Create a task, so that the result can be found even after this page is closed.
     const body = { ...base, async: true };
     return images === undefined
       ? { path: '/v1/images/generations', body }

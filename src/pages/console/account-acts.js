@@ -6,7 +6,7 @@ import { Confirm } from './confirm.js';
 import { PriceFactors } from './price-factors.js';
 
 /** @typedef {import('./types.d.ts').Account} Account */
-/** @typedef {'credit' | 'overdraft' | 'close' | 'reopen'} Confirmed Acts that need only a few fields. */
+/** @typedef {'credit' | 'overdraft' | 'close' | 'reopen'} Confirmed Actions that need only a few fields. */
 /** @typedef {Confirmed | 'prices' | 'caps' | 'alert' | 'secret' | 'save' | 'delete'} ActName */
 
 const reason = { name: 'reason', label: 'Reason (kept with your name)' };

@@ -141,7 +141,7 @@ export function createDialog({ api, may, currency, onCreated }) {
         name,
         ...(limit === '' ? {} : { overdraft_limit: limit }),
       });
-      // Show the secret before the credit, because the gateway returns it only once.
+      // Show the secret before adding the credit, because the gateway returns the secret only once.
       onCreated(created);
       if (amount === '') return;
       const credit = { amount, reference: 'first', note: 'first credit' };

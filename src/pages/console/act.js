@@ -15,8 +15,8 @@ import { named } from './names.js';
  * @typedef {{
  *   api: import('./types.d.ts').Api, action?: ActionName, currency: string,
  *   onClose: () => void, onDone: () => void,
- * }} Props `action` is set if it was chosen in advance. `onDone` is called after the action, or when its outcome is
- * closed.
+ * }} Props `action` is set if it was chosen in advance. `onDone` is called after the action, or when the operator
+ * closes its outcome.
  */
 
 /** @param {Props & { tasks: readonly Task[] }} props */

@@ -8,7 +8,9 @@ import { html, useState } from '../shared/preact.js';
 const path = '/admin/v1/config';
 const everyMs = 1_000;
 
-/** @param {{ api: import('./types.d.ts').Api, published: Config }} props `published` is the response to the publication. */
+/**
+ * @param {{ api: import('./types.d.ts').Api, published: Config }} props `published` is the response to publishing the configuration.
+ */
 export function Arrival({ api, published }) {
   const { version } = published;
   const [isAwaited, setAwaited] = useState(true);

@@ -9,7 +9,8 @@ import { Offers } from './offers.js';
 const resolutions = ['480p', '720p', '1080p', '4k'];
 
 /**
- * A form for a request that is only explained. Anything without its own field is entered as JSON.
+ * A form for a dry run: the gateway explains what it would do with the request. Anything without its own field is
+ * entered as JSON.
  *
  * @template Answer
  * @param {{

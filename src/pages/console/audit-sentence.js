@@ -60,7 +60,7 @@ export const phrases = {
 };
 
 /**
- * Returns the sentence about an entry as the texts before and after its target. The second one is undefined if the
+ * Returns the sentence about an entry as the texts before and after its target. The second text is undefined if the
  * sentence does not mention the target.
  *
  * @param {{ by: string, via: string, action: string, target: string, what: string }} entry
@@ -85,7 +85,7 @@ function wordOf(value) {
 }
 
 /**
- * Long requests are truncated and therefore cannot be parsed.
+ * Returns the fields of a request. Long requests are truncated and therefore cannot be parsed.
  * @param {string} what @returns {Record<string, unknown>}
  */
 function fieldsOf(what) {

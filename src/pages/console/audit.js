@@ -60,7 +60,7 @@ export function Audit({ api, place }) {
 const hourSeconds = 3_600;
 
 /**
- * Rounds the time down to the minute. The path then stays the same, and an unchanged response is not sent twice.
+ * Rounds the time down to the minute, so that the path stays the same and an unchanged response is not sent twice.
  *
  * @param {Record<string, string>} asked
  */
@@ -106,7 +106,7 @@ function Details({ entry: { what, result, via, address } }) {
   </details>`;
 }
 
-/** The number of changes shown without a click. A configuration may change in many places. */
+/** The number of changes displayed without a click. A configuration may change in many places. */
 const openMax = 3;
 
 /** @param {{ entry: AuditEntry }} props */

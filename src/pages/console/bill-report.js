@@ -149,7 +149,7 @@ const taskLink = (task) => html`<a class="mono" href=${linkTo(['tasks', task])}>
 
 /**
  * Returns the jobs that can be assigned without doubt, by task. Such a job fits only this task, and the task fits only
- * this job and is waiting for one.
+ * this job and is waiting for a job.
  *
  * @param {readonly Row[]} rows A job that is billed in multiple units has multiple rows.
  * @returns {ReadonlyMap<string, string>}

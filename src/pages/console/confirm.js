@@ -76,7 +76,7 @@ export function mistake(param, message) {
 }
 
 /**
- * Returns the refusal's message if it concerns the parameter `name` or a part of it, such as `models[0]`.
+ * Returns the error's message if it concerns the parameter `name` or a part of it, such as `models[0]`.
  *
  * @param {Error | undefined} error
  * @param {string} name
@@ -87,7 +87,7 @@ export function mistakeAt(error, name) {
 }
 
 /**
- * Shows a refusal below its field. Without `name`, shows a refusal that concerns none of the fields in `others`.
+ * Shows an error below its field. If `name` is undefined, shows an error that concerns none of the fields in `others`.
  *
  * @param {{ error: Error | undefined, name?: string, others?: readonly string[] }} props
  */

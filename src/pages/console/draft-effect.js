@@ -103,7 +103,10 @@ function lastLine(answer) {
   return result;
 }
 
-/** The gateway combines all accounts beyond the first few into one row without a name. @param {Payer} payer */
+/**
+ * Returns the name to show. The gateway combines all accounts beyond the first few into one row without a name. @param
+ * {Payer} payer
+ */
 function nameOf({ account }) {
   return account ?? 'all others';
 }

@@ -243,7 +243,7 @@ function valuesOf(fields, written) {
 }
 
 /**
- * Null removes the field.
+ * Returns the value to save. An empty input becomes null, which removes the field.
  *
  * @param {Field} field
  * @param {string} written

@@ -158,7 +158,7 @@ function without(query, name, given) {
 }
 
 /**
- * Choosing any other filter clears the end time. Choosing an end time clears the other filters.
+ * Choosing any other filter clears the end time. Choosing an end time clears all other filters.
  *
  * @param {string} name
  * @param {string} given

@@ -53,8 +53,8 @@ function matching(names, text) {
 }
 
 /**
- * @param {{ hits: readonly Hit[], only: string | undefined }} props `only`: the link of the only result. Undefined if
- * there are others.
+ * @param {{ hits: readonly Hit[], only: string | undefined }} props
+ *   `only`: the link to the only result. Undefined if there are multiple results.
  */
 export function Hits({ hits, only }) {
   useEffect(() => {

@@ -3,7 +3,7 @@ import { Badge, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { linkTo } from './router.js';
 
-/** Shows the health of channels as the gateway describes it. Do not derive or reword health in the pages. */
+/** Shows channel health as the gateway describes it. Do not derive or reword health in the pages. */
 
 /** @typedef {import('./types.d.ts').ChannelHealth} ChannelHealth */
 

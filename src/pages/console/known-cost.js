@@ -1,5 +1,5 @@
 /**
- * Returns the cost or margin of a row, or null if its cost is entirely unknown. Showing 0 would suggest that the vendor
+ * Returns a row's cost or margin, or null if its cost is entirely unknown. Showing 0 would suggest that the vendor
  * charged nothing.
  *
  * @param {{ cost: string, cost_unknown: number, margin: string }} row

@@ -36,7 +36,7 @@ export const classNames = {
   internal: 'upstream or gateway failed',
 };
 
-/** Completes “waits for”. @type {Record<Wait, string>} */
+/** Used in sentences after “waits for”. @type {Record<Wait, string>} */
 const waitNames = {
   slot: 'a free slot',
   upstream: 'an upstream that accepts it',
@@ -54,7 +54,7 @@ const waitNames = {
   earlier: 'several things',
 };
 
-/** Also completes “waits for”, for tasks that are waiting for nothing more specific. @type {Record<string, string>} */
+/** Also used after “waits for”, for tasks that are waiting for nothing more specific. @type {Record<string, string>} */
 const stateNames = {
   creating: waitNames.worker,
   queued: waitNames.worker,

@@ -7,8 +7,8 @@ import { useModelNames } from './offers.js';
 
 /** @typedef {import('./types.d.ts').Key} Key */
 /**
- * @typedef {{ title: string, secret: string, note: string }} Issued A new key, or the link at which its owner gets it.
- * Shown only once.
+ * @typedef {{ title: string, secret: string, note: string }} Issued
+ *   A new key, or the link at which its owner can get it. Displayed only once.
  */
 
 const path = '/admin/v1/keys';
@@ -36,7 +36,7 @@ export function mayUse(key) {
 }
 
 /**
- * A dialog that creates a key. The key appears either here or, through a link, only to its owner.
+ * A dialog that creates a key, which is then displayed either here or, through a link, only to its owner.
  *
  * @param {{
  *   api: import('./types.d.ts').Api, account: string, currency: string, may: (word: string) => boolean,

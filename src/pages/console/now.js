@@ -22,7 +22,7 @@ export function Now({ api, live, overview, currency }) {
   const { attention, callbacks, channels, unfinished } = overview;
   useRowKeys();
   const notices = overview.notices.filter(
-    // Leave out notices that repeat a count above. No count covers missing workers.
+    // Omit notices that repeat a count above. No count covers missing workers.
     ({ kind, subject }) =>
       kind !== 'circuit_open' &&
       (kind !== 'attention' || !attention.some(({ reason }) => subject.startsWith(reason))),
@@ -237,7 +237,7 @@ function waitOf({ state, waits_for: waits }) {
 }
 
 /**
- * Adds up rows that read the same, because multiple states wait for the same thing.
+ * Adds up rows with the same text, because multiple states can wait for the same thing.
  *
  * @param {readonly Depth[]} rows
  */

@@ -45,7 +45,7 @@ export function useKeyOffers(api, { isWanted, account }) {
   );
 }
 
-/** @param {{ id: string, offers: readonly Offer[] }} props `id`: the `list` of the input. */
+/** @param {{ id: string, offers: readonly Offer[] }} props `id`: the input's `list` attribute. */
 export function Offers({ id, offers }) {
   return html`<datalist id=${id}>
     ${offers.map(({ value, title = '' }) => html`<option key=${value} value=${value}>${title}</option>`)}

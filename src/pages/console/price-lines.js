@@ -46,7 +46,7 @@ export function PriceLines({ price: { minimum, lines } }) {
 }
 
 /**
- * Describes what a price line applies to, such as `a million tokens, resolution 1080p`.
+ * Describes what a price line applies to, as in `a million tokens, resolution 1080p`.
  *
  * @param {{ measure: string, when: Record<string, unknown>, beyond: number }} line
  */
@@ -59,7 +59,7 @@ function limitsOf({ when, beyond }) {
   return `${beyond === 0 ? '' : `, after the first ${beyond}`}${conditionOf(when)}`;
 }
 
-/** Completes “with” and “without”. @type {Record<string, string>} */
+/** Used in price descriptions after “with” and “without”. @type {Record<string, string>} */
 const flags = {
   video_input: 'a video',
   audio_input: 'an audio',

@@ -1,10 +1,7 @@
 import { errorOf } from '../shared/api.js';
 import { useRef, useState } from '../shared/preact.js';
 
-/**
- * The longest time that a dialog waits for the page to refresh, in milliseconds. By then, its action has already been
- * performed.
- */
+/** How long a dialog waits for the page to refresh, in milliseconds. Its action has already been performed by then. */
 const shownWithinMs = 5_000;
 
 /**
@@ -25,12 +22,12 @@ export function useSaving({ run, onSaved, onClose }) {
     try {
       await run(written);
       await Promise.race([onSaved?.(), new Promise((resolve) => setTimeout(resolve, shownWithinMs))]);
-      // If the operator has already closed this dialog, another one may be open.
+      // If the operator has already closed this dialog, a different one may be open.
       if (!isLeft.current) onClose();
     } catch (thrown) {
       setError(errorOf(thrown));
       setBusy(false);
-      // The action may have been performed although its response was lost.
+      // The action may have been performed even though its response was lost.
       void onSaved?.();
     }
   }

@@ -9,7 +9,7 @@ import { TaskState } from './task-state.js';
 /** @typedef {import('./types.d.ts').Task} Task */
 
 /**
- * The other task is loaded when the operator opens the comparison.
+ * Loads the other task only when the operator opens the comparison.
  *
  * @param {{ api: import('./types.d.ts').Api, task: Task, currency: string }} props
  */

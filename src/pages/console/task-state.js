@@ -8,7 +8,8 @@ import { named } from './names.js';
 const tones = { pending: 'idle', submitted: 'busy', running: 'busy', succeeded: 'good', failed: 'bad' };
 
 /**
- * Shows a task's state in one word. If the task needs attention, shows the reason instead or, with `full`, both.
+ * Shows a task's state in one word. If the task needs attention, shows the reason instead of the state. If `full` is
+ * set, shows both.
  *
  * @param {{ task: Pick<Task, 'status' | 'needs_attention'>, full?: boolean }} props
  */

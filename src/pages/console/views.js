@@ -9,7 +9,7 @@ const viewsMax = 30;
 const nameMax = 40;
 
 /**
- * The filters are stored in this browser.
+ * Stores the filters in this browser.
  *
  * @param {{ query: URLSearchParams }} props
  */

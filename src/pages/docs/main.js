@@ -8,7 +8,7 @@ const page = document.documentElement;
 const contents = document.getElementById('contents');
 const copiedMs = 2_000;
 
-// The server may not know the address at which the browser reaches it, so correct the address in the examples.
+// The server may not know the URL at which the browser reaches it, so correct the URL in the examples.
 const written = page.dataset['origin'] ?? '';
 const origin = root.replace(/\/$/, '');
 if (written !== origin)
@@ -51,8 +51,8 @@ document.addEventListener('click', ({ target }) => {
   if (target.closest('#contents a') !== null && contents?.matches(':popover-open')) contents.hidePopover();
 });
 
-// The page contains the fields of each named schema only once. When another section for that schema is opened, copy
-// them into it.
+// The page contains each named schema's fields only once. When another section for that schema is opened, copy them
+// into it.
 document.addEventListener(
   'toggle',
   ({ target }) => {

@@ -18,7 +18,6 @@ export class ApiError extends Error {
   }
 }
 
-/** Thrown if no complete response arrived. */
 export class OfflineError extends Error {}
 
 /**
@@ -33,7 +32,7 @@ const answerMsMax = 30_000;
 const keptAnswersMax = 50;
 
 /**
- * Returns an API client that sends a token. A repeated GET sends the etag of the previous response, so an unchanged
+ * Returns an API client that sends a token. A repeated GET sends the previous response's etag, so that an unchanged
  * response arrives without a body.
  *
  * @param {{ client: string, token: () => string | undefined, onExpired: () => void }} options `client`: the name in the
@@ -110,7 +109,7 @@ export function createApi({ client, token, onExpired }) {
 }
 
 /**
- * A connection that breaks off before the end of the body counts as no response.
+ * Sends a request. If the connection breaks before the end of the body, that counts as no response.
  *
  * @param {string} path
  * @param {RequestInit} request

@@ -1,6 +1,6 @@
 import { html } from './preact.js';
 
-/** The charts in this module show only proportions. Put a table with the numbers next to each one. */
+/** The charts in this module show only proportions. Put a table with the numbers next to each chart. */
 
 /**
  * Parts are stacked from the bottom up. `tone` is a CSS class in app.css.

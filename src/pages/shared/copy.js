@@ -1,7 +1,7 @@
 import { html, useState } from './preact.js';
 
 /**
- * Copies text to the clipboard and returns a message to show. Browsers offer the clipboard only on secure origins.
+ * Copies text to the clipboard and returns a message to display. Browsers offer the clipboard only on secure origins.
  *
  * @param {string} text
  * @returns {Promise<string>}

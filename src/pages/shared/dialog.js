@@ -1,8 +1,8 @@
 import { html, useLayoutEffect, useRef } from './preact.js';
 
 /**
- * A modal dialog that is open while it is rendered. The close button and Escape call `onClose`. With `isFirm`, neither
- * does, which protects content that exists nowhere else.
+ * A modal dialog that is open while it is rendered. The close button and Escape call `onClose`. If `isFirm` is set,
+ * neither does, which protects content that exists nowhere else.
  *
  * @param {{ title: string, onClose: () => void, closeWord?: string, isFirm?: boolean, children?: unknown }} props
  * `closeWord`: the close button's label, if closing does more than that.
@@ -17,8 +17,8 @@ export function Dialog({ title, onClose, closeWord = 'Close', isFirm = false, ch
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    // Browsers close a dialog on the second Escape even if a `cancel` listener prevents it, and the focused element may
-    // no longer exist, so handle the key here.
+    // Handle the key here, because browsers close a dialog on the second Escape even if a `cancel` listener prevents
+    // it, and because the focused element may no longer exist.
     const onKey = (/** @type {KeyboardEvent} */ event) => {
       if (event.key !== 'Escape') return;
       event.preventDefault();
@@ -52,7 +52,7 @@ export function hold(event) {
   event.preventDefault();
 }
 
-/** Moves the focus to the page's heading if the element that opened the dialog is gone or disabled. */
+/** Moves the focus to the page's heading if the element that opened the dialog has disappeared or is disabled. */
 function keepFocus() {
   const focused = document.activeElement;
   if (focused !== null && focused !== document.body && !focused.matches(':disabled')) return;

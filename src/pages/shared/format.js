@@ -79,7 +79,7 @@ export function shortAmounts(text) {
 
 /**
  * Returns the exact sum of decimal strings with at most six decimal places. Returns an empty string if an amount is
- * null, because the operator may not see it.
+ * null, which means the operator is not allowed to see it.
  *
  * @param {readonly (string | null)[]} amounts
  */
@@ -163,7 +163,7 @@ export function counted(count, noun) {
 }
 
 /**
- * Returns the gateway's sentence about a task, or an empty string if it only repeats the task's state.
+ * Returns the gateway's sentence about a task, or an empty string if the sentence only repeats the task's state.
  *
  * @param {string} state
  * @param {string} sentence

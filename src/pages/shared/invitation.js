@@ -17,7 +17,8 @@ export function takeLink() {
  * @param {{
  *   link: string, client: string, path: string, title: string, describe: (offer: Offer) => unknown,
  *   note: string, secretOf: (offer: Offer) => string | undefined, onDone: (secret: string) => void, onLeave: () => void,
- * }} props `client`: the name in the audit log. `path`: where to accept the link. `note`: what to do with the secret.
+ * }} props `client`: the name in the audit log. `path`: the API path that accepts the link. `note`: what to do with
+ * the secret.
  */
 export function Invitation({ link, client, path, title, describe, note, secretOf, onDone, onLeave }) {
   const api = useMemo(() => createApi({ client, token: () => undefined, onExpired: () => {} }), []);

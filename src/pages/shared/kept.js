@@ -19,6 +19,6 @@ export function keep(name, value) {
   try {
     localStorage.setItem(name, JSON.stringify(value));
   } catch {
-    // Without storage, the preference lasts until the page is closed.
+    // If there is no storage, the preference lasts until the page is closed.
   }
 }

@@ -3,15 +3,15 @@ import { useCallback, useEffect, useRef, useState } from './preact.js';
 
 /**
  * Loaded data and its state. After a failed load, `data` is still from the last response, and `error` explains the
- * failure. `refresh` resolves after the next load, even if that fails.
+ * failure. `refresh` resolves after the next load, even if that load fails.
  *
  * @template T
  * @typedef {{ data: T | undefined, error: Error | undefined, offlineSince: number | undefined, refresh: () => Promise<void> }} Live
  */
 
 /**
- * Loads immediately, then every `everyMs` while the tab is visible. Loads never overlap. The previous data is dropped
- * if `key` changes.
+ * Loads immediately, then every `everyMs` while the tab is visible. Loads never overlap. If `key` changes, the
+ * previous data is dropped.
  *
  * @template T
  * @param {string} key
@@ -24,8 +24,8 @@ export function useLive(key, load, everyMs) {
 }
 
 /**
- * Loads once, and again whenever `version` changes. Shows the previous data in the meantime. Loads nothing while
- * `version` is undefined.
+ * Loads once, and again whenever `version` changes. Until then, shows the previous data. Loads nothing while `version`
+ * is undefined.
  *
  * @template T
  * @param {string} key

@@ -10,7 +10,7 @@ export function Badge({ tone, word }) {
 }
 
 /**
- * Shows how long ago a time was, and the exact time on hover. With `exact`, both are visible.
+ * Shows how long ago a time was, and the exact time on hover. If `exact` is set, both are always visible.
  *
  * @param {{ at: number | null | undefined, exact?: boolean }} props
  */

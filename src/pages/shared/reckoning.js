@@ -14,8 +14,8 @@ const sources = {
 
 /**
  * @param {{ title: string, amount?: string, how: PriceReckoning | null, currency: string, open?: string }} props
- * `amount`: the amount in the ledger. `open`: which value was assumed for what the request leaves open. A hold assumes
- * the dearest.
+ * `amount`: the amount in the ledger. `open`: how unspecified parameters were priced. A hold assumes the most
+ * expensive value.
  */
 export function Reckoning({ title, amount, how, currency, open = 'the dearest' }) {
   return html`<section class="reckoning">

@@ -21,7 +21,7 @@ export function useSignIn({ session, client, enter, leave }) {
         token: () => typed.current ?? session.token(),
         onExpired() {
           session.signOut();
-          // Multiple requests may be refused at the same time. Only the first one signs the user out and shows the
+          // Multiple requests may be rejected at the same time. Only the first of them signs the user out and shows the
           // message.
           setSignedIn((before) => {
             if (before) setExpired(true);
@@ -45,7 +45,7 @@ export function useSignIn({ session, client, enter, leave }) {
   }
 
   function signOut() {
-    // This request needs the token, so send it before the token is discarded.
+    // This request needs the token, so send it before discarding the token.
     void leave?.(api).catch(() => {});
     session.signOut();
     setExpired(false);

@@ -3,7 +3,8 @@ import { html, useLayoutEffect, useRef, useState } from './preact.js';
 
 /**
  * Cells of a column with `isProse` may have multiple lines. `money` replaces `cell` for amounts. All amounts in the
- * table get the same number of decimal places, so that their decimal points align. `movement` does the same for signed
+ * table have the same number of decimal places, so that their decimal points align. `movement` does the same for
+ * signed
  * amounts. `by` returns the value to sort by.
  *
  * @template Row
@@ -15,8 +16,8 @@ import { html, useLayoutEffect, useRef, useState } from './preact.js';
  */
 
 /**
- * With `onOpen`, a click on a row opens it. Put a link into the row as well, for keyboard users. With `selection`, rows
- * have checkboxes.
+ * If `onOpen` is set, a click on a row opens it. Put a link into the row as well, for keyboard users. If `selection`
+ * is set, rows have checkboxes.
  *
  * @template Row
  * @param {{
@@ -131,7 +132,7 @@ function sorted(rows, columns, order) {
 }
 
 /**
- * Keeps the header visible. A table that is wider than its container scrolls sideways, so its header sticks to the
+ * Keeps the header visible. If the table is wider than its container, it scrolls sideways, so its header sticks to the
  * table instead of the window. This sets `--above` to the height of the part that is above the window.
  */
 function useHeadInSight() {

@@ -86,7 +86,10 @@ export function arkRefusal(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readArkRefusal(answer.json), arkFailures);
 }
 
-/** A 404 in the upstream's own format means that the upstream does not know the job. */
+/**
+ * Returns the error for a rejected request about a job. A 404 in the upstream's own format means that the upstream
+ * does not know the job.
+ */
 export function arkJobRefusal(answer: HttpResponse): UpstreamError {
   const error = arkRefusal(answer);
   const refusal = readArkRefusal(answer.json);
@@ -123,12 +126,12 @@ export function arkStatus(job: ArkJob): OperationStatus | undefined {
     case 'cancelled':
       return cancelledJob({ traceId });
     default:
-      // Unknown states count as running. Our own deadline ends a job that stays in one.
+      // Unknown states count as running. If a job stays in an unknown state, our own deadline ends it.
       return { state: 'pending', phase: 'running', traceId };
   }
 }
 
-/** List entries may lack the facts that determine the charge. */
+/** Whether the job has the facts that determine the charge, which list entries may lack. */
 export function hasSettleFacts(job: ArkJob): boolean {
   return job.resolution !== undefined && (job.duration !== undefined || job.frames !== undefined);
 }

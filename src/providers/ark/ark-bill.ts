@@ -3,8 +3,8 @@ import type { BillFormat } from '../provider.ts';
 /**
  * The CSV file of Volcengine's ListBillDetail billing call, by day (`GroupPeriod: 1`). It contains daily totals
  * (Beijing time) per product configuration, but no task ids. Sources: the vendor's ListBillDetail reference, and its
- * type `ListForListBillDetailOutput` in volcengine-python-sdk. Not covered: BytePlus, and the console's own export,
- * which has a Chinese header. Use `mapped` for those.
+ * type `ListForListBillDetailOutput` in volcengine-python-sdk. BytePlus bills and the console's own export, which has
+ * a Chinese header, are not supported. Use `mapped` for those.
  */
 export const arkBill: BillFormat = {
   source:

@@ -4,7 +4,10 @@ import { frameCounts } from './ark-facts.ts';
 import type { RequestIssue } from '../provider.ts';
 import { issue } from '../shared/request-issue.ts';
 
-/** Checks what no table can express: prompt flags that would change the price, and the step of `frames`. */
+/**
+ * Checks what the facts table cannot express, namely prompt flags that would change the price, and the step of
+ * `frames`.
+ */
 export function checkArkVideo({ prompt, extra: { frames } }: VideoRequest): RequestIssue | undefined {
   const flag = pricedPromptFlag(prompt);
   if (flag !== undefined)

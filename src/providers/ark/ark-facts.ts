@@ -17,7 +17,7 @@ export const frameCounts = { min: 29, max: 289 };
 
 type Cases = NonNullable<VideoFacts['cases']>;
 
-/** If `frames` is set, `duration` is not sent. */
+/** `duration` is not sent if `frames` is set. */
 const countedCases: Cases = [
   { when: { metadata: { frames: 'any' } }, facts: { fields: { duration: false } } },
 ];
@@ -108,7 +108,7 @@ function referenceCases({ resolutions, referencesExclude }: SeedanceFamily): Cas
   return [{ when: { brings: ['references'] }, facts: { resolutions: others } }];
 }
 
-/** Without `video_task`, the upstream guesses whether to edit a video or use it only as a reference. */
+/** If `video_task` were missing, the upstream would guess whether to edit a video or use it only as a reference. */
 function shapeCases({ min, max }: SeedanceFamily['durations']): Cases {
   const like = { ratios: ['adaptive'] };
   const task = (name: string) => ({

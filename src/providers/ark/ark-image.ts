@@ -13,7 +13,7 @@ import type { GeneratedImages, ProviderContext, SynchronousImageProvider } from 
 const pixelsMax = 16_777_216;
 const longest = 16;
 
-/** The fields for image groups are listed so that callers learn why they are refused. */
+/** The fields for image groups are listed so that the error explains why they are rejected. */
 const parametersOf = (...names: readonly string[]): NonNullable<ImageFacts['parameters']> => ({
   sequential_image_generation: { values: ['disabled'], read: true },
   ...plainParameters('watermark', ...names),
@@ -26,7 +26,7 @@ const fourthGeneration: ImageFacts = {
   sizes: { only: ['1K', '2K', '4K'], pixels: { min: 921_600, max: pixelsMax, longest } },
   parameters: parametersOf('optimize_prompt_options'),
 };
-/** This model has neither image groups nor streaming. It refuses the fields for both, even with their "off" value. */
+/** This model has neither image groups nor streaming. It rejects the fields for both, even if they say "off". */
 const fifthPro: ImageFacts = {
   fields,
   references: { max: 10, mask: false },
@@ -105,9 +105,9 @@ const arkImageFacts: FactsTable = {
 };
 
 /**
- * Seedream and SeedEdit use one path for generation and editing, without `n`. Not covered: streaming, image groups
- * (`sequential_image_generation`) and layers (`layer_decomposition`). The model decides how many images a group or its
- * layers contain, so no hold can cover them.
+ * Seedream and SeedEdit use one path for generation and editing, without `n`. Streaming, image groups
+ * (`sequential_image_generation`) and layers (`layer_decomposition`) are not supported. The model decides how many
+ * images a group or its layers contain, so no hold can cover them.
  */
 export const arkImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],

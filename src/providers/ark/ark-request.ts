@@ -19,7 +19,7 @@ export function buildArkVideo(request: VideoRequest, context: SubmitContext): Js
     ...outputFields(request, facts),
     model,
     content: contentItems(request),
-    // The caller's own end-user id replaces our marker. A lost job without the marker can only be found by an operator.
+    // The caller's own end-user id replaces our marker. Only an operator can find a lost job that has no marker.
     safety_identifier: request.safetyIdentifier ?? marker,
     execution_expires_after: Math.min(
       Math.max(Math.floor(remainingSeconds), expiresAfterMinSeconds),
@@ -29,7 +29,7 @@ export function buildArkVideo(request: VideoRequest, context: SubmitContext): Js
   };
 }
 
-/** The model refuses every field that it does not have, whatever the value. */
+/** The model rejects every field that it does not have, whatever the value. */
 function outputFields(request: VideoRequest, { fields = {}, sound }: PlainFacts): JsonObject {
   const { ratio, duration, seed, watermark, generateAudio, draft, tools } = request;
   return defined({

@@ -28,7 +28,7 @@ import type { VideoRequest } from '../../models/request.ts';
 
 const tasksPath = '/contents/generations/tasks';
 /**
- * The vendor allows 500 ids per page, but the ids are part of the address, and 140 of them already make it about 6 KB
+ * The vendor allows 500 ids per page, but the ids are part of the URL, and 140 of them already make it about 6 KB
  * long.
  */
 const listMax = 140;
@@ -37,8 +37,9 @@ const findPageSize = 100;
 const findPagesMax = 20;
 
 /**
- * Video jobs of Volcengine Ark and BytePlus ModelArk. The operation is `{id}`. Not covered: 3-D models, access key pair
- * signatures, and the final render of a draft (`draft_task`), because our API has no field for another job.
+ * Video jobs of Volcengine Ark and BytePlus ModelArk. The operation is `{id}`. 3-D models, access key pair signatures,
+ * and the final render of a draft (`draft_task`) are not supported. The latter would need a field for another job,
+ * which our API lacks.
  */
 export const arkVideo: VideoProvider = {
   listMax,
@@ -128,7 +129,7 @@ async function listPage(
 }
 
 /**
- * Cancels only a queued job. DELETE would remove a finished job's record, and the upstream refuses it for a running
+ * Cancels only a queued job. DELETE would remove a finished job's record, and the upstream rejects it for a running
  * job. If the job starts between the two requests, the upstream responds with 409.
  */
 async function cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'> {
@@ -150,7 +151,7 @@ async function cancel(operation: Operation, context: ProviderContext): Promise<'
  * 2000 jobs. Jobs with the caller's own `safety_identifier` carry no marker and cannot be found.
  */
 async function find(lost: LostSubmit<VideoRequest>, context: ProviderContext): Promise<readonly Submitted[]> {
-  // Keyed by id, because a job can move between pages and so appear twice.
+  // Keyed by id, because a job can move from one page to another and therefore appear twice.
   const found = new Map<string, Submitted>();
   for (let page = 1; page <= findPagesMax; page += 1) {
     const query = new URLSearchParams({ page_num: String(page), page_size: String(findPageSize) });

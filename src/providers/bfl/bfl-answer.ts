@@ -61,7 +61,7 @@ export function creditCost(amount: string | undefined): Cost | undefined {
 
 const messageCharactersMax = 500;
 
-/** The upstream sends either a string or an object with the reasons. */
+/** Returns the details as text. The upstream sends either a string or an object with the reasons. */
 function textOf(details: unknown): string {
   if (typeof details === 'string') return details;
   if (typeof details !== 'object' || details === null) return noReason;
@@ -93,7 +93,7 @@ export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | u
     case 'failed':
     case 'request moderated':
     case 'content moderated': {
-      // The vendor does not charge for refused content.
+      // The vendor does not charge for rejected content.
       const unbilled = /moderated$/i.test(job.word);
       return failedJob(bflFailures, { code: job.word, message: job.said }, { cost: job.cost, unbilled });
     }

@@ -12,9 +12,9 @@ export function parseBflCallback({ body }: UpstreamCallback): CallbackNews {
 
 /**
  * Verifies the HMAC-SHA256 of the body, keyed with the secret that we send as `webhook_secret`. Source: the vendor's
- * published skill. Older notes say that a header contains the secret itself. Which of the two is true has not been
- * verified. A channel without `callback_secret` sends no secret and accepts every callback, because a callback is only
- * a hint.
+ * published skill. Older notes say that a header contains the secret itself. We have not verified which of the two is
+ * true. A channel without `callback_secret` sends no secret and accepts every callback, because a callback is only a
+ * hint.
  */
 export async function verifyBflCallback(
   { header, raw }: UpstreamCallback,

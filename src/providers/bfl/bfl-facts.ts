@@ -59,7 +59,7 @@ const usual: VideoFacts = {
 
 const flux3: VideoFacts = {
   ...usual,
-  // The model has no references. An image other than the first and last frame appears at a time that the caller sets.
+  // The model has no references. Images other than the first and last frame appear at times that the caller sets.
   media: { frames: 2, references: 0, videos: 1, audios: 0 },
   addresses: { images: schemes, videos: schemes },
   resolutions: Object.keys(bflResolutions),
@@ -82,7 +82,7 @@ const flux3: VideoFacts = {
   ],
 };
 
-/** For other models, the vendor decides, but frames cannot be combined with a video, and audio is not supported. */
+/** The vendor decides for other models, but frames cannot be combined with a video, and audio is not supported. */
 export const bflVideoFacts: FactsTable = {
   origin: { source: 'the vendor’s pages on FLUX 3', read: '2026-10' },
   models: [[/^flux-3/, flux3]],

@@ -1,6 +1,6 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
-/** Error codes and messages of refusals, and states of failed jobs. Source: the vendor's errors page, 2026-10. */
+/** Codes and messages of rejected requests, and states of failed jobs. Source: the vendor's errors page, 2026-10. */
 export const bflFailures: FailureTable = [
   { code: /^Request Moderated$/i, class: 'moderation_input' },
   { code: /^Content Moderated$/i, class: 'moderation_output' },
@@ -8,8 +8,7 @@ export const bflFailures: FailureTable = [
   { code: /^insufficient_credits$/, outcome: 'unavailable', class: 'quota' },
   { words: /insufficient credits/i, outcome: 'unavailable', class: 'quota' },
   { words: /not authenticated/i, outcome: 'unavailable', class: 'quota' },
-  // The vendor responds with 404 if the account lacks access to a model.
+  // The vendor also responds with 404 if the account lacks access to a model.
   { status: 404, outcome: 'unavailable', class: 'quota' },
-  // Too many tasks are in flight.
   { code: /^rate_limit_exceeded$/, outcome: 'throttled', class: 'capacity' },
 ];

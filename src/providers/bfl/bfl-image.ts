@@ -8,7 +8,7 @@ import { readImage } from '../shared/read-facts.ts';
 import { bareImage } from '../shared/image-input.ts';
 import type { ImageTaskProvider, SubmitContext } from '../provider.ts';
 
-/** FLUX images, one per job. Not covered: fine-tuned models, outpainting, depth and edges. */
+/** FLUX images, one per job. Fine-tuned models, outpainting, depth and edges are not supported. */
 export function createBflImage(now: () => number): ImageTaskProvider {
   return {
     linkLifeSeconds: shortestLinkSeconds,

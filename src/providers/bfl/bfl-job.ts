@@ -8,7 +8,7 @@ import type { Operation, OperationStatus, ProviderContext, Submitted, VendorBala
 import type { JsonObject } from '../../models/request.ts';
 
 /**
- * The operation contains `id`, the credits that the response reports and, if trusted, the polling address from the
+ * The operation contains `id`, the credits that the response reports and, if trusted, the polling URL from the
  * response.
  */
 export async function submitBflJob(json: JsonObject, context: ProviderContext): Promise<Submitted> {
@@ -62,7 +62,7 @@ export async function bflJobStatus(
 
 const creditsSchema = z.object({ credits: z.unknown() });
 
-/** Source: clients of `GET /v1/credits`, 2026-11. */
+/** Returns the account's balance. Source: clients of `GET /v1/credits`, 2026-11. */
 export async function bflBalance(context: ProviderContext): Promise<VendorBalance> {
   const { request, baseUrl, signal } = context;
   const answer = await request({
@@ -83,9 +83,9 @@ function keyHeader({ credential }: ProviderContext): { readonly 'x-key': string 
 const addressCharactersMax = 600;
 
 /**
- * Returns the polling address that the upstream chose, on a host in its region. Polling sends the key, so the address
- * must be on the channel's own origin or, if the channel uses a vendor host, on another vendor host. For any other
- * address, returns undefined, and the channel's own host is polled.
+ * Returns the polling URL that the upstream chose, on a host in its region. Polling sends the key, so the URL must be
+ * on the channel's own origin or, if the channel uses a vendor host, on another vendor host. For any other URL,
+ * returns undefined, and the channel's own host is polled.
  */
 function trustedAddress(text: string, id: string, baseUrl: string): string | undefined {
   if (text.length > addressCharactersMax || !URL.canParse(text) || !URL.canParse(baseUrl)) return undefined;

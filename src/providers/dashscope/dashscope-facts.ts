@@ -90,7 +90,7 @@ function factsOf(model: WanModel): VideoFacts {
     },
     input_seconds: inputSecondsMax,
     input_seconds_reported: true,
-    // 480p has its own ratios. If a size does not exist, the vendor picks another one and bills that.
+    // 480p has its own ratios. If a size does not exist, the vendor picks another size and bills that.
     cases: [
       ...(media.videos === 0 ? [] : videoCases),
       ...(shape === 'size' ? [{ when: { resolution: ['480p'] }, facts: { ratios: ratiosOf('480p') } }] : []),

@@ -1,9 +1,12 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
-/** Codes of refusals and failed tasks. Suffixes make a code more specific. Source: the vendor's error page, 2026-11. */
+/**
+ * Codes of rejected requests and failed tasks. Suffixes make a code more specific. Source: the vendor's error page,
+ * 2026-11.
+ */
 export const dashscopeFailures: FailureTable = [
-  // Input and output share this code, and the message says which was inspected. If a submission is refused, it can only
-  // be the input.
+  // Input and output share this code, and the message says which was inspected. If a submission is rejected, it can
+  // only be the input.
   {
     code: /^(?:DataInspectionFailed|data_inspection_failed)/,
     words: /^output data/i,
@@ -15,7 +18,8 @@ export const dashscopeFailures: FailureTable = [
     outcome: 'rejected',
     class: 'moderation_input',
   },
-  // The problem is the account's balance, quota or permissions, or the model's activation. Another channel may succeed.
+  // The problem lies in the account's balance, quota or permissions, or in the model's activation. Another channel may
+  // succeed.
   {
     code: /^(?:Arrearage|InvalidApiKey|AccessDenied|Model\.AccessDenied|ModelNotFound|model_not_found|Model\.NotFound|AllocationQuota|Throttling\.AllocationQuota|insufficient_quota)(?:\.|$)/,
     outcome: 'unavailable',

@@ -147,7 +147,8 @@ function buildTask(request: ImageRequest, context: SubmitContext): OutgoingObjec
 }
 
 /**
- * Links from a synchronous response are valid for one day. The response has no end time, so the day starts at its date.
+ * Links from a synchronous response are valid for one day. The response contains no end time, so the day is counted
+ * from the response's date.
  */
 function dayAfter(date: string | undefined): number | undefined {
   const at = Date.parse(date ?? '');
@@ -161,7 +162,7 @@ function sizeField(size: string | undefined): JsonObject {
 function readTask(job: DashscopeJob): OperationStatus | undefined {
   const items = resultItems(job, linkExpiry(job.output.end_time));
   if (items.length > 0) return { state: 'succeeded', items, facts: facts(job, items.length) };
-  // A task can "succeed" even if every image was refused.
+  // A task can "succeed" even if every image was rejected.
   const refused = (job.output.results ?? []).find(({ code }) => code !== undefined);
   return refused === undefined ? undefined : failedJob(dashscopeFailures, refused);
 }

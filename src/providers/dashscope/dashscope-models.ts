@@ -1,7 +1,7 @@
 import type { LengthFacts } from '../../models/model-facts.ts';
 
 export interface WanModel {
-  /** An `any` model accepts every input and chooses the mode by the media in the request. */
+  /** `any`: the model accepts every input and chooses the mode by the media in the request. */
   readonly kind: 't2v' | 'i2v' | 'kf2v' | 'r2v' | 'any';
   readonly shape: 'size' | 'resolution' | 'resolution_and_ratio';
   readonly resolutions: readonly string[];
@@ -66,7 +66,7 @@ export const wanModels: readonly Row[] = [
   ...rowsOf('wanx?2\\.[0-4]', ['kf2v', 'i2v', 't2v'], oldest),
 ];
 
-/** Returns the model's capabilities. A model missing from the table is treated like the newest one. */
+/** Returns the model's capabilities. A model missing from the table is treated like the newest model. */
 export function wanModel(upstream: string): WanModel {
   return wanModels.find(([name]) => name.test(upstream))?.[1] ?? wan30;
 }
@@ -78,7 +78,10 @@ function rowsOf(name: string, kinds: readonly Kind[], generation: Generation): R
   ]);
 }
 
-/** An input image determines the output's shape. Only models before 2.7 accept pixel sizes. */
+/**
+ * Returns how a request specifies the output's shape. An input image determines the shape. Only models before 2.7
+ * accept pixel sizes.
+ */
 function shapeOf(kind: Kind, { mediaList }: Generation): WanModel['shape'] {
   if (kind === 'i2v' || kind === 'kf2v') return 'resolution';
   return mediaList ? 'resolution_and_ratio' : 'size';

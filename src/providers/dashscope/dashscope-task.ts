@@ -65,7 +65,7 @@ export async function dashscopeStatus(
   }
 }
 
-/** Cancels a pending task. For any other task, the upstream refuses in its own format. */
+/** Cancels a pending task. The upstream rejects this for any other task, in its own error format. */
 export async function cancelDashscopeTask(
   operation: Operation,
   context: ProviderContext,
@@ -93,8 +93,8 @@ const listSchema = z.object({
 const ended = new Set(['SUCCEEDED', 'FAILED', 'CANCELED', 'UNKNOWN']);
 
 /**
- * Returns the states of unfinished tasks, because the list contains no results. Finished tasks and those that are not
- * among the newest are left out and then polled individually.
+ * Returns the states of unfinished tasks, because the list contains no results. Omits finished tasks and those that
+ * are not among the newest, which are then polled individually.
  */
 export async function listDashscopeTasks(
   operations: readonly Operation[],

@@ -21,8 +21,8 @@ import type { OperationStatus, RequestIssue, SubmitContext, VideoProvider } from
 import { issue } from '../shared/request-issue.ts';
 
 /**
- * Wan and HappyHorse videos. Not covered: editing models, continuation, templates, voices, and documents or web pages
- * as references. The upstream has no draft mode, last frame or callbacks, and no list for finding a lost job.
+ * Wan and HappyHorse videos. Editing models, continuation, templates, voices, and documents or web pages as references
+ * are not supported. The upstream has no draft mode, last frame or callbacks, and no list for finding a lost job.
  */
 export const dashscopeVideo: VideoProvider = {
   cancelUntil: 'queued',

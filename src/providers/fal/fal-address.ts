@@ -1,8 +1,8 @@
 import type { Operation } from '../provider.ts';
 
 /**
- * Addresses at fal. A request is created under a model's full name and polled under its app, usually the first two
- * parts of that name. An address from a response is used only if it is on the channel's own host and has this form.
+ * URLs at fal. A request is created under a model's full name and polled under its app, usually the first two parts of
+ * that name. A URL from a response is used only if it is on the channel's own host and has this form.
  */
 
 const part = String.raw`\w[\w.-]*`;
@@ -40,19 +40,22 @@ function appOf(endpoint: string): string {
   return parts.slice(0, namespaces.has(parts[0] ?? '') ? 3 : 2).join('/');
 }
 
-/** The address without a suffix serves the result. */
+/** Returns the URL of a request. The URL without a suffix serves the result. */
 export function requestUrl(operation: Operation, baseUrl: string, what: '' | '/status' | '/cancel'): string {
   const { id, app = '' } = operation;
   return `${baseUrl}/${app}/requests/${id}${what}`;
 }
 
 /**
- * The vendor's queue hosts. The second one is a fallback with the same keys and jobs. Source: the vendor's client,
+ * The vendor's queue hosts. The second host is a fallback with the same keys and jobs. Source: the vendor's client,
  * `@fal-ai/client`.
  */
 const queues = ['https://queue.fal.run', 'https://queue.falrun.com'];
 
-/** The vendor uses a separate host for each purpose. Any other host serves everything itself. */
+/**
+ * Whether the base URL is fal's own. fal uses a separate host for each purpose. Any other host serves everything
+ * itself.
+ */
 function isFal(baseUrl: string): boolean {
   return /\.(?:fal\.run|falrun\.com)$/.test(new URL(baseUrl).hostname);
 }

@@ -13,7 +13,10 @@ interface FalRequest {
   readonly json?: OutgoingObject;
 }
 
-/** Large enough for a history page with the inputs and outputs of a hundred requests. */
+/**
+ * The maximum size of a response, in bytes. Large enough for a history page with the inputs and outputs of a hundred
+ * requests.
+ */
 const bodyBytesMax = 16 * 1024 * 1024;
 
 export async function callFal(request: FalRequest, context: ProviderContext): Promise<HttpResponse> {

@@ -1,7 +1,7 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
- * Model errors have a `type`, and platform errors an `error_type`. The message is matched only if a type has two
+ * Model errors have a `type`, and platform errors have an `error_type`. The message is matched only if a type has two
  * meanings. Source: the vendor's error pages, 2026.
  */
 export const falFailures: FailureTable = [
@@ -12,7 +12,7 @@ export const falFailures: FailureTable = [
     class: 'moderation_output',
   },
   { code: /^content_policy_violation$/, outcome: 'rejected', class: 'moderation_input' },
-  // The partner behind the model returned nothing and gave no reason. It usually refused the request.
+  // The partner behind the model returned nothing and gave no reason. It usually means that the request was rejected.
   { code: /^no_media_generated$/, class: 'moderation_output' },
   { code: /^client_(?:cancelled|disconnected)$/, class: 'cancelled' },
   { code: /^(?:downstream_service_unavailable|runner_scheduling_failure)$/, class: 'capacity' },

@@ -128,7 +128,7 @@ function readStatusError({ json }: HttpResponse) {
 const cancelSchema = z.object({ status: optionalText });
 
 /**
- * Cancels a request. A running request only receives a signal, which the model may ignore, so the status afterwards
+ * Cancels a request. A running request only receives a signal, which the model may ignore, so the subsequent status
  * decides. A request that was accepted but is no longer known has been removed from the queue.
  */
 export async function cancelFal(

@@ -8,7 +8,7 @@ import type { CallbackContext } from '../provider.ts';
 export interface FalKeys {
   /**
    * Whether one of the vendor's keys matches. If none does, the vendor may have changed its keys, so they are fetched
-   * again, at most once per minute because anyone can send a callback that matches no key.
+   * again, at most once per minute, because anyone can send a callback that matches no key.
    */
   some(context: CallbackContext, fits: (key: KeyObject) => boolean): Promise<boolean>;
 }
@@ -24,7 +24,10 @@ interface Fetched {
 /** The vendor's limit for caching keys. */
 const keptMaxMs = 24 * 3600 * 1000;
 const fetchedAgainMs = 60_000;
-/** Most channels share the vendor's address. Only channels on other hosts add entries. */
+/**
+ * The maximum number of hosts whose keys are cached. Most channels use the vendor's URL. Only channels on other hosts
+ * add entries.
+ */
 const addressesMax = 20;
 
 export function createFalKeys(): FalKeys {

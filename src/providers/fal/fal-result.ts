@@ -16,7 +16,7 @@ export interface Outcome {
   readonly mapping: FieldMapping | undefined;
 }
 
-/** Where files usually are. Applies to tasks whose model has been removed from the channel. */
+/** Where files usually are. Used for tasks whose model has been removed from the channel. */
 const unknownMappings = {
   video: { result: 'video.url', facts: {} },
   image: { result: 'images[].url', facts: {} },
@@ -54,7 +54,7 @@ export function falSuccess(
   });
 }
 
-/** A refusal may be billed if a runner worked on the request first. */
+/** Returns the failure of a request. A rejected request may be billed if a runner worked on it first. */
 export function falFailure(
   answer: Pick<HttpResponse, 'json' | 'headers' | 'status'>,
   refusal: Refusal,
@@ -71,7 +71,7 @@ export function falFailure(
 }
 
 function failureOfResult(refusal: Refusal, status: number): Failure {
-  // Rows for other statuses apply only to submissions.
+  // The rows for other statuses apply only to submissions.
   const ownStatus = status === 400 || status === 422 ? status : undefined;
   const row = findFailureRow(falFailures, refusal, ownStatus);
   if (row === undefined) return { class: 'internal' };
@@ -88,9 +88,9 @@ function inputOf(field: string): ModeratedInput | undefined {
 }
 
 /**
- * Returns why the request failed, or undefined if the response came from the queue or an intermediary and says nothing
- * about the request. A model's own response has a distinctive body. If that body has no type, only the statuses that
- * models themselves use count.
+ * Returns why the request failed, or undefined if the response came from the queue or an intermediary and therefore
+ * says nothing about the request. A model's own response has a distinctive body. If that body has no type, only the
+ * statuses that models themselves use count.
  */
 export function readOutcomeRefusal(answer: HttpResponse): Refusal | undefined {
   const said = readFalRefusal(answer.json);

@@ -17,8 +17,8 @@ type Verify = NonNullable<TaskProvider<never>['verifyCallback']>;
 const linkLifeSeconds = 3600;
 
 /**
- * Serves any model in fal's queue, as mapped in gateway.yaml. Not covered: the synchronous host, status streams, file
- * uploads, and the headers for priority and file lifetime, which the account's settings determine.
+ * Serves any model in fal's queue, as mapped in gateway.yaml. Does not support the synchronous host, status streams,
+ * file uploads, or the headers for priority and file lifetime (the account's settings determine both).
  */
 function jobs<Request extends GenerationRequest>(
   kind: Request['kind'],

@@ -12,7 +12,7 @@ import { endedJob, failedCode, middleOfSecond, noReason, tokenUsage } from '../s
 import type { OperationStatus } from '../provider.ts';
 
 /**
- * Paths at which other gateways' responses contain a fact. Gateways agree on little, and their documentation
+ * The paths at which other gateways' responses contain a fact. Gateways agree on little, and their documentation
  * contradicts their code, so each list contains every path seen. The first path with a value counts.
  */
 
@@ -36,7 +36,7 @@ const urlPlaces = [
   'data.data.content.video_url',
   'data.0.url',
   'output.0',
-  // Old versions put the result's address into the field for the failure reason.
+  // Older gateway versions put the result URL in the failure-reason field.
   'data.fail_reason',
   'fail_reason',
 ];
@@ -179,7 +179,7 @@ function readProgress(json: unknown): number | undefined {
   return Math.min(100, Math.round(percent));
 }
 
-/** Reads `{"error": {…}}` or `{"code": "…", "message": "…"}`. Either may come with status 200. */
+/** Reads `{"error": {…}}` or `{"code": "…", "message": "…"}`, either of which may come with status 200. */
 export function readGatewayRefusal(json: unknown): Refusal | undefined {
   if (isRecord(valueAt(json, 'error'))) {
     return {
@@ -224,7 +224,7 @@ function numberAt(json: unknown, places: readonly string[]): number | undefined 
   return undefined;
 }
 
-/** A charge may depend on this number, so even an implausible one is returned. */
+/** Returns even an implausible number, because a charge may depend on it. */
 function reportedAt(json: unknown, places: readonly string[]): number | undefined {
   for (const place of places) {
     const value = valueAt(json, place);

@@ -1,8 +1,8 @@
 import type { FailureRow, FailureTable } from '../shared/failure-table.ts';
 
 /**
- * A vendor's code arrives in one of two ways. Some relays pass it on as their own, and others put the entire vendor
- * response into their message.
+ * Returns the rows for a vendor's code, which arrives in one of two ways. Some relays pass it on as their own, and
+ * others put the vendor's entire response into their message.
  */
 function vendorCode(pattern: RegExp, row: Omit<FailureRow, 'code' | 'words'>): FailureTable {
   return [
@@ -16,7 +16,7 @@ function vendorCode(pattern: RegExp, row: Omit<FailureRow, 'code' | 'words'>): F
  * inside a code.
  */
 export const gatewayFailures: FailureTable = [
-  // The problem is the upstream's account, prices or channels. Another of our channels may succeed.
+  // The problem lies in the upstream's account, prices or channels. Another of our channels may succeed.
   {
     code: /quota|balance|billing|invalid_api_key|model_price_error|model_not_found|model_not_allowed|channel_not_allowed|no_available_channel|get_channel_failed/,
     outcome: 'unavailable',

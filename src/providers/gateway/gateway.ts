@@ -42,8 +42,8 @@ import type {
 
 /**
  * Another gateway with the same API as ours or a similar one. Videos use the task dialect or the OpenAI dialect (see
- * `gatewayEndpoints`). Images follow the common convention, synchronously or as a task. The operation is `{id}`. Not
- * supported: videos that are served only as bytes and require the key.
+ * `gatewayEndpoints`). Images follow the common convention, synchronously or as a task. The operation is `{id}`. Does
+ * not support videos that are served only as bytes and require the key.
  */
 const gatewayVideo: VideoProvider = {
   check,
@@ -52,7 +52,7 @@ const gatewayVideo: VideoProvider = {
   status,
   cancelUntil: 'queued',
   cancel,
-  // Seedance is the only model behind gateways that is priced by tokens, with the same formula everywhere.
+  // Seedance models are the only ones behind gateways that are priced by tokens, with the same formula everywhere.
   estimateTokens: estimateSeedanceTokens,
   renders,
 };
@@ -98,7 +98,7 @@ export const gateway: Provider = {
   image: gatewayImage,
 };
 
-/** Vendors behind a gateway differ: if `frames` replaces the duration, the response may report either length. */
+/** Vendors behind a gateway differ. If `frames` replaces the duration, the response may report either length. */
 function renders(request: VideoRequest, model: string): PossibleOutput {
   if (!isSeedance(model)) return {};
   const output = seedanceOutput(request, model);
@@ -129,7 +129,7 @@ async function submit(request: VideoRequest, context: SubmitContext): Promise<Su
   if (!isSuccess(answer)) throw refusal(answer);
   const id = readGatewayId(answer.json);
   if (id !== undefined && id.length <= 200) return { operation: { id }, traceId: id };
-  // A response that explains an error instead of containing an id is a refusal, even with a success status.
+  // A response that explains an error instead of containing an id is a rejection, even with a success status.
   const said = readGatewayRefusal(answer.json);
   if (said === undefined) throw unreadableError(answer, 'it has no id');
   throw refusalError({ ...answer, status: 400 }, said, gatewayFailures);

@@ -4,8 +4,8 @@ import { UpstreamError } from '../provider.ts';
 import type { HttpRequestOptions, HttpResponse, ProviderContext } from '../provider.ts';
 
 /**
- * Whether the channel uses Vertex, whose addresses end with `/publishers/google`. Vertex takes an access token, and the
- * Gemini API an API key.
+ * Whether the channel uses Vertex, whose base URL ends with `/publishers/google`. Vertex expects an access token, and
+ * the Gemini API an API key.
  */
 export function isVertex({ baseUrl }: Pick<ProviderContext, 'baseUrl'>): boolean {
   return baseUrl.endsWith('/publishers/google');
@@ -33,8 +33,8 @@ export async function callGoogle(
 }
 
 /**
- * Sends a request about an existing job. A 404 with the vendor's body and code means that the job is unknown. A 404
- * without them comes from an intermediary.
+ * Sends a request about an existing job. A 404 with the vendor's body and code means that the job is unknown. Any
+ * other 404 comes from an intermediary.
  */
 export async function callAboutJob(
   request: Omit<HttpRequestOptions, 'headers' | 'signal'>,
@@ -63,8 +63,8 @@ export function readGoogleModel(upstream: string): GoogleModel {
 }
 
 /**
- * On Vertex, the name must include a result folder, which is the only way to get the rendered file. Elsewhere, the name
- * must not include one.
+ * On Vertex, the name must include a result folder, because the rendered file is available nowhere else. On the Gemini
+ * API, the name must not include one.
  */
 export function requireGoogleModel(context: ProviderContext): GoogleModel {
   const model = readGoogleModel(context.model);

@@ -97,8 +97,8 @@ const veo: VideoFacts = {
 };
 
 /**
- * Lite accepts frames, but neither references nor a video to extend. Source of the names: the SDK google-genai 3.6.1
- * (2026-11-28).
+ * The Lite models, which accept frames, but neither references nor a video to extend. Source of the names: the SDK
+ * google-genai 3.6.1 (2026-11-28).
  */
 const veoLite: VideoFacts = {
   ...veo,

@@ -5,11 +5,11 @@ import type { FailureTable, Refusal } from '../shared/failure-table.ts';
 import type { HttpResponse, UpstreamError } from '../provider.ts';
 
 /**
- * Statuses of refusals, gRPC codes of failed operations, and reasons for content refusals. Source: the vendor's error
- * pages, 2026-09.
+ * Statuses of rejected requests, gRPC codes of failed operations, and reasons for content rejections. Source: the
+ * vendor's error pages, 2026-09.
  */
 export const googleFailures: FailureTable = [
-  // The vendor reports an invalid key with status 400, too.
+  // The vendor also reports an invalid key with status 400.
   {
     words: /\bapi[ _]key\b.*(?:invalid|not valid|expired|not found)/i,
     outcome: 'unavailable',

@@ -77,7 +77,7 @@ const googleImageFacts: FactsTable = {
   others,
 };
 
-/** Nano Banana images, one per call. Not covered: Imagen. */
+/** Nano Banana images, one per call. Imagen is not supported. */
 export const googleImage: SynchronousImageProvider = {
   imageForms: ['data'],
   facts: googleImageFacts,
@@ -178,7 +178,7 @@ function readImages(answer: HttpResponse): GeneratedImages {
   return { images, facts: defined({ images: images.length, usage }), extra: {} };
 }
 
-/** Without details, the entire input counts as text. */
+/** If there are no details, the entire input counts as text. */
 function usageOf(usage: NonNullable<Answer['usageMetadata']>): SettleFacts['usage'] {
   const { candidatesTokenCount: made, totalTokenCount: total, promptTokenCount: input } = usage;
   const counts = (usage.promptTokensDetails ?? []).filter(({ modality }) => modality === 'IMAGE');

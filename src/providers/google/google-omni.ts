@@ -44,7 +44,7 @@ function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
     ...passedOn(request, facts),
     model: name,
     input: media.length === 0 ? prompt : [...media, ...text],
-    // Without this field, the vendor responds only after rendering.
+    // If this field were missing, the vendor would respond only after rendering.
     background: true,
     response_format: defined({
       type: 'video',
@@ -55,7 +55,7 @@ function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
       duration: fields.duration === true && typeof duration === 'number' ? `${duration}s` : undefined,
     }),
     generation_config: { video_config: { task: taskOf(request) } },
-    // Interactions cannot be listed, so the label only helps operators who inspect one.
+    // Interactions cannot be listed, so the label only helps operators who inspect a particular one.
     labels: { task: context.marker },
     webhook_config: context.callbackUrl === undefined ? undefined : { uris: [context.callbackUrl] },
   });
@@ -129,15 +129,18 @@ export async function omniStatus(operation: Operation, context: ProviderContext)
   return status;
 }
 
-/** Large, because responses repeat the input, which may contain images. */
+/** In bytes. This is large because responses repeat the input, which may contain images. */
 const interactionBytesMax = 64 * 1024 * 1024;
 
-/** The vendor reports an unknown id with status 400. Other 400s have proved temporary and count as ambiguous. */
+/**
+ * Whether the vendor reports the interaction as unknown, for which it uses status 400. Other 400s have proved
+ * temporary and count as ambiguous.
+ */
 function isUnknownInteraction({ status, words }: UpstreamError): boolean {
   return status === 400 && /invalid interaction/i.test(words);
 }
 
-/** Returns undefined for a complete interaction that was billed for a video but contains none. */
+/** Returns undefined for a complete interaction that was billed for a video but contains no video. */
 function readInteraction(interaction: Interaction): OperationStatus | undefined {
   const { status = '', error, finish_reason: reason } = interaction;
   switch (status) {
@@ -172,7 +175,7 @@ function completed(interaction: Interaction): OperationStatus | undefined {
   )?.tokens;
   const isRendered = (tokens ?? 0) > 0 || parts.some(({ type }) => type === 'video');
   if (isRendered) return undefined;
-  // The content was refused, before or after rendering. The vendor does not report which, and bills nothing.
+  // The content was rejected, either before or after rendering. The vendor does not report which, and bills nothing.
   const message = textOf(interaction) ?? 'The model responded without a video.';
   return failedJob(googleFailures, { code: 'no_video', message }, { unbilled: true });
 }
@@ -187,7 +190,7 @@ function factsOf({ usage }: Interaction): SettleFacts {
   return defined({ usage: tokenUsage(usage?.total_output_tokens, usage?.total_tokens, given) });
 }
 
-/** Cancels an interaction. If the vendor refuses, the interaction continues or has already finished. */
+/** Cancels an interaction. If the vendor refuses to cancel it, the interaction continues or has already finished. */
 export async function cancelOmni(
   operation: Operation,
   context: ProviderContext,
@@ -203,7 +206,7 @@ export async function cancelOmni(
 }
 
 /**
- * The vendor refuses such a cancellation with status 400. It also uses 400 for an invalid key, which is handled
+ * Whether the vendor refused to cancel the interaction. A 400 can also mean an invalid key, which is handled
  * elsewhere.
  */
 function isRefusedCancel({ gone, status, words }: UpstreamError): boolean {

@@ -8,11 +8,11 @@ import type { CallbackNews, Operation, UpstreamCallback, VideoProvider } from '.
 
 /**
  * Google videos. Omni models use interactions, and all others use Veo operations. The operation is `{id}`: a path with
- * a slash for Veo, or an id without one for an interaction. Not covered: follow-up turns about an earlier clip, and
+ * a slash for Veo, or an id without one for an interaction. Does not support follow-up turns about an earlier clip, or
  * media from the Files API.
  */
 export const googleVideo: VideoProvider = {
-  // Applies to Omni. Veo has no cancel call, so cancelling a Veo job is always refused.
+  // Applies to Omni. Veo has no cancel call, so a request to cancel a Veo job is always rejected.
   cancelUntil: 'running',
   linkLifeSeconds: 2 * 24 * 3600,
   linkHeaders: googleLinkHeaders,
@@ -37,7 +37,7 @@ function isOmni(name: string): boolean {
 const eventSchema = z.object({ type: optionalText, event: optionalText, event_type: optionalText });
 
 /**
- * Reads an event. Its format and signature have not been verified, so every event triggers a poll unless it says that
+ * Reads an event. We have not verified its format and signature, so every event triggers a poll unless it says that
  * the job continues.
  */
 function parseCallback({ body }: UpstreamCallback): CallbackNews {

@@ -97,7 +97,7 @@ export function readKlingJobs(data: unknown): KlingJob[] | undefined {
   return data.map(readKlingJob).filter((job) => job !== undefined);
 }
 
-/** Returns undefined if the charges mix units and cash, because they do not add up to a single amount. */
+/** Returns undefined if the charges mix units and cash, because these do not add up to a single amount. */
 function costOf(billing: readonly z.infer<typeof billingSchema>[]): Cost | undefined {
   const charges = billing.map(({ charge_type, package_type, amount, currency }) => {
     const unit = charge_type === 'cash' ? currency : `${package_type ?? 'video'} units`;
@@ -124,7 +124,7 @@ export function klingStatus(job: KlingJob): OperationStatus | undefined {
   }
 }
 
-/** Kling sells whole seconds, but its files are a few frames longer (`5.1`). */
+/** Returns the billed length. Kling sells whole seconds, but its files are a few frames longer (`5.1`). */
 function soldSeconds(seconds: number): number {
   return seconds < 0 ? seconds : Math.max(1, Math.round(seconds));
 }

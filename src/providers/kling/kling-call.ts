@@ -25,7 +25,7 @@ const listBodyBytesMax = 4 * 1024 * 1024;
 /**
  * Creates the function that sends requests to Kling. The credential is an API key, or `<access key>:<secret key>`,
  * which signs requests of the legacy standard. If the vendor rejects a signature as too early or too late, it has not
- * accepted the request, so the request is signed and sent once more, using the vendor's clock. `now` is in Unix
+ * accepted the request. The request is then signed and sent once more, using the vendor's clock. `now` is in Unix
  * milliseconds.
  */
 export function createKlingCall(now: () => number): KlingCall {
@@ -79,7 +79,7 @@ function needsApiKey(): UpstreamError {
 
 const envelopeSchema = z.object({ data: z.unknown(), request_id: optionalText });
 
-/** Throws if the vendor refused the request, which it sometimes does with status 200 and a code of its own. */
+/** Throws if the vendor rejected the request, which it sometimes does with status 200 and a code of its own. */
 function accepted(answer: HttpResponse): Awaited<ReturnType<KlingCall>> {
   const refusal = readRefusal(answer.json);
   if (!isSuccess(answer) || refusal !== undefined) throw refusalError(answer, refusal, klingFailures);

@@ -5,7 +5,10 @@ type Cases = NonNullable<VideoFacts['cases']>;
 
 const elements = { type: 'list', read: true } as const;
 
-/** Frames or an edited video determine the shape. An edit is as long as its video. */
+/**
+ * The facts that follow from the input. Frames or an edited video determine the shape. An edit is as long as its
+ * video.
+ */
 const sent: Cases = [
   { when: { brings: ['first_frame'] }, facts: { fields: { ratio: false } } },
   {
@@ -51,7 +54,7 @@ const usual: VideoFacts = {
   parameters: {
     video_task: { values: [], read: true },
     element_list: { values: [], read: true },
-    // Refused, because a voice costs extra and no price covers it.
+    // Rejected, because a voice costs extra and no price covers it.
     voice_list: { values: [] },
   },
   reserved: [

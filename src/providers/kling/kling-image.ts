@@ -11,8 +11,8 @@ import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
 import type { ImageTaskProvider, SubmitContext } from '../provider.ts';
 
 /**
- * Kling images, rendered as jobs of the legacy standard. Not covered: image sets as one result, the subjects of
- * `multi-image2image`, and expansion.
+ * Kling images, rendered as jobs of the legacy standard. Does not support image sets as one result, the subjects of
+ * `multi-image2image`, or expansion.
  */
 export function createKlingImage(call: KlingCall): ImageTaskProvider {
   return {

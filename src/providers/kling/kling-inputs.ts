@@ -34,7 +34,7 @@ type Media = Pick<KlingInputs, 'frames' | 'references'> & { readonly video: Klin
 
 /**
  * Returns the service that renders the request. `metadata.character_orientation` selects the motion service, which
- * applies a video's motion to an image. The legacy standard's motion service is not covered.
+ * applies a video's motion to an image. The legacy standard's motion service is not supported.
  */
 function serviceOf({ frames, references, video }: Media, extra: JsonObject, model: string) {
   const isLegacy = isLegacyKling(model);

@@ -94,7 +94,7 @@ function isEdit({ video }: KlingInputs): boolean {
   return video?.role === 'base';
 }
 
-/** If the result can keep the input's sound, no other sound is generated. */
+/** Whether the result can keep the input's sound. If so, no other sound is generated. */
 function bringsSound(inputs: KlingInputs): boolean {
   return isEdit(inputs) || inputs.service === 'motion';
 }
@@ -105,7 +105,7 @@ function secondsField({ duration }: VideoRequest, { fields = {} }: PlainFacts): 
 
 const ratioUnsaid = '16:9';
 
-/** A reference video may determine the shape. With other references, the request must specify a ratio. */
+/** A reference video may determine the shape. If there are only other references, the request must specify a ratio. */
 function ratioField(
   { ratio }: VideoRequest,
   { service, video }: KlingInputs,

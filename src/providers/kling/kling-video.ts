@@ -30,9 +30,9 @@ const findPagesMax = 5;
 
 /**
  * Kling videos. The upstream's model name determines the standard: the new one, or the legacy one for names such as
- * `kling-v2-6`. The operation is `{id}`, plus the query `path` in the legacy standard. Not covered: effects, extension,
- * intermediate frames, lip-sync (which needs a face found by an earlier call), and the legacy standard's motion
- * control.
+ * `kling-v2-6`. The operation is `{id}`, plus the query `path` in the legacy standard. Does not support effects,
+ * extension, intermediate frames, lip-sync (which needs a face found by an earlier call), or the legacy standard's
+ * motion control.
  */
 export function createKlingVideo(call: KlingCall): VideoProvider {
   return {
@@ -54,7 +54,7 @@ export function createKlingVideo(call: KlingCall): VideoProvider {
 
 const elementsBesideFramesMax = 3;
 
-/** Checks what no table can express: elements and references share one limit. */
+/** Checks what the facts table cannot express, namely that elements and references share one limit. */
 function checkElements(request: VideoRequest, model: string): RequestIssue | undefined {
   const { firstFrame, references, extra } = request;
   const param = 'metadata.element_list';
@@ -109,9 +109,7 @@ async function askMany(call: KlingCall, path: string, context: ProviderContext) 
   return { jobs, answer };
 }
 
-/**
- * Leaves out legacy jobs and jobs whose state the response does not reveal. Those jobs are then polled individually.
- */
+/** Omits legacy jobs and jobs whose state the response does not reveal. Those jobs are then polled individually. */
 async function list(
   call: KlingCall,
   operations: readonly Operation[],
@@ -174,7 +172,7 @@ export async function findListed(
   { path, marker }: { readonly path: string; readonly marker: string },
   context: ProviderContext,
 ): Promise<readonly Submitted[]> {
-  // Keyed by id, because a job can move between pages and so appear twice.
+  // Keyed by id, because a job can move from one page to another and therefore appear twice.
   const found = new Map<string, Submitted>();
   for (let page = 1; page <= findPagesMax; page += 1) {
     const query = new URLSearchParams({ pageNum: String(page), pageSize: String(findPageSize) });

@@ -61,7 +61,7 @@ export function minimaxStatus(job: MinimaxJob): OperationStatus | undefined {
     case 'cancelled':
       return cancelledJob();
     default:
-      // Unknown states count as running too.
+      // Unknown states also count as running.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -93,7 +93,7 @@ const plainSchema = z.object({
   video_width: optionalNumber,
   video_height: optionalNumber,
 });
-/** A job in API version 1. Its file has to be requested by id. */
+/** An API version 1 job. Its file has to be requested by id. */
 export type MinimaxPlainJob = z.infer<typeof plainSchema>;
 
 export function readPlainJob(value: unknown): MinimaxPlainJob | undefined {

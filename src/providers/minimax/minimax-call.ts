@@ -54,7 +54,7 @@ const statusSchema = z.object({
 });
 
 /**
- * Reads a refusal. v2 responds with `{"error":{"type","message":"… (2013)"}}`, where the code is in trailing
+ * Reads a rejection. v2 responds with `{"error":{"type","message":"… (2013)"}}`, where the code is in trailing
  * parentheses. v1 responds with `{"base_resp":{"status_code","status_msg"}}` and status 200.
  */
 function readRefusal(json: unknown): Refusal | undefined {
@@ -69,7 +69,7 @@ function readRefusal(json: unknown): Refusal | undefined {
     : { code: said.status_code, message: said.status_msg ?? '' };
 }
 
-/** A refused query may mean that the upstream no longer knows the job. */
+/** Returns the error for a failed query. A rejected query may mean that the upstream no longer knows the job. */
 export function jobError({ answer, refusal }: Exchanged): UpstreamError {
   const { code: said, message } = refusal ?? { code: '', message: '' };
   const isUnknown = said === '2013' && /task[_ ]?id|not (?:exist|found)/i.test(message);

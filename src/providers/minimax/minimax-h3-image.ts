@@ -38,7 +38,7 @@ export const h3ImageFacts: ImageFacts = {
   },
 };
 
-/** Checks what no table can express: a pixel size and a ratio exclude each other. */
+/** Checks what the facts table cannot express, namely that a pixel size and a ratio exclude each other. */
 export function checkH3Image({ size, extra }: ImageRequest): RequestIssue | undefined {
   return parseSize(size) !== undefined && extra['aspect_ratio'] !== undefined
     ? issue(
@@ -48,7 +48,10 @@ export function checkH3Image({ size, extra }: ImageRequest): RequestIssue | unde
     : undefined;
 }
 
-/** Assumed from the vendor's other images, because the lifetime of these links is undocumented. */
+/**
+ * How long links stay valid. Assumed from the vendor's other images, because the lifetime of these links is
+ * undocumented.
+ */
 const linkLifetimeSeconds = 24 * 3600;
 
 export async function generateH3Image(

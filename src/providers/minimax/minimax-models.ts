@@ -82,7 +82,7 @@ const first: VideoFacts = {
   unsaid: { resolutions: ['720p'], seconds: { min: 6, max: 6 } },
 };
 
-/** Models with unknown names are treated like the newest one, and the vendor decides what they can render. */
+/** Models with unknown names are treated like the newest model, and the vendor decides what they can render. */
 export const minimaxFacts: FactsTable = {
   origin: { source: 'the vendor’s parameter tables', read: '2026-09' },
   models: [
@@ -116,12 +116,12 @@ export const minimaxFacts: FactsTable = {
   },
 };
 
-/** Version 1 serves the models before H3. */
+/** Returns the API version. Version 1 serves the models before H3. */
 export function minimaxVersion(name: string): 1 | 2 {
   return /^(?:MiniMax-Hailuo|[TIS]2V-)/i.test(name) ? 1 : 2;
 }
 
-/** These models have a single length and resolution, and no field for either. */
+/** Whether the model has a single length and resolution, and no field for either. */
 export function isFixedMinimax(name: string): boolean {
   return /^S2V-/i.test(name);
 }

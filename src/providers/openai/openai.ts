@@ -33,7 +33,7 @@ const others: ImageFacts = {
   parameters: plainParameters(...common),
   cases: [
     { when: { brings: ['references'] }, facts: { parameters: plainParameters('input_fidelity') } },
-    // Includes the most that high fidelity can add, which a tall image reaches.
+    // Includes the maximum that high fidelity can add, which a tall image reaches.
     { when: { metadata: { input_fidelity: 'high' } }, facts: { tokens: { image: 6_692 } } },
     moderated,
   ],
@@ -127,8 +127,8 @@ const openaiImageFacts: FactsTable = {
 };
 
 /**
- * OpenAI images. Variations are not covered. The vendor shut down its video API on 2026-09-24. Other gateways that
- * offer that API are served by `gateway`.
+ * OpenAI images, except variations. The vendor shut down its video API on 2026-09-24. Other gateways that offer that
+ * API are served by `gateway`.
  */
 const openaiImage: SynchronousImageProvider = {
   imageForms: ['file', 'data'],
@@ -152,7 +152,10 @@ export const openai: Provider = {
   bill: openaiBill,
 };
 
-/** A request with an image is an edit on either route, because generation accepts no images. */
+/**
+ * Whether the request is an edit. A request with an image is an edit on either route, because generation accepts no
+ * images.
+ */
 function isEdit(request: ImageRequest): boolean {
   return request.images.length > 0;
 }
@@ -176,8 +179,8 @@ async function generate(request: ImageRequest, context: ImageContext): Promise<G
 }
 
 /**
- * Returns the target on Azure, which has the API version in the base address's query, a path per deployment, and its
- * own header for the key. Returns undefined for any other base address. Source: the SDK's `AzureOpenAI`.
+ * Returns the target on Azure, where the base URL's query has the API version, each deployment has its own path, and
+ * the key has its own header. Returns undefined for any other base URL. Source: the SDK's `AzureOpenAI`.
  */
 function azureTarget({ baseUrl, model, credential }: ProviderContext, path: string) {
   const [address = '', query] = baseUrl.split('?');
@@ -188,9 +191,9 @@ function azureTarget({ baseUrl, model, credential }: ProviderContext, path: stri
 }
 
 /**
- * Checks the key by listing the models, which is free. Azure lists them per resource, not per deployment. Two responses
- * are inconclusive: a 403, which a key restricted to rendering gets, and a list from a compatible server, which may
- * serve it to anyone.
+ * Checks the key by listing the models, which is free. Azure lists them per resource rather than per deployment. Two
+ * responses are inconclusive: a 403, which is also returned for a key restricted to rendering, and a list from a
+ * compatible server, which may serve it to anyone.
  */
 async function listModels(context: ProviderContext): Promise<void> {
   const [address = '', query] = context.baseUrl.split('?');
@@ -225,7 +228,7 @@ const tallPixels = 1024 * 1536;
 /** Source: the guide on streaming images. */
 const tokensOfPartialImage = 100;
 
-/** Assumes the most expensive quality and the largest size if the request specifies none. */
+/** Assumes the most expensive quality and the largest size if the request does not specify them. */
 function estimateTokens(
   request: ImageRequest,
   { data_only: isData, sizes }: PlainFacts,

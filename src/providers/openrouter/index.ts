@@ -40,14 +40,14 @@ const moderatedOutput =
   /output.*(?:content policy|safety|moderat)|(?:content policy|safety|moderat).*output/i;
 
 /**
- * OpenRouter has no codes, so failures are classified by status and by message, which comes from the vendor behind
- * OpenRouter. Source: the vendor's pages and its SDK's types (`@openrouter/sdk` 1.3.19), 2026-11.
+ * OpenRouter has no codes, so failures are classified by status and by message. The message comes from the vendor
+ * behind OpenRouter. Source: the vendor's pages and its SDK's types (`@openrouter/sdk` 1.3.19), 2026-11.
  */
 export const openrouterFailures: FailureTable = [
   { code: /^flagged_input$/, outcome: 'rejected', class: 'moderation_input' },
   { words: moderation, status: 400, outcome: 'rejected', class: 'moderation_input' },
   { words: moderation, status: 403, outcome: 'rejected', class: 'moderation_input' },
-  // No provider serves the model, or the account permits none that does.
+  // No provider serves the model, or the account permits none of those that do.
   { status: 404, outcome: 'unavailable', class: 'quota' },
   { words: moderatedOutput, class: 'moderation_output' },
   { words: moderation, class: 'moderation_input' },
@@ -64,7 +64,7 @@ const openrouterFacts: FactsTable = {
   others: {
     media: { frames: 2 },
     addresses: { images: ['https', 'http', 'data'] },
-    // The vendor has no value by which a request can let the model choose the length or ratio.
+    // The vendor has no value with which a request can let the model choose the length or ratio.
     seconds: { min: 1, max: 3600 },
     fields: {
       resolution: true,
@@ -110,7 +110,7 @@ function build(request: VideoRequest, context: SubmitContext): JsonObject {
     ...defined({
       prompt: prompt === '' ? undefined : prompt,
       duration: duration === 'auto' ? undefined : duration,
-      // The vendor writes resolutions by lines in lower case (`720p`) and classes in upper case (`4K`).
+      // The vendor writes line counts in lower case (`720p`) and resolution classes in upper case (`4K`).
       resolution: resolution?.toLowerCase().replace(/k$/, 'K'),
       aspect_ratio: ratio === 'adaptive' ? undefined : ratio,
       frame_images: frames.length === 0 ? undefined : frames,
@@ -184,7 +184,7 @@ const jobSchema = z.object({
   error: optionalText,
 });
 
-/** Polls the address derived from the id, ignoring the polling address in the response. */
+/** Polls the URL derived from the id, ignoring the polling URL in the response. */
 async function status({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
   const answer = await call({ method: 'GET', path: `/videos/${encodeURIComponent(id)}` }, context);
   const job = jobSchema.safeParse(answer.json).data;
@@ -236,8 +236,8 @@ async function verifyCallback(
 
 /**
  * Videos of every model that OpenRouter resells. The operation is `{id}`. The vendor has no cancel or list call, and
- * returns no marker. Not covered: its images, continuing a job, upscaling, and the `provider` field, which would let
- * callers set fields that the gateway controls.
+ * returns no marker. Does not support OpenRouter's images, continuing a job, upscaling, or the `provider` field, which
+ * would let callers set fields that the gateway controls.
  */
 const video: VideoProvider = {
   cancelUntil: 'never',

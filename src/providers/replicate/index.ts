@@ -10,7 +10,7 @@ import type { Provider, TaskProvider } from '../provider.ts';
 const ended = new Set(['succeeded', 'failed', 'canceled', 'aborted']);
 
 /**
- * Any model on Replicate, as mapped in gateway.yaml. The operation is `{id}`. Not covered: training, and synchronous
+ * Any model on Replicate, as mapped in gateway.yaml. The operation is `{id}`. Does not support training or synchronous
  * responses.
  */
 function jobs<Request extends GenerationRequest>(

@@ -22,7 +22,10 @@ interface ReplicateRequest {
   readonly isGone?: boolean;
 }
 
-/** Large enough for a list page with a hundred predictions, including their inputs and logs. */
+/**
+ * The maximum size of a response, in bytes. Large enough for a list page with a hundred predictions, including their
+ * inputs and logs.
+ */
 const bodyBytesMax = 16 * 1024 * 1024;
 
 export async function callReplicate(
@@ -63,7 +66,7 @@ export async function askReplicate(
   return { answer, prediction };
 }
 
-/** A proxy's 404 page is not in the vendor's format. */
+/** Whether the vendor reports the prediction as unknown. A proxy's 404 page is not in the vendor's format. */
 function isUnknown({ status, json }: HttpResponse): boolean {
   return status === 404 && readRefusal(json) !== undefined;
 }
@@ -103,8 +106,8 @@ export function readPrediction(value: unknown): Prediction | undefined {
 const pageSchema = z.object({ next: optionalText, results: z.array(z.unknown()).catch([]) });
 
 /**
- * Reads a list page. `next` is the next page's path, always on our own base address, even if the response names another
- * host.
+ * Reads a list page. `next` is the path of the next page, always on our own base URL, even if the response names
+ * another host.
  */
 export function readPage(value: unknown): {
   readonly next?: string;

@@ -1,8 +1,8 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
- * Failure messages. Neither refusals nor failed predictions have reliable codes. Sources: the vendor's pages, and
- * messages recorded in 2026-09.
+ * Messages of failures. Neither rejected requests nor failed predictions have reliable codes. Sources: the vendor's
+ * pages, and messages recorded in 2026-09.
  */
 export const replicateFailures: FailureTable = [
   // The vendor does not report whether the input or the result was flagged.
@@ -11,7 +11,7 @@ export const replicateFailures: FailureTable = [
     outcome: 'rejected',
     class: 'moderation_output',
   },
-  // The version does not exist, or the key may not use it. Another channel may succeed.
+  // The version does not exist, or the key does not give access to it. Another channel may succeed.
   {
     words: /invalid version|version .*(?:does not exist|not found)|not permitted/i,
     outcome: 'unavailable',

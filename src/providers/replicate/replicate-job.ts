@@ -82,7 +82,7 @@ function unmapped(): UpstreamError {
 const markerParameter = 'attempt';
 
 /**
- * Adds the marker to the callback address. The vendor shows the address in the prediction, so the marker identifies the
+ * Adds the marker to the callback URL. The vendor shows that URL in the prediction, so the marker identifies the
  * attempt.
  */
 function marked(callbackUrl: string, marker: string): string {
@@ -91,7 +91,7 @@ function marked(callbackUrl: string, marker: string): string {
   return url.href;
 }
 
-/** Where files usually are, for tasks whose model has been removed from the channel. */
+/** Where files usually are. Used for tasks whose model has been removed from the channel. */
 const unknownMapping: Pick<FieldMapping, 'result' | 'facts' | 'cost'> = { result: 'output', facts: {} };
 
 export async function replicateStatus(
@@ -136,7 +136,7 @@ function pathOf({ id }: Operation): string {
 
 /**
  * Returns the failure of a prediction that succeeded without output. Outputs are deleted an hour after the prediction
- * ends. If the output is missing before that, it failed moderation.
+ * ends. An output that is missing before that failed moderation.
  */
 function withoutOutput({ output, data_removed: isRemoved }: Prediction): OperationStatus | undefined {
   if (output !== null && output !== undefined) return undefined;
@@ -167,7 +167,8 @@ function endOf({ completed_at: completed }: Prediction): number | undefined {
 }
 
 /**
- * Cancels a prediction. A finished one is returned unchanged, and a running one is charged for the time used so far.
+ * Cancels a prediction. A finished prediction is returned unchanged, and a running one is charged for the time used so
+ * far.
  */
 export async function cancelReplicate(
   operation: Operation,
@@ -179,7 +180,7 @@ export async function cancelReplicate(
 
 const findPagesMax = 20;
 
-/** Finds a prediction by its callback address, or by a field that the mapping reserves for our marker. */
+/** Finds a prediction by its callback URL, or by a field that the mapping reserves for our marker. */
 export async function findReplicate(
   { marker, sentAfter, sentBefore }: LostSubmit<unknown>,
   context: ProviderContext,

@@ -7,7 +7,7 @@ import { bearer, isSuccess, optionalText, refusalError } from '../shared/http-ou
 import { UpstreamError } from '../provider.ts';
 import type { HttpResponse, ProviderContext } from '../provider.ts';
 
-/** The API version. The vendor refuses every call without this header. */
+/** The API version. The vendor rejects every call without this header. */
 const version = '2024-11-06';
 
 interface RunwayRequest {
@@ -34,7 +34,7 @@ export async function callRunway(
 const quotaWaitMs = 3600 * 1000;
 
 /**
- * Returns the error for a refused call. A 429 means that the 24-hour quota of generations is exhausted, so waiting a
+ * Returns the error for a rejected call. A 429 means that the 24-hour quota of generations is exhausted, so waiting a
  * few seconds would not help. A 503 does not reveal whether a submission was accepted.
  */
 function runwayRefusal(answer: HttpResponse): UpstreamError {
@@ -55,7 +55,7 @@ const refusalSchema = z.object({
     .catch([]),
 });
 
-/** Reads `{"error","docUrl"?,"issues"?}`. A message about an asset begins with its field: `promptImage: …`. */
+/** Reads `{"error","docUrl"?,"issues"?}`. A message about an asset starts with its field: `promptImage: …`. */
 function readRefusal(json: unknown): Refusal | undefined {
   const said = refusalSchema.safeParse(json).data;
   if (said === undefined) return undefined;

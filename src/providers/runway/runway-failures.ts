@@ -1,12 +1,12 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
- * Messages of refusals, which have no code, and the `failureCode` of failed jobs. Source: the vendor's error pages,
- * 2026-07, and its SDK.
+ * Messages of rejected requests, which have no code, and the `failureCode` of failed jobs. Source: the vendor's error
+ * pages, 2026-07, and its SDK.
  */
 export const runwayFailures: FailureTable = [
-  // The vendor also uses 400 for an insufficient balance and for a model that the key may not use. Another channel may
-  // succeed.
+  // The vendor also uses 400 for an insufficient balance, and for a model to which the key has no access. Another
+  // channel may succeed.
   { words: /not have enough credits|insufficient credits/i, outcome: 'unavailable', class: 'quota' },
   {
     words: /\bmodel\b.*(?:not (?:available|enabled|accessible)|no access|not have access|unavailable)/i,
@@ -22,7 +22,7 @@ export const runwayFailures: FailureTable = [
   { code: /SAFETY\b/, class: 'moderation_input' },
   { code: /^ASSET\./, class: 'invalid_input' },
   { code: /^(?:INTERNAL|INPUT_PREPROCESSING\.INTERNAL)(?:\.|$)/, class: 'internal' },
-  // The vendor does not document content refusals at submission.
+  // The vendor does not document content rejections at submission.
   {
     words: /content moderation|moderated|safety (?:system|policy)|content policy/i,
     outcome: 'rejected',

@@ -9,7 +9,7 @@ import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { imageAddress } from '../shared/image-input.ts';
 import type { ImageTaskProvider, SubmitContext } from '../provider.ts';
 
-/** Runway images, rendered as jobs. Not covered: the `subject` of a reference image. */
+/** Runway images, rendered as jobs. The `subject` of a reference image is not supported. */
 export const runwayImage: ImageTaskProvider = {
   cancelUntil: 'running',
   facts: runwayImageFacts,

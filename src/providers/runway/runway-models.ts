@@ -24,18 +24,18 @@ export interface RunwayModel {
 interface RunwayEdit {
   readonly field: 'promptVideo' | 'videoUri';
   readonly images: boolean;
-  /** Whether the result has the length and shape of the video. If so, neither is sent. */
+  /** Whether the result has the same length and shape as the video. If so, neither is sent. */
   readonly likeInput: boolean;
   readonly says?: { readonly mode: 'edit'; readonly duration?: 'auto' };
   readonly extends?: true;
-  /** Ratios to which the picture can be expanded. */
+  /** Ratios to which the frame can be expanded. */
   readonly targets?: readonly string[];
 }
 
 /**
- * How a request specifies the output. With `pairs`, the vendor's `ratio` field contains the pixels for each resolution
- * and ratio, or one word per resolution if the image determines the shape. Otherwise, resolution and ratio have
- * separate fields. Without ratios, the model chooses the shape or keeps its image's shape.
+ * How a request specifies the output. If `pairs` is set, the vendor's `ratio` field contains the pixels for each
+ * resolution and ratio, or one word per resolution if the image determines the shape. Otherwise, resolution and ratio
+ * have separate fields. If there are no ratios, the model chooses the shape or keeps its image's shape.
  */
 export type Shapes =
   | { readonly pairs: Pairs }
@@ -126,7 +126,7 @@ const omni: RunwayModel = {
   shapes: wide720,
 };
 
-/** Taken from the SDK. Models that the SDK lacks have their own `origin`. */
+/** The models' capabilities, taken from the SDK. Models that are missing from the SDK have their own `origin`. */
 export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel, origin?: FactsOrigin])[] = [
   [/^gen4\.5$/, { ...gen4, wordless: [], shapes: wide720, imageShapes: gen4Shapes }],
   [/^gen4_turbo$/, { ...gen4, needs: 'image' }],

@@ -69,7 +69,7 @@ function media(
     case 'text':
       return {};
     case 'image':
-      // An explicit position is needed, because some models treat an image without one as a reference.
+      // An explicit position is necessary, because some models treat an image without a position as a reference.
       return {
         promptImage: frames.map((uri, index) => ({ uri, position: index === 0 ? 'first' : 'last' })),
       };

@@ -91,7 +91,7 @@ function pathOf(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`;
 }
 
-/** A proxy's error page says nothing about the task. */
+/** Whether the vendor reports the task as unknown. A proxy's error page says nothing about the task. */
 function isUnknown(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.status === 404 && error.outcome === 'rejected';
 }
@@ -117,12 +117,14 @@ function succeeded(
   });
 }
 
-/** The vendor refunds credits for its own failures, but not for refused input. */
+/** Whether the credits are refunded. The vendor refunds them for its own failures, but not for rejected input. */
 function isReturned({ failureCode = '' }: RunwayTask): boolean {
   return !/^(?:SAFETY|ASSET|INPUT_PREPROCESSING\.SAFETY)\b/.test(failureCode);
 }
 
-/** Zero is a valid cost. The vendor reports it for anything that it does not charge for. */
+/**
+ * Returns the cost of a task. Zero is valid, because the vendor reports it for anything that it does not charge for.
+ */
 function costOf({ cost }: RunwayTask): Cost | undefined {
   const amount = optionalAmount.parse(cost?.credits);
   return amount === undefined ? undefined : { amount, unit: 'credits' };

@@ -15,7 +15,7 @@ export interface FailureRow {
   readonly code?: RegExp;
   readonly words?: RegExp;
   readonly status?: number;
-  /** What a refusal with this code says about the job. If undefined, the HTTP status decides. */
+  /** What a rejection with this code says about the job. If undefined, the HTTP status decides. */
   readonly outcome?: UpstreamOutcome;
   readonly class: FailureClass;
   readonly input?: ModeratedInput;
@@ -46,7 +46,7 @@ export function failureOfRow(row: Pick<FailureRow, 'class' | 'input'>, { field }
 
 /**
  * Returns the upstream's code and message. Keeps only codes from the vendor's table. Any other code may contain the
- * caller's own text, which must not reach logs and histories, so the code is moved into the message and replaced by
+ * caller's own text, which must not reach logs and histories, so it is moved into the message and replaced by
  * `instead`.
  */
 export function knownWords(

@@ -8,8 +8,8 @@ import { UpstreamError } from '../provider.ts';
 import type { HttpResponse, ProviderContext, UpstreamOutcome } from '../provider.ts';
 
 /**
- * Returns the error for an unsuccessful response. An upstream that explains its refusal in its own format has read the
- * request and not accepted it. An edge proxy's error page does not reveal what happened behind the proxy. A 5xx is
+ * Returns the error for an unsuccessful response. An upstream that explains its rejection in its own format has read
+ * the request and not accepted it. An edge proxy's error page does not reveal what happened behind the proxy. A 5xx is
  * judged by its status, whatever its code, because the job may exist.
  */
 export function refusalError(
@@ -34,7 +34,7 @@ export function refusalError(
   });
 }
 
-/** With these statuses, any JSON object shows that the upstream itself read and judged the request. */
+/** Any JSON object with one of these statuses shows that the upstream itself read and judged the request. */
 function isExplanation({ status, json }: HttpResponse): boolean {
   return (
     [400, 413, 422].includes(status) && typeof json === 'object' && json !== null && !Array.isArray(json)
@@ -51,12 +51,15 @@ function outcomeOfStatus(status: number, explained: boolean): UpstreamOutcome {
   if (status === 503 || status === 529) return explained ? 'throttled' : 'ambiguous';
   if (status === 401 || status === 402 || status === 403) return 'unavailable';
   if (status === 408 || status === 499 || status >= 500 || status < 300) return 'ambiguous';
-  // A redirect or an unexplained 4xx points to a wrong address or a proxy, not to a problem with our request.
+  // A redirect or an unexplained 4xx points to a wrong URL or a proxy rather than a problem with our request.
   if (status < 400 || (!explained && status !== 413)) return 'unavailable';
   return 'rejected';
 }
 
-/** Returns the error for a successful response without usable content. It is ambiguous, because the job may exist. */
+/**
+ * Returns the error for a successful response without usable content. The outcome is ambiguous, because the job may
+ * exist.
+ */
 export function unreadableError(answer: HttpResponse, missing: string): UpstreamError {
   return new UpstreamError('ambiguous', `The upstream's response could not be read: ${missing}.`, {
     code: 'unreadable_answer',
@@ -99,7 +102,7 @@ function retryAfterMs(headers: HttpResponse['headers']): number | undefined {
   const text = headers['retry-after']?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d+(\.\d+)?$/.test(text)) return atMostADay(Number(text) * 1000);
-  // Without the pattern, Date.parse would find a year in "-5" and "soon 7".
+  // If the pattern were not checked, Date.parse would find a year in "-5" and "soon 7".
   const at = /^[A-Za-z]{3,9},? .*\d\d:\d\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
   const serverNow = Date.parse(headers['date'] ?? '');
@@ -151,7 +154,7 @@ const numberMax = 8.64e12;
 export const optionalText = z.string().min(1).optional().catch(undefined);
 const number = z.number().nonnegative().max(numberMax);
 export const optionalNumber = number.optional().catch(undefined);
-/** Accepts numbers that some upstreams send as strings. */
+/** Accepts numbers, including those that some upstreams send as strings. */
 export const optionalNumeric = z
   .union([
     number,

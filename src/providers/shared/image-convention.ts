@@ -44,7 +44,7 @@ export interface ConventionRules {
   readonly failures: FailureTable;
   readonly readRefusal: (json: unknown) => Refusal | undefined;
   readonly readJob?: (json: unknown) => string | undefined;
-  /** Defaults to the path below the base address, with the key as a bearer token. */
+  /** Defaults to the path below the base URL, with the key as a bearer token. */
   readonly target?: Pick<HttpRequestOptions, 'url' | 'headers'> | undefined;
   readonly linkLifetimeSeconds: number;
 }
@@ -103,7 +103,7 @@ async function encodeForm(request: ImageRequest, fields: JsonObject): Promise<Fo
   return form;
 }
 
-/** Addresses are sent as text. If the upstream accepts no addresses, its adapter leaves `url` out of `imageForms`. */
+/** URLs are sent as text. If the upstream accepts no URLs, its adapter leaves `url` out of `imageForms`. */
 async function appendImage(
   form: FormData,
   name: string,
@@ -214,7 +214,8 @@ function withoutDataPrefix(text: string | LargeText): string | LargeText {
 }
 
 /**
- * Returns the error for a response without any image. The first reason in it becomes the failure of the whole request.
+ * Returns the error for a response without any image. The first reason it contains becomes the failure of the whole
+ * request.
  */
 function noImagesError(
   answer: HttpResponse,

@@ -20,7 +20,7 @@ export function imageBase64(image: Exclude<ImageInput, { form: 'url' }>): string
   return image.form === 'data' ? image.base64 : new FileDataUrl(image, '');
 }
 
-/** Strips a data URL's prefix for upstreams that expect bare base64. Other addresses stay unchanged. */
+/** Strips a data URL's prefix for upstreams that expect bare base64. Other URLs stay unchanged. */
 export function withoutDataHead(address: string): string {
   return address.replace(/^data:[^,]*,/i, '');
 }
@@ -51,7 +51,8 @@ export async function imageFile(image: Exclude<ImageInput, { form: 'url' }>): Pr
         name: `image.${fileExtension(image.mediaType)}`,
       };
     case 'file':
-      // The file is read while it is sent, because loading 60 MiB at once would block the event loop for half a second.
+      // The file is read while it is being sent, because loading 60 MiB at once would block the event loop for half a
+      // second.
       return { blob: await openAsBlob(image.path, { type: image.mediaType }), name: image.name };
     default:
       return image satisfies never;
@@ -62,5 +63,5 @@ function fileExtension(mediaType: string): string {
   return /^image\/([a-z0-9]+)/.exec(mediaType)?.[1]?.replace('jpeg', 'jpg') ?? 'bin';
 }
 
-/** Large enough for a few base64 images of 20 MB each. */
+/** The maximum size of a response, in bytes. Large enough for a few base64 images of 20 MB each. */
 export const imageAnswerBytesMax = 96 * 1024 * 1024;

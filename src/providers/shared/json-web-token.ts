@@ -5,11 +5,10 @@ export interface TokenTerms {
   readonly issuer: string;
   readonly secret: string;
   readonly lifetimeSeconds: number;
-  /** Unix milliseconds. */
   readonly now: number;
 }
 
-/** Tokens become valid this much earlier, in case the vendor's clock is behind. */
+/** How much earlier tokens become valid, in case the vendor's clock is slow. */
 const clockSlackSeconds = 5;
 
 export function jsonWebToken({ algorithm, issuer, secret, lifetimeSeconds, now }: TokenTerms): string {

@@ -34,7 +34,7 @@ export class LargeText {
 }
 
 export interface LargeJsonReader {
-  /** Keeps references to the chunk, so the chunk must not change afterwards. */
+  /** Keeps references to the chunk, so the caller must not change it afterwards. */
   push(chunk: Uint8Array): void;
   finish(): unknown;
 }

@@ -39,7 +39,7 @@ export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): 
 }
 
 /**
- * Builds the request body from the mapped fields alone. Fields that callers may add come first, so they cannot
+ * Builds the request body from only the mapped fields. Fields that callers may add come first, so they cannot
  * overwrite ours.
  */
 export function mappedBody(
@@ -148,7 +148,7 @@ function fieldIssue(field: MappedField, value: OutgoingJson, asking: Asking): Re
     : undefined;
 }
 
-/** A value without an effect can be dropped if the upstream has no field for it. */
+/** Whether a value can be dropped if the upstream has no field for it, because the value has no effect. */
 function isDispensable(field: MappedField, value: OutgoingJson): boolean {
   if (field === 'safety_identifier') return true;
   if (field === 'n') return value === 1;
@@ -189,7 +189,7 @@ function writtenText(
   ];
 }
 
-/** Objects are media and have no text form, so they become ''. */
+/** Returns a value as text. Objects are media, which have no text form, so they become ''. */
 function textOf(value: OutgoingJson): string {
   return typeof value === 'object' ? '' : String(value);
 }

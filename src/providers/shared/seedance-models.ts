@@ -57,8 +57,8 @@ const secondGeneration: SeedanceFamily = {
 };
 
 /**
- * Applies to private endpoint ids (`ep-…`) and models that are newer than the table. The upstream decides what they
- * accept.
+ * The family of private endpoint ids (`ep-…`) and of models that are newer than the table. The upstream decides what
+ * they accept.
  */
 const unknownFamily: SeedanceFamily = {
   pixels: 'unknown',
@@ -121,10 +121,10 @@ export function seedanceFamily(model: string | undefined): SeedanceFamily {
   return seedanceFamilies.find(([name]) => name.test(model ?? ''))?.[1] ?? unknownFamily;
 }
 
-/** A private endpoint may serve a Seedance model. */
+/** Whether the model is, or may be, a Seedance model. A private endpoint may serve one. */
 export function isSeedance(model: string): boolean {
   return seedanceFamily(model) !== unknownFamily || /^ep-/i.test(model);
 }
 
-/** Frame rate of every video, whatever the request says. */
+/** The frame rate of every video, whatever the request says. */
 export const seedanceFramesPerSecond = 24;

@@ -47,8 +47,8 @@ export function seedanceShapes({ pixels, resolutions }: SeedanceFamily): VideoFa
 }
 
 /**
- * Assumed if neither the request nor the model's entry specifies a resolution: the default of the most expensive
- * family.
+ * The resolution to assume if neither the request nor the model's entry specifies one. This is the default of the most
+ * expensive family.
  */
 const unspecifiedResolution = '1080p';
 
@@ -97,7 +97,7 @@ function frameCount(request: VideoRequest, output: EstimateOutput, family: Seeda
 }
 
 export const draftResolution = '480p';
-/** The possible defaults. The vendor's parameter table has different ones for different models. */
+/** The possible defaults. The vendor's parameter table lists different defaults for different models. */
 export const usualResolutions = ['720p', '1080p'];
 export const usualSeconds = 5;
 
@@ -114,8 +114,8 @@ export function seedanceOutput(request: VideoRequest, model: string): PossibleOu
 }
 
 /**
- * Returns the lengths that no table can express: those given as a frame count, and those that an unknown model may
- * choose.
+ * Returns the lengths that the facts table cannot express: those given as a frame count, and those that an unknown
+ * model may choose.
  */
 export function countedSeconds(request: VideoRequest, model: string): PossibleOutput['seconds'] {
   const family = seedanceFamily(model);

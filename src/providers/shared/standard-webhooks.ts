@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CallbackContext, UpstreamCallback } from '../provider.ts';
 
 /**
- * Implements `verifyCallback` for vendors that sign callbacks if a secret is configured. With a secret, an unsigned
- * callback is not genuine.
+ * Implements `verifyCallback` for vendors that sign callbacks if a secret is configured. If there is a secret, an
+ * unsigned callback is not genuine.
  */
 export async function verifyStandardWebhook(
   callback: UpstreamCallback,

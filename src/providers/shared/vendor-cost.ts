@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Cost } from '../../money/cost.ts';
 
 /**
- * Vendors report decimals with at most this many digits on each side of the point. A longer number, or one with an
- * exponent, is not a price.
+ * Matches a decimal with at most as many digits on each side of the decimal point as vendors report. A longer number,
+ * or one with an exponent, is not a price.
  */
 const decimalPattern = /^\d{1,15}(?:\.\d{1,15})?$/;
 

@@ -54,7 +54,7 @@ const factsSchema = z
   .partial()
   .catch({});
 
-/** Limited, because the vendor file's patterns are matched against codes. */
+/** The maximum length of a code. Codes are limited because the vendor file's patterns are matched against them. */
 export const codeCharactersMax = 200;
 
 const code = z
@@ -148,7 +148,7 @@ interface Reading {
   readonly states: Readonly<Record<string, StateWord>>;
 }
 
-/** Unknown states count as running, so a new one does not cause a second, billed job. */
+/** Unknown states count as running, so that a new state does not cause a second, billed job. */
 export function stateOf({ state = '' }: Pick<ReadStatus, 'state'>, states: Reading['states']): StateWord {
   return (Object.hasOwn(states, state) ? states[state] : undefined) ?? 'running';
 }

@@ -12,7 +12,7 @@ import type { Evaluator } from './expressions.ts';
 import { fileProvider } from './file-provider.ts';
 
 export function builtInFile(url: URL): VendorFile {
-  // `jitless`: compiling the schema would take longer than interpreting it for so few files.
+  // Use `jitless`, because for so few files, compiling the schema would take longer than interpreting it.
   return vendorFileSchema.parse(valueOf(readFileSync(url, 'utf8')), { jitless: true });
 }
 

@@ -25,7 +25,6 @@ export interface Calling {
   readonly file: VendorFile;
   readonly failures: FailureTable;
   readonly expressions: Evaluator;
-  /** Unix milliseconds. */
   readonly now: () => number;
 }
 
@@ -90,8 +89,8 @@ export function addressBelow(baseUrl: string, path: string): URL | undefined {
 }
 
 /**
- * Returns the error for a request that the vendor file cannot express. Nothing has been sent, and other requests are
- * unaffected.
+ * Returns the error for a request that the vendor file cannot express. No request has been sent, and other requests
+ * are unaffected.
  */
 function notSayable(why: string): UpstreamError {
   return new UpstreamError('rejected', `The vendor file cannot express this request: ${why}.`, {
@@ -159,8 +158,8 @@ export async function readAnswer(
   const evaluate = () =>
     expressions.evaluate(source, markLargeTexts(json).value, { status, headers, ...bindings });
   try {
-    // A job may already have been paid for, so its response must not be lost because the machine is busy. The
-    // expression is evaluated once more.
+    // A job may already have been paid for, so its response must not be lost because the machine is busy. Evaluate the
+    // expression once more.
     return await evaluate().catch((error: unknown) => {
       if (error instanceof ExpressionLimitError) return evaluate();
       throw error;

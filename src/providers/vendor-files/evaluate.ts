@@ -8,8 +8,8 @@ const resultCharactersMax = 512 * 1024;
 const compiledMax = 200;
 
 /**
- * `eval` could run a response as an expression, and `pad` can create text of any length. The others return a different
- * value on each call.
+ * Functions that expressions may not call. `eval` could run a response as an expression, and `pad` can create text of
+ * any length. The others return a different value on each call.
  */
 const refusedFunctions = new Set(['eval', 'random', 'shuffle', 'now', 'millis', 'pad']);
 /** A text of hundreds of megabytes would crash the whole process, whatever the thread's limits. */
@@ -45,7 +45,7 @@ function refuseNode({ type, value }: Readonly<Record<string, unknown>>): void {
     throw new Error(`$${value} is not permitted`);
 }
 
-/** Called by JSONata after each step. The fourth argument is the step's result. */
+/** Throws if a result is too long. Called by JSONata after each step. The fourth argument is the step's result. */
 function refuseLongText(...[, , , result]: readonly unknown[]): void {
   if (typeof result === 'string' && result.length > textCharactersMax)
     throw new Error(`it produces a text of more than ${textCharactersMax} characters`);
@@ -90,7 +90,7 @@ async function evaluateNow(
   return text;
 }
 
-/** Returns the error's message, which may quote the input and so must not be logged. */
+/** Returns the error's message, which must not be logged because it may quote the input. */
 export function reasonOf(error: unknown): string {
   const message: unknown = isRecord(error)
     ? error['message']

@@ -19,7 +19,8 @@ export interface Expressions extends Evaluator {
 export type Bindings = Readonly<Record<string, unknown>>;
 
 /**
- * Thrown if an expression cannot be evaluated with this input. `reason` may quote the input, so it must not be logged.
+ * Thrown if an expression cannot be evaluated with this input. `reason` must not be logged, because it may quote the
+ * input.
  */
 export class ExpressionError extends Error {
   readonly reason: string;
@@ -45,10 +46,13 @@ export type FromThread =
   | { readonly kind: 'done'; readonly text?: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** CPU time per evaluation, in milliseconds. */
+/** The CPU time limit per evaluation, in milliseconds. */
 const workingMsMax = 1_000;
 const workingLookMs = 50;
-/** Enough for a response of a few megabytes. The thread is terminated if an expression needs more. */
+/**
+ * The thread's memory limits. They are enough for a response of a few megabytes. The thread is terminated if an
+ * expression needs more.
+ */
 const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
 /** An idle thread uses about ten megabytes, so it is terminated after this time. */
 const idleMs = 60_000;

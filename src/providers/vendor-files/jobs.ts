@@ -33,7 +33,7 @@ export interface JobCalling extends Calling {
   readonly facts: FactsTable;
 }
 
-/** Large enough for a list of a hundred jobs, including their requests. */
+/** The maximum size of a response, in bytes. Large enough for a list of a hundred jobs, including their requests. */
 const listBytesMax = 4 * 1024 * 1024;
 
 export async function submitJob(
@@ -86,7 +86,7 @@ async function ask(
   return { read: withAddresses(readStatus(read), context), answer };
 }
 
-/** Some vendors report only a file's path, so links are resolved against the base address. */
+/** Resolves relative links against the base URL, because some vendors report only a file's path. */
 function withAddresses<Status extends ReadStatus | undefined>(
   status: Status,
   { baseUrl }: ProviderContext,
@@ -127,8 +127,8 @@ export async function cancelJob(
 }
 
 /**
- * Leaves out succeeded jobs whose link is missing from the list or must be requested separately. Those jobs are then
- * polled individually.
+ * Omits succeeded jobs whose link is missing from the list or must be requested separately. Those jobs are then polled
+ * individually.
  */
 export async function listJobs(
   operations: readonly Operation[],

@@ -19,7 +19,7 @@ import type { Provider, SubmitContext, VideoProvider } from '../provider.ts';
 
 const usualRatios = ['16:9', '9:16', '1:1'];
 
-/** Frames determine the ratio, and the vendor refuses any other ratio. */
+/** Frames determine the ratio, and the vendor rejects any other ratio. */
 const usual: VideoFacts = {
   media: { frames: 2, references: 7, videos: 0, audios: 0 },
   prompt: { characters: 5000, wordless: ['first_frame'] },
@@ -106,8 +106,8 @@ function build(request: VideoRequest, context: SubmitContext): JsonObject {
 }
 
 /**
- * Vidu videos from text, frames and references. The operation is `{id}`. Not covered: images, templates, storyboards,
- * extensions, subjects with voices, and the cheaper off-peak jobs (`off_peak`).
+ * Vidu videos from text, frames and references. The operation is `{id}`. Does not support images, templates,
+ * storyboards, extensions, subjects with voices, or the cheaper off-peak jobs (`off_peak`).
  */
 const video: VideoProvider = {
   cancelUntil: 'queued',

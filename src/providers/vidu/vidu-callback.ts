@@ -14,9 +14,9 @@ const ageMaxSeconds = 300;
 const accessKey = 'vidu';
 
 /**
- * Verifies the HMAC-SHA256, keyed with the key that created the job, of the method, path, query, access key, date and
- * listed headers, one per line. The body is not signed. Without our own address, the signature cannot be checked, and
- * the callback is only a hint.
+ * Verifies an HMAC-SHA256 over the method, path, query, access key, date and listed headers, one per line. The HMAC
+ * key is the API key that created the job. The body is not signed. If our own URL is unknown, the signature cannot be
+ * checked, and the callback is only a hint.
  */
 export async function verifyViduCallback(
   { header, url }: Pick<UpstreamCallback, 'header' | 'url'>,

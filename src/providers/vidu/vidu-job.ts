@@ -28,7 +28,7 @@ import type {
   VendorBalance,
 } from '../provider.ts';
 
-/** The vendor's reasons for refusals and failed jobs. Source: the vendor's errors page, 2026-11. */
+/** The vendor's reasons for rejected requests and failed jobs. Source: the vendor's errors page, 2026-11. */
 export const viduFailures: FailureTable = [
   { code: /^TaskPromptPolicyViolation$/, outcome: 'rejected', class: 'moderation_input', input: 'prompt' },
   { code: /^AuditSubmitIllegal$/, outcome: 'rejected', class: 'moderation_input' },
@@ -171,7 +171,7 @@ async function page(query: URLSearchParams, context: ProviderContext) {
 }
 
 /**
- * Leaves out finished jobs, because their list entries lack the cost and the failure reason. Those jobs are then polled
+ * Omits finished jobs, because their list entries lack the cost and the failure reason. Those jobs are then polled
  * individually.
  */
 export async function listVidu(
@@ -195,8 +195,8 @@ const pagesMax = 5;
 const candidatesMax = 20;
 
 /**
- * Finds jobs by their marker. The list lacks `payload`, which contains the marker, so each job from that time with the
- * same prompt is requested individually.
+ * Finds jobs by their marker. The list lacks `payload`, which contains the marker, so each listed job that was created
+ * around the submission and has the same prompt is requested individually.
  */
 export async function findVidu(
   { request, marker, sentAfter, sentBefore }: LostSubmit<VideoRequest>,

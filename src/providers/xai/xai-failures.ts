@@ -7,7 +7,7 @@ import type { FailureTable } from '../shared/failure-table.ts';
 export const xaiFailures: FailureTable = [
   { words: /api key/i, outcome: 'unavailable', class: 'quota' },
   { words: /model not found/i, outcome: 'unavailable', class: 'quota' },
-  // Whether moderation can cause a 403 has not been verified. The message would be the same.
+  // We have not verified whether moderation can cause a 403. The message would be the same.
   {
     words: /content (?:violates|policy)|usage guidelines|moderat/i,
     outcome: 'rejected',

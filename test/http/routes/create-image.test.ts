@@ -58,7 +58,7 @@ it('402: the hold does not fit', async () => {
 
 it('402: an end user has no more left, `user` and `safety_identifier` alike; others have', async () => {
   const account = await gateway.account();
-  // Another account, because an account's limits are cached for a few seconds.
+  // Use another account, because an account's limits are cached for a few seconds.
   const other = await gateway.account();
   const estimate = await other.call('POST', '/v1/images/generations/estimate', {
     body: { model: 'gpt-image', prompt: 'a red cube' },

@@ -240,7 +240,7 @@ describe('etag and retry-after', () => {
 describe('?wait=', () => {
   it('answers as soon as the status changes', async () => {
     const { account, id, path } = await newTask();
-    // Requests that start to wait after this line see exactly one change.
+    // Requests that start waiting after this line see exactly one change.
     await world.drive.accept(id);
     const startedAt = Date.now();
     const waiting = account.call('GET', `${path}?wait=30`);
@@ -296,7 +296,7 @@ describe('?wait=', () => {
   });
 
   it('many waiters cost one query at a time', async () => {
-    // With a stopped clock, no wait ends before the last one has begun.
+    // While the clock is stopped, no wait ends before the last one has started.
     world.clock.stoppedAt = Date.now();
     onTestFinished(() => void (world.clock.stoppedAt = undefined));
     const asked: (readonly string[])[] = [];
@@ -318,7 +318,7 @@ describe('?wait=', () => {
       },
     });
     const { account, id, path } = await newTask();
-    // Accept the task first. Otherwise the waiting requests would see it as submitted before they see it succeed.
+    // Accept the task first. Otherwise, the waiting requests would see it as submitted before they see it succeed.
     await world.drive.accept(id);
     const waiting = Array.from({ length: 50 }, () =>
       node.call('GET', `${path}?wait=30`, { key: account.key }),

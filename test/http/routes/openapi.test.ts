@@ -65,7 +65,7 @@ it('has one unit of time', async () => {
   const times = [...propertiesOf(body, '')].filter(([, name]) => /(^|_)at$/.test(name));
   expect(times.length).toBeGreaterThan(30);
   const other = times.filter(([, , schema]) => !String(schema['description']).startsWith('Unix seconds.'));
-  // Predictions are left out, because Replicate's clients expect dates.
+  // Predictions are omitted, because Replicate's clients expect dates.
   const own = other.filter(([path]) => !path.startsWith('/components/schemas/Prediction'));
   expect(own.map(([path, name]) => `${path}/${name}`)).toEqual([]);
   expect(JSON.stringify(body)).not.toMatch(/milliseconds/i);

@@ -94,7 +94,7 @@ it('stops if its caller left before it began', async () => {
   call.on('error', () => undefined).end();
   await expect.poll(() => isAsked).toBe(true);
   call.destroy();
-  // Once these responses arrive, the API has noticed that the other caller is gone.
+  // Once these responses arrive, the API has noticed that the other caller has disconnected.
   for (let n = 0; n < 3; n += 1) await node.call('GET', '/healthz');
   release();
   await expect.poll(() => begun[0]?.signal.aborted).toBe(true);

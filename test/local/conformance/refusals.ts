@@ -1,7 +1,7 @@
 import { check, codeOf, type Check } from './check.ts';
 
 /**
- * Operations that the oldest supported MongoDB refuses or would store differently. The stand-in refuses them, too. A
+ * Operations that the oldest supported MongoDB rejects or would store differently. The stand-in also rejects them. A
  * newer server may accept them, so these checks apply only to some servers.
  */
 export const refusalChecks: readonly Check[] = [

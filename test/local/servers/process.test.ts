@@ -95,7 +95,7 @@ it('a child left over from an earlier run is reported and ended before the next 
 
 it('a command that hangs is abandoned, even if its own child holds the streams', async () => {
   const command = ['sh', '-c', 'echo started; sleep 60; :'];
-  // On a busy machine, the shell may need longer than the first limit to write its line.
+  // On a busy machine, the shell may take longer than the first limit to write its line.
   for (let seconds = 1; ; seconds *= 2) {
     const { ok, output } = await runCommand(command, { environment: process.env }, seconds * 1000);
     expect(ok).toBe(false);

@@ -24,7 +24,10 @@ function findPython(): string | undefined {
   }
 }
 
-/** Simulates a machine with only these programs and no network: every download fails at a proxy that does not exist. */
+/**
+ * Simulates a machine that has only these programs and no network, because every download fails at a proxy that does
+ * not exist.
+ */
 async function machineWith(
   programs: Record<string, string>,
 ): Promise<LocalOptions & { lines: string[]; path: string }> {
@@ -65,7 +68,7 @@ cp ${wheel} "$2/"`;
 }
 
 /**
- * A script in place of `mvn`, without a HOME. If it is given a repository of its own, it leaves one jar in the output
+ * A script in place of `mvn`, without a HOME. If it is given its own repository, it leaves one jar in the output
  * directory.
  */
 const mavenWithJars = `case "$*" in *-Dmaven.repo.local=/*) ;; *) exit 1;; esac

@@ -126,6 +126,6 @@ it('survives a UI that is away, and callers that break off or send what is not H
     502,
     { message: expect.stringContaining('does not respond') },
   ]);
-  // Settings that are not valid JSON must cause an error response, and must not crash the process.
+  // Settings that are not valid JSON must cause an error response and must not crash the process.
   expect((await fetch(`${url}/api/v1/settings`)).status).toBe(502);
 });

@@ -61,7 +61,7 @@ const imageOthers: readonly Partial<ImageRequest>[] = [
   ...['low', 'medium', 'high', 'auto', 'xhigh', 'max'].map((quality) => ({ quality })),
 ];
 
-/** Every size that the SDK declares for some model, plus one that it declares for none. */
+/** Every size that the SDK declares for any model, plus one that it declares for none. */
 const sizes = [
   ...new Set(
     sdkBodies

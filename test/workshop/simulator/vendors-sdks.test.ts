@@ -9,7 +9,7 @@ import { startHarness, testKey, type Harness } from './support.ts';
 
 /**
  * Runs the vendors' own clients against the simulator's dialects: a job from create to result, a cancelled job, a
- * refused job, and a wrong key. If a client cannot read a response, the dialect is wrong. `dialects/openai.test.ts`
+ * rejected job, and a wrong key. If a client cannot read a response, the dialect is wrong. `dialects/openai.test.ts`
  * covers OpenAI's client.
  */
 

@@ -100,7 +100,7 @@ interface BenchTask {
 }
 
 function taskOf(account: string, n: number): BenchTask {
-  // Random ids, as in production, so neither the ledger nor the records are sorted by id.
+  // Random ids, as in production, so that neither the ledger nor the records are sorted by id.
   const random = createHash('sha256').update(`${account}/${n}`).digest('hex').slice(0, 24);
   return { account, id: `task_${random}`, n };
 }

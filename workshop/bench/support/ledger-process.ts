@@ -14,7 +14,10 @@ import { benchKey, fillLedger, heldBasis, rawEntry, settledBasis } from './ledge
 import { ledgerOrder, type LedgerOrder } from './ledger-order.ts';
 import { runLoad } from './load.ts';
 
-/** One process of the `ledger` benchmark. It prepares when ordered to, runs when it receives `go`, and then reports. */
+/**
+ * One process of the `ledger` benchmark. The first message is an order, for which it prepares. On `go`, it runs and
+ * then reports.
+ */
 
 const countMax = 5_000_000;
 

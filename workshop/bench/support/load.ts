@@ -14,7 +14,7 @@ export interface LoadResult {
 
 export interface LoadOptions {
   readonly concurrency: number;
-  /** No call begins after this many seconds. */
+  /** No call starts after this many seconds. */
   readonly seconds: number;
   readonly countMax: number;
   readonly once: (caller: number) => Promise<void>;

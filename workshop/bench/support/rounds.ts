@@ -56,8 +56,8 @@ export function roundsOf(
 }
 
 /**
- * Measures subjects in turns. `warmUp` runs first at full load, because otherwise a fresh process would compile its
- * code while it is measured.
+ * Measures subjects in turn. `warmUp` runs first at full load, because otherwise, a fresh process would compile its
+ * code while it is being measured.
  */
 export async function measureInTurns(
   stand: Stand,

@@ -33,9 +33,7 @@ export async function childrenCpuMs(): Promise<number> {
   return cpuMsOf(await readFile('/proc/self/stat', 'utf8'), 13);
 }
 
-/**
- * Reads fields 14 and 15 of /proc/…/stat, or 16 and 17 for children. The process name before them may contain spaces.
- */
+/** Reads fields 14 and 15 of /proc/…/stat, or 16 and 17 for children. The preceding process name may contain spaces. */
 function cpuMsOf(stat: string, at = 11): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[at]) + Number(fields[at + 1])) * 1000) / clockTicksPerSecond;

@@ -124,8 +124,8 @@ const bodySchema = z.object({
 type ArkBody = z.infer<typeof bodySchema>;
 
 /**
- * Validates known fields strictly. Ignores unknown fields and nulls, which the vendor's Python SDK sends for every
- * field its caller omits.
+ * Validates known fields strictly. Ignores unknown fields. Also ignores nulls, because the vendor's Python SDK sends
+ * null for every field that its caller omits.
  *
  * @throws {WireError} 400, which names the field.
  */
@@ -162,7 +162,7 @@ export function settleArk(
     resolution,
     ratio,
     frames,
-    // The vendor was observed to bill one more frame than its documented formula.
+    // The vendor was observed to bill one more frame than its documented formula yields.
     tokens: Math.floor((width * height * ((frames ?? 24 * seconds + 1) + 24 * read)) / 1024),
     seed: body.seed === -1 ? random : body.seed,
     lastFrame: body.return_last_frame,

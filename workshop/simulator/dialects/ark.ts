@@ -101,7 +101,7 @@ function list(desk: Desk<ArkDetail>, call: Call): Promise<Reply> {
   });
 }
 
-/** DELETE cancels a queued task, and removes the record of a finished one. */
+/** DELETE cancels a queued task and removes a finished task's record. */
 function remove(desk: Desk<ArkDetail>, job: Job<ArkDetail>): void {
   if (job.phase === 'queued') desk.cancel(job);
   else if (job.phase === 'cancelled')

@@ -17,7 +17,7 @@ export const notValid = ({ path, reason, isAbsent }: Pick<Mistake, 'path' | 'rea
 export const noSuchModel = refuseBfl(404, '', 'Not Found');
 
 export interface BflDetail extends Rendered {
-  /** Whether the model is FLUX 3, which has its own status word for a running job and longer-lived links. */
+  /** Whether the model is FLUX 3, which has its own status word for a running job, and longer-lived links. */
   readonly third: boolean;
   readonly format: 'png' | 'jpeg';
   readonly seed?: number;
@@ -33,7 +33,7 @@ const secondCosts: Readonly<Record<string, number>> = { hd: 1700, fhd: 2900, qhd
 const draftCost = 600;
 const continuedCost = 2400;
 
-/** An address, or base64 without a data-URL prefix. */
+/** A URL, or base64 without a data-URL prefix. */
 const media = z
   .string()
   .regex(/^(?:https?:\/\/\S+|[A-Za-z0-9+/=\s]+)$/, 'Invalid image: expected a URL or a base64 string');
@@ -87,7 +87,7 @@ interface BflOrder {
 
 const third = { third: true, format: 'png', inputMegapixels: 0 } as const;
 
-/** @throws {WireError} 422, or 404 for a model that does not exist. */
+/** @throws {WireError} 422, or 404 if the model does not exist. */
 export function settleBfl(raw: unknown, model: string, faults: FaultSet): BflOrder {
   if (model === 'flux-3-video') return { detail: settleVideo(raw, faults) };
   if (/^flux-3-image(?:-klein)?$/.test(model)) return { detail: settleImage(raw, faults) };

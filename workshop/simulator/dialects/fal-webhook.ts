@@ -27,7 +27,7 @@ export function webhookBody(job: FalJob): unknown {
       payload: falBody(error),
     };
   if (!job.faults.has('docs-shape')) return { ...base, status: 'OK', payload: outputOf(job, since) };
-  // Simulates a payload that cannot be serialised, so the receiver must fetch the result.
+  // Simulates a payload that cannot be serialised, so that the receiver must fetch the result.
   return {
     ...base,
     status: 'OK',

@@ -35,7 +35,7 @@ export const fal = dialect<FalDetail>({
 
 const app = '/[^/]+/[^/]+/requests';
 
-/** The scheme is `Key`, not `Bearer`. The public keys need no authentication. */
+/** The scheme is `Key` instead of `Bearer`. The public keys require no authentication. */
 function keyOf({ headers, path }: WireRequest, world: World): string | undefined {
   if (path === '/.well-known/jwks.json') return world.parts.apiKeys?.[0] ?? 'anybody';
   return /^Key\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
@@ -117,7 +117,7 @@ const imageSchema = z.strictObject({
 
 type Settled = Omit<FalDetail, 'input'>;
 
-/** The result reports an invalid input. With `docs-shape`, the response to the submission does. */
+/** The result reports an invalid input. If `docs-shape` is set, the response to the submission reports it. */
 function settle(isVideo: boolean, input: unknown, faults: FaultSet): Settled {
   try {
     return isVideo ? settleVideo(input) : settleImage(input);
@@ -176,8 +176,8 @@ function presentResult(job: FalJob): Reply {
   const { error } = state;
   const id = { 'x-fal-request-id': job.id };
   if (!state.isEnded) return json(400, { detail: 'Request is still in progress' }, id);
-  // The response to a query after a cancellation is unverified. The simulator returns 499 or, with docs-shape, the
-  // response for an unknown request.
+  // We have not verified the response to a query after a cancellation. The simulator returns 499 or, with docs-shape,
+  // the response for an unknown request.
   const isUnheard = error?.status === 499 && faults.has('docs-shape');
   if (isUnheard) return notFound.reply(now);
   if (error !== undefined) {

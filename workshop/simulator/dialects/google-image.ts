@@ -65,7 +65,7 @@ function refuseForeign({ imageConfig: { imageSize, aspectRatio } }: Config, mode
     throw googleError(400, 'INVALID_ARGUMENT', `aspect_ratio ${aspectRatio} is not supported.`);
 }
 
-/** `item-moderation=RECITATION` selects another reason for a response without an image. */
+/** `item-moderation=RECITATION` selects a different reason for a response without an image. */
 function candidates(job: GoogleJob, { responseModalities, imageConfig }: Config): object {
   const { faults, model } = job;
   const counted = (tokens: number) => job.reported(usage(Math.round(job.billed(tokens))));

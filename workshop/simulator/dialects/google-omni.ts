@@ -121,7 +121,7 @@ function videoPart(job: GoogleJob): object {
   return { type: 'video', uri: delivery === 'bucket' ? bucketUri(job) : fileUri(job), mime_type: mimeType };
 }
 
-/** An interaction refused for safety is `completed` with only text or, with `docs-shape`, failed with a code. */
+/** An interaction rejected for safety is `completed` with only text or, with `docs-shape`, failed with a code. */
 function failureOf({ detail, faults }: GoogleJob): object {
   if (!faults.has('moderation-in-task')) {
     const status = faults.text('failed') ?? 'failed';

@@ -82,7 +82,7 @@ export function readKling(desk: Desk<KlingDetail>, path: string, { request, id: 
   };
 }
 
-/** The name of the address field is not verified for every path, so both names are accepted. */
+/** We have not verified the name of the URL field for every path, so both names are accepted. */
 const image = z.strictObject({ image: mediaUrl.optional(), image_url: mediaUrl.optional(), type: id });
 const common = {
   ...taken({ text: 'negative_prompt' }),

@@ -68,7 +68,7 @@ const claimsSchema = z.object({ iss: z.string(), exp: z.number(), nbf: z.number(
  * Returns the caller's API key. On the legacy paths, the token may instead be a JSON web token signed with a key pair.
  * The simulator's name for a pair is the key `<access key>:<secret key>`.
  *
- * @throws {WireError} 1001 without a key, 1003 for a token that is not valid yet, and 1004 for an expired one.
+ * @throws {WireError} 1001 without a key, 1003 for a token that is not yet valid, and 1004 for an expired token.
  */
 function keyOf(request: WireRequest, world: World): string | undefined {
   const token = bearerToken(request);
@@ -114,8 +114,8 @@ function create(desk: KlingDesk, request: WireRequest, order: KlingOrder): Promi
   return desk.create(request, order, async ({ model, ...rest }) => {
     if (!order.models.test(model)) throw notFound;
     const detail = order.settle(rest.faults);
-    // The response to a second create with the same name is unverified. The simulator refuses it or, with docs-shape,
-    // creates another job.
+    // We have not verified the response to a second create with the same name. The simulator rejects it or, with
+    // docs-shape, creates another job.
     const mustBeNew = detail.externalId !== undefined && !rest.faults.has('docs-shape');
     if (mustBeNew && byName(desk, new Set([detail.externalId ?? ''])).length > 0)
       throw badParameter('external_task_id already exists');
@@ -187,8 +187,8 @@ function created({ id, task: { createdAt }, detail }: KlingJob): object {
 }
 
 /**
- * Returns the task without its envelope, for queries and callbacks. The reason for a failure appears only in the
- * message.
+ * Returns the task without its envelope, for queries and callbacks. Only the message contains the reason for a
+ * failure.
  */
 function present(job: KlingJob): object {
   const { detail, phase, since, faults } = job;

@@ -83,7 +83,7 @@ function stateOf({ phase, faults }: HailuoJob) {
 
 function present(job: HailuoJob): object {
   const { id: task_id, detail, phase, faults } = job;
-  // A task is prepared before it is queued. With docs-shape, every waiting task shows that state.
+  // A task is prepared before it is queued. If docs-shape is set, every waiting task is in that state.
   const isPreparing = phase === 'queued' && faults.has('docs-shape');
   const file = { file_id: detail.fileId, video_width: detail.width, video_height: detail.height };
   const status = isPreparing ? 'Preparing' : wordFor(phase);

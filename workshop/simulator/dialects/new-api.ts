@@ -7,7 +7,7 @@ import { framesPerSecond } from '../media/clips.ts';
 import { arkModel, readArkBody, settleArk } from './ark-request.ts';
 import { imageRoutes, noSuchUrl } from './openai-images.ts';
 
-/** The task relay and the middleware in front of it refuse in different forms. */
+/** The task relay and the middleware in front of it reject requests in different formats. */
 const relay = refusals(({ status, code, message }) => json(status, { code, message, data: null }));
 const middleware = refusals(({ status, code, message }) => {
   const text = `${message} (request id: ${randomBytes(8).toString('hex')})`;

@@ -4,7 +4,7 @@ import { check, dialect, inSeconds, json, pairIn, parseJson, readForm } from '..
 import { refusals, taken, textsOf, word } from '../engine.ts';
 import type { Call, Desk, Job, Mistake, Rendered, Reply, Submission, WireRequest } from '../engine.ts';
 
-/** OpenAI's image API. Gateways use it too, with errors of their own. */
+/** OpenAI's image API. Gateways also use it, with errors of their own. */
 
 const linkSeconds = 3600;
 const charactersPerToken = 4;
@@ -56,7 +56,7 @@ export const openAi = dialect({
   routes: imageRoutes,
 });
 
-/** Multipart forms carry every value as text. */
+/** Multipart forms contain every value as text. */
 const whole = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]);
 const bodySchema = z.object({
   ...taken({ text: 'moderation input_fidelity complexity' }),

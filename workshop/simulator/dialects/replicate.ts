@@ -5,7 +5,10 @@ import { phaseWords, refusals, signStandardWebhook, sizeOf, taken } from '../eng
 import type { Call, Desk, FaultSet, Job, Mistake, Rendered, Reply } from '../engine.ts';
 import { fileRoutesOf, isKnownFile } from './replicate-files.ts';
 
-/** The vendor does not document how long it keeps records. Here they outlive every test, but their data does not. */
+/**
+ * The vendor does not document how long it keeps records. In the simulator, they outlive every test, but their data
+ * does not.
+ */
 const keptMs = 14 * 86_400_000;
 const runMsMax = 30 * 60_000;
 const dataSeconds = 3600;
@@ -237,7 +240,7 @@ function metricsOf(job: Prediction): object {
     : { ...times, image_count: job.billed(detail.images) };
 }
 
-/** Returns a string, or what other models return: a list with docs-shape, an object with docs-shape=object. */
+/** Returns a string, or what other models return: a list with docs-shape, or an object with docs-shape=object. */
 function outputOf(job: Prediction): unknown {
   const { detail, faults } = job;
   const [file] = job.links({ lifetimeSeconds: dataSeconds, look: { format: detail.format } });

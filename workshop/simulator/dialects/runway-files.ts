@@ -31,7 +31,7 @@ const storagePath = /^\/storage\/([\w-]+)$/;
 
 /**
  * Returns the key of an upload, which the storage service recognises by its own fields. Storage requests with the
- * account's key are refused.
+ * account's key are rejected.
  */
 export function uploadKeyOf(request: WireRequest, world: World): string | undefined {
   const [, id] = storagePath.exec(request.path) ?? [];
@@ -55,7 +55,7 @@ const uploadBody = z.strictObject({
   type: z.literal('ephemeral'),
 });
 
-/** `give` issues a slot and needs the API key and version. `store` needs the form fields issued with the slot. */
+/** `give` issues a slot and requires the API key and version. `store` requires the form fields issued with the slot. */
 export function uploadRoutesOf<Detail extends Rendered>(
   desk: Desk<Detail>,
   { mistake, refused }: { readonly mistake: (mistake: Mistake) => WireError; readonly refused: WireError },

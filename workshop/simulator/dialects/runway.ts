@@ -6,7 +6,7 @@ import type { Call, Desk, Handler, Job, Mistake, Rendered, Reply } from '../engi
 import { areKnownUploads, uploadKeyOf, uploadRoutesOf } from './runway-files.ts';
 
 const version = '2024-11-06';
-/** The vendor does not document how long it keeps records. Here they outlive every test. */
+/** The vendor does not document how long it keeps records. In the simulator, they outlive every test. */
 const keptMs = 30 * 86_400_000;
 const linkSeconds = 86_400;
 const slots = 20;
@@ -99,7 +99,7 @@ export const runway = dialect<Detail>({
     'GET /v1/tasks/:id': versioned(desk.shows((job) => present(job, runningBefore(desk, job) >= slots))),
     'DELETE /v1/tasks/:id': versioned((call) =>
       desk.about('delete', call, (job) => {
-        // After this, the job is gone or, with docs-shape, appears as CANCELLED.
+        // After this, the job no longer exists or, with docs-shape, appears as CANCELLED.
         if (job.isOver || !job.faults.has('docs-shape')) desk.remove(job);
         else desk.cancel(job);
         return empty(204);
@@ -164,7 +164,7 @@ function present(job: Job<Detail>, isThrottled: boolean): object {
     const output = job.links({ lifetimeSeconds: linkSeconds, from: now });
     return { ...base, output, cost: cost(job.billed(credits)) };
   }
-  // As documented, refused inputs are charged. Other failures are free.
+  // As documented, rejected inputs are charged. Other failures are free.
   const isInputRefused = faults.text('moderation-in-task') === 'input';
   if (job.isOver) return { ...base, ...failureOf(job), cost: cost(isInputRefused ? credits : 0) };
   const progress = phase === 'running' ? Math.round(job.progress() * 100) / 100 : undefined;

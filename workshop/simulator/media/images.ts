@@ -99,7 +99,7 @@ export function encodeWebp(picture: Picture): Buffer {
     [0x2f, 8],
     [picture.width - 1, 14],
     [picture.height - 1, 14],
-    [0, 7], // opaque, version 0; no transform, no colour cache, one code group
+    [0, 7], // Opaque, version 0, no transform, no colour cache, one code group
     ...[green, red, blue, 255].flatMap((symbol) => [[0b101, 3], [symbol, 8]] as const),
     [0b001, 4], // distance: symbol 0
   ]; // prettier-ignore

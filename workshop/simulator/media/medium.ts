@@ -5,7 +5,7 @@ import { encodeJpeg, encodePng, encodeWebp, paddingChunk, segment, type Picture 
 export interface Medium extends Picture {
   readonly format: MediaFormat;
   readonly frames: number;
-  /** The size to pad the file to, for benchmarks. 0 for the smallest possible file. WebP is never padded. */
+  /** The size to which the file is padded, for benchmarks. 0 for the smallest possible file. WebP is never padded. */
   readonly bytes: number;
 }
 

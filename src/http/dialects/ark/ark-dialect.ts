@@ -27,7 +27,7 @@ export const arkDialect: Dialect = {
 };
 
 /**
- * Source: volcengine-go-sdk@cf20b61b, `service/arkruntime/model/error.go`, and the error codes in the documentation.
+ * Source: volcengine-go-sdk@cf20b61b, `service/arkruntime/model/error.go`, and the error codes in Ark's documentation.
  */
 const codes: Readonly<Record<ErrorCode, string>> = {
   invalid_json: 'InvalidParameter',

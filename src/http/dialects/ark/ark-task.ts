@@ -46,7 +46,10 @@ const words = {
   failed: 'failed',
 } as const satisfies Record<TaskStatus, ArkStatus>;
 
-/** Ark distinguishes three kinds of failure: a missed deadline, a cancellation by the caller, and everything else. */
+/**
+ * Returns Ark's status. Ark distinguishes three kinds of failure: missed deadlines, cancellations by the caller, and
+ * everything else.
+ */
 function arkStatusOf({ status, error }: Pick<Presented, 'status' | 'error'>): ArkStatus {
   if (error?.code === 'task_expired') return 'expired';
   return error?.code === 'task_cancelled' ? 'cancelled' : words[status];

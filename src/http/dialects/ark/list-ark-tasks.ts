@@ -12,7 +12,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 import { arkStatuses, arkTaskSchema, presentArkTask } from './ark-task.ts';
 import type { ArkStatus } from './ark-task.ts';
 
-/** How many of the latest tasks are searched. There has to be a limit because this interface uses page numbers. */
+/** How many of the latest tasks are searched. A limit is necessary because this API uses page numbers. */
 const tasksMax = 500;
 
 const page = queryNumber(z.int().min(1).max(tasksMax).optional());

@@ -19,7 +19,7 @@ const media = z.string().min(1).optional();
 const list = z.array(z.string().min(1)).max(itemsMax).optional();
 const { prompt, duration, resolution, ratio, size } = videoBodySchema.shape;
 
-/** fal's models use different names for the last frame, so all of them are accepted. */
+/** Accepts every name that fal's models use for the last frame, because it differs between models. */
 export const falBody = z
   .looseObject({
     prompt,

@@ -75,7 +75,7 @@ async function dataUrlOf(file: UploadedFile, { param, meta, images }: Place): Pr
     throw refuse('request_too_large', param, `may have at most ${referenceBytesMax} bytes`);
   const image = await readImageFile(file, images.limits.pixelsMax);
   if ('refused' in image) throw refuse('invalid_parameter', param, image.refused);
-  // Covers the bytes, their base64, and the sealed request that contains the base64.
+  // Covers the bytes, their base64, and the sealed request that contains that base64.
   meta.reserve(4 * file.bytes);
   return `data:${image.mediaType};base64,${(await readFile(file.path)).toString('base64')}`;
 }

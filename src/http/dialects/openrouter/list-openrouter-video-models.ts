@@ -87,7 +87,7 @@ function orUnknown(list: readonly string[]): string[] | null {
 
 const durationsMax = 3_600;
 
-/** Lists only whole seconds, although a model may accept other durations too. */
+/** Lists only whole seconds, even if a model accepts other durations as well. */
 function secondsOf({ min, max, step }: NonNullable<ModelConfig['durations']>): number[] {
   const count = Math.min(Math.floor((max - min) / step) + 1, durationsMax);
   return Array.from({ length: count }, (_, index) => min + index * step).filter(Number.isInteger);

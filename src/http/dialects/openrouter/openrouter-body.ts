@@ -47,7 +47,7 @@ const refused = 'is not supported';
 export const openrouterNames = namesOf(
   { prefix: '' },
   {
-    // Refused because these fields would change the result.
+    // Rejected because these fields would change the result.
     previous_job_id: { refused },
     upscale_factor: { refused },
     creativity: { refused },

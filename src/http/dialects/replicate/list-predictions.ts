@@ -38,7 +38,7 @@ export function listPredictions({ tasks, requests, mediaUrl, publicUrl }: Dialec
         presentPrediction(task, { request: asked.get(task.id), mediaUrl, publicUrl }),
       );
       const last = page.hasMore ? results.at(-1)?.id : undefined;
-      // The client appends this path to its own base address, which ends in /v1.
+      // The client appends this path to its own base URL, which ends in /v1.
       const base = publicUrl === undefined ? '' : `${publicUrl}/v1`;
       const next = last === undefined ? null : `${base}/predictions?cursor=${last}`;
       return jsonReply({ previous: null, next, results });

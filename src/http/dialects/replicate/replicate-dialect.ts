@@ -29,8 +29,8 @@ function presentReplicateError(error: GatewayError): z.output<typeof errorSchema
 }
 
 /**
- * Whether one of Replicate's clients sent the request. At some addresses that both interfaces share, Replicate's
- * clients expect a different response.
+ * Whether one of Replicate's clients sent the request. Both APIs share some paths, at which Replicate's clients expect
+ * a different response.
  */
 export function isFromReplicate(meta: Pick<RequestMeta, 'header'>): boolean {
   return meta.header('user-agent')?.startsWith('replicate-') === true;

@@ -30,7 +30,7 @@ const testCallback = 'https://gateway.invalid/callbacks/fixture';
 export interface DoubleOptions {
   readonly model: string;
   readonly authentication: Authentication;
-  /** One response per request. The responses to all further requests are lost. */
+  /** One response per request. After that, the response to every further request is lost. */
   readonly answers: readonly DoubleAnswer[];
 }
 

@@ -20,7 +20,7 @@ export function statusTests(given: Conformance): VerificationTest[] {
   const unknown = withTexts(pending.answers, (text) => (isState(text) ? 'A_WORD_NOBODY_KNOWS' : text));
   const isLink = (text: string): boolean => /^(?:https?:|data:)/.test(text);
   const bare = withTexts(succeeded.answers, (text) => (isLink(text) ? undefined : text));
-  // A vendor whose responses contain no links serves the file at an address derived from the job.
+  // A vendor whose responses contain no links serves the file at a URL derived from the job.
   const hasLinks = JSON.stringify(bare) !== JSON.stringify(succeeded.answers);
   const rude = withTexts(failed.answers, (text) => (isState(text) ? text : hostile));
   const page = { status: 200, headers: { 'content-type': 'text/html' }, text: '<html>It works</html>' };
