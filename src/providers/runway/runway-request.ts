@@ -44,8 +44,7 @@ export function buildRunwayVideo(
   };
 }
 
-/** Some edits render a new video instead of keeping the input's length. */
-function hasOwnLength({ edit }: RunwayModel, { operation }: RunwayInputs): boolean {
+function keepsInputLength({ edit }: RunwayModel, { operation }: RunwayInputs): boolean {
   return operation === 'edit' && edit?.likeInput === true;
 }
 
@@ -54,7 +53,7 @@ function secondsField(
   model: RunwayModel,
   inputs: RunwayInputs,
 ): number | undefined {
-  if (hasOwnLength(model, inputs)) return undefined;
+  if (keepsInputLength(model, inputs)) return undefined;
   if (typeof duration === 'number') return duration;
   return model.demandsSeconds ? Math.max(secondsUnsaid, model.seconds.min) : undefined;
 }
