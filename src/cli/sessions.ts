@@ -28,7 +28,7 @@ export function addSessionCommands(sessions: Command, context: CliContext): void
 
   sessions
     .command('end')
-    .description('Ends a console session. Every node refuses its next request.')
+    .description('Ends a console session. Every node rejects its next request.')
     .addHelpText('after', examples('sessions end ses_… --reason "lost laptop"'))
     .argument('<id>', 'ses_…')
     .option('--reason <text>', undefined, '')

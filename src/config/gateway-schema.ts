@@ -65,7 +65,7 @@ const priceSchema = channelPriceSchema.extend({
         )
         .optional()
         .describe(
-          `A charge above this multiple of the hold awaits the decision of a person. Default: 3. With ${noReview}, no decision is needed`,
+          `A charge above this multiple of the hold awaits an operator’s decision (default: 3). If ${noReview}, no decision is needed`,
         ),
     })
     .prefault({}),
@@ -168,7 +168,7 @@ const fallbackSchema = z.strictObject({
   allow_moderation: z
     .boolean()
     .default(false)
-    .describe('Whether content that one vendor refused may be sent to another vendor'),
+    .describe('Whether content that one vendor rejected may be sent to another'),
 });
 
 const unsupportedAction = z
@@ -217,7 +217,7 @@ export const modelSchema = z.strictObject({
     })
     .prefault({}),
   n: z
-    .strictObject({ max: positiveInt.describe('The maximum number of images that a request may ask for') })
+    .strictObject({ max: positiveInt.describe('The maximum number of images that a request can ask for') })
     .default({ max: 1 }),
   unsupported: z
     .union([unsupportedAction, z.record(z.string(), unsupportedAction)])

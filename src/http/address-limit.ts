@@ -56,7 +56,7 @@ export function createAddressLimit(perSecond: number, { now, log }: AddressLimit
       if (perSecond > 0 && bucketOf(address).tokens < 1)
         log.warn(
           { address },
-          'an address has sent so many wrong keys or tokens that requests without a credential from there are refused',
+          'an IP address has sent so many wrong keys or tokens that its requests without a credential are rejected',
         );
     },
   };

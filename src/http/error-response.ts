@@ -18,7 +18,10 @@ export const errorSchema = z
       class: failureClassSchema.optional(),
       cap: capSchema
         .optional()
-        .meta({ description: 'With `spend_cap_exceeded`: the cap that refused the request.' }),
+        .meta({
+          description:
+            'The cap that the request would exceed. Present only if the code is `spend_cap_exceeded`.',
+        }),
     }),
   })
   .meta({ id: 'Error' });

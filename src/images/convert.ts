@@ -120,7 +120,7 @@ async function fetchImage(url: string, param: string, deps: ConverterDeps): Prom
   }
   const file = await readImageFile({ path, name: 'image', bytes }, deps.pixelsMax);
   if ('refused' in file)
-    throw invalid(param, `The address in ${param} does not lead to a usable image: it ${file.refused}.`);
+    throw invalid(param, `The URL in ${param} does not lead to a usable image: it ${file.refused}.`);
   return file;
 }
 
@@ -132,7 +132,7 @@ function explainFetch(error: unknown, param: string): unknown {
   }
   const what =
     error.code === 'answer_too_large' ? `has more than ${imageBytesMax} bytes` : 'could not be fetched';
-  return invalid(param, `The image at the address in ${param} ${what}.`, error.code);
+  return invalid(param, `The image at the URL in ${param} ${what}.`, error.code);
 }
 
 function invalid(param: string, message: string, detail?: string): GatewayError {

@@ -72,7 +72,7 @@ const ruleSchema = z
       .union([fieldName, z.array(fieldName).min(1)])
       .optional()
       .describe(
-        'The vendor’s name for the field. For media: one name for each file. For the form sides: the names for width and height',
+        'The vendor’s field name. For media, one name per file. For the form sides, the names for width and height',
       ),
     fixed: z
       .array(z.string())

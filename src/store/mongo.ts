@@ -61,7 +61,7 @@ export function openCollection<Schema extends Document>(
 /**
  * Fails within twenty seconds if no server responds, and immediately with a MongoAddressError if the address is
  * invalid. Fails with a ServerAbilityError if the driver refuses the server's version. Every int64 is read as bigint. Writes wait for the majority unless a collection is opened with
- * `primaryOnly`. Works with a stand-alone server, a replica set and a sharded cluster.
+ * `primaryOnly`. Works with a standalone server, a replica set and a sharded cluster.
  */
 export async function connectMongo(uri: string, settings: MongoSettings = {}): Promise<Mongo> {
   endUnfinishedWrites();

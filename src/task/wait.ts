@@ -113,7 +113,7 @@ export const waitMessages: Readonly<Record<WaitCause, string>> = {
   upstream: 'No upstream accepts the task at the moment. The gateway keeps trying.',
   files: 'The files of the request are being read or sent to the upstream.',
   storage:
-    'The storage for results accepts no files at the moment. The task will be submitted as soon as it does.',
+    'The storage for results does not accept files at the moment. The task will be submitted as soon as it does.',
   lookup: 'The response to the submission was lost; the upstream is being asked whether it has the task.',
   worker: 'The task waits to be submitted: no worker has taken it yet.',
   submission: 'The task is being submitted.',

@@ -815,7 +815,7 @@ describe('price explain', () => {
     await writeFile(file, '[1]');
     await expect(gateway(['price', 'explain', '--file', file])).rejects.toThrow('must be a JSON object');
     await expect(gateway(['price', 'explain', '--file', directory])).rejects.toThrow('cannot be read');
-    await expect(gateway(['price', 'explain'])).rejects.toThrow('Give a model or a task');
+    await expect(gateway(['price', 'explain'])).rejects.toThrow('Specify a model or a task');
     await expect(gateway(['price', 'explain', 'nope'])).rejects.toMatchObject({ status: 4 });
   });
 

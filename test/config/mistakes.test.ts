@@ -122,7 +122,7 @@ it.each<[string, () => NodeJS.ProcessEnv, string]>([
   [
     'a host without an address',
     () => ({ HOST: 'no.such.invalid' }),
-    'HOST: no.such.invalid is not an address or a name',
+    'HOST: no.such.invalid is not one of this machine’s addresses',
   ],
   [
     'the address of another machine',

@@ -125,9 +125,7 @@ describe('a submission', () => {
     expect(pauses[1]).toBeLessThanOrEqual(5);
     expect((await task.events()).length).toBeLessThan(60);
     expect(task.record().attempts).toHaveLength(2);
-    expect((await task.did('retry_now')).task).toMatch(
-      /^The channels of the plan are asked again|nothing to wake/,
-    );
+    expect((await task.did('retry_now')).task).toMatch(/^The planned channels are retried|nothing to wake/);
     await task.called('post two', 3);
     await task.reaches('pausing');
     expect(await task.cancel()).toEqual({ cancelled: true });

@@ -12,7 +12,7 @@ export const operatorSessionSchema = z
     browser: z.string().meta({ description: 'The `user-agent` that opened the session.' }),
     created_at: unixSeconds(),
     last_used_at: unixSeconds(
-      'Accurate to the minute. Null if the session was not used after it was opened.',
+      'Accurate to the minute. Null if the session has not been used since it was opened.',
     ).nullable(),
     expires_at: unixSeconds(),
   })

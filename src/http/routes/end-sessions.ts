@@ -12,7 +12,7 @@ export function endSessions({ operatorSessions }: Pick<RouteDeps, 'operatorSessi
     isAct: true,
     summary: 'End several console sessions',
     description:
-      'Ends all matching sessions except the one that makes this request. Every node refuses their next requests.',
+      'Ends all matching sessions except the one that makes this request. Every node rejects their next requests.',
     method: 'delete',
     paths: ['/admin/v1/sessions'],
     input: z.object({

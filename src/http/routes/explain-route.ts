@@ -21,7 +21,7 @@ const fallbackSchema = z
       .meta({ description: 'The classes of failures that lead to the fallback.' }),
     allow_moderation: z
       .boolean()
-      .meta({ description: 'Whether content that one vendor refused may be sent to another one.' }),
+      .meta({ description: 'Whether content that one vendor rejected may be sent to another.' }),
   })
   .meta({
     description:
@@ -56,11 +56,11 @@ export function explainRoute(deps: ExplainedDeps & Pick<RouteDeps, 'readHealth'>
     access: 'read',
     summary: 'Explain which channels a request would try',
     description:
-      'Lists the channels in the order of one random draw, why the others would not be tried, and where a failed job would be replaced. Creates nothing.',
+      'Lists the channels in the order of one random draw, explains why the others would not be tried, and shows where a failed job would be replaced. Creates nothing.',
     method: 'post',
     paths: ['/admin/v1/routes/explain'],
     input: z.object({ body: explainedBodySchema }),
-    success: { description: 'The candidates and the dropped channels.', schema: routeSchema },
+    success: { description: 'The candidates and the excluded channels.', schema: routeSchema },
     errors: explainErrors,
     async handle({ body }) {
       const [explained, health] = await Promise.all([parseExplained(body, deps), deps.readHealth()]);

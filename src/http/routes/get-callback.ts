@@ -9,8 +9,8 @@ export function getCallback({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
   return keyRoute({
     operationId: 'getCallback',
     scope: 'read_own',
-    summary: 'Show the delivery of a task’s callback',
-    description: 'Shows every attempt with the response of your server. Works for video and image tasks.',
+    summary: 'Show the delivery attempts of a task’s callback',
+    description: 'Shows every attempt with your server’s response. Works for video and image tasks.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/callbacks/:task_id'],

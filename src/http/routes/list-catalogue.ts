@@ -22,8 +22,7 @@ export const catalogueModelSchema = z
         }),
       )
       .meta({
-        description:
-          'Default prices, close to those that the upstreams published. Check them before you sell.',
+        description: 'Default prices, close to the upstreams’ published prices. Check them before you sell.',
       }),
     channels: z.array(
       z.object({

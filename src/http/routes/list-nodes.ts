@@ -11,7 +11,7 @@ export function listNodes({ nodes }: Pick<RouteDeps, 'nodes'>): Route {
     access: 'read',
     summary: 'List the processes of the gateway',
     description:
-      'Each process sends a report every five seconds, and immediately when it loads or refuses a configuration.',
+      'Each process sends a report every five seconds, and immediately after it loads or rejects a configuration.',
     method: 'get',
     paths: ['/admin/v1/nodes'],
     input: z.object({}),

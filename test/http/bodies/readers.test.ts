@@ -254,7 +254,7 @@ describe('the multipart parser', () => {
     ['--x\r\nContent-Disposition: attachment; name="a"\r\n\r\nabc\r\n--x--', /malformed/],
     ['--x\r\n\r\nabc\r\n--x--', /malformed/],
     ['--xy\r\nContent-Disposition: form-data; name="a"\r\n\r\nabc\r\n--x--', /malformed/],
-    [`--x\r\nContent-Disposition: ${'a'.repeat(10_000)}`, /headers of a part/],
+    [`--x\r\nContent-Disposition: ${'a'.repeat(10_000)}`, /^Part headers/],
   ])('%j is refused', (text, reason) => {
     for (const sizes of [[1], [20_000]]) expect(() => parse(Buffer.from(text), sizes)).toThrow(reason);
   });

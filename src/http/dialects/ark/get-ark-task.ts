@@ -12,7 +12,7 @@ export function getArkTask(deps: DialectDeps): Route {
     operationId: 'getArkTask',
     scope: 'read_own',
     summary: 'Query a video generation task',
-    description: 'Works for every video task of the account, whichever interface created it.',
+    description: 'Works for all of the account’s video tasks, whichever API created them.',
     dialect: arkDialect,
     method: 'get',
     reads: 'one',

@@ -13,7 +13,7 @@ export function getOpenaiVideo(deps: DialectDeps): Route {
     scope: 'read_own',
     summary: 'Query a video',
     description:
-      'Works for every video task of the account, whichever interface created it. While the task is unfinished, the response has the header `openai-poll-after-ms`, which the official clients obey.',
+      'Works for all of the account’s video tasks, whichever API created them. While the task is unfinished, the response has the header `openai-poll-after-ms`, which the official clients obey.',
     dialect: openaiDialect,
     method: 'get',
     reads: 'one',

@@ -12,7 +12,7 @@ export function getOpenrouterVideo(deps: DialectDeps): Route {
     operationId: 'getOpenrouterVideo',
     scope: 'read_own',
     summary: 'Query a video',
-    description: 'Works for every video task of the account, whichever interface created it.',
+    description: 'Works for all of the account’s video tasks, whichever API created them.',
     dialect: openrouterDialect,
     method: 'get',
     reads: 'one',

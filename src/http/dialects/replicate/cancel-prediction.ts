@@ -15,7 +15,7 @@ export function cancelPrediction(deps: DialectDeps): Route {
     scope: 'create',
     summary: 'Cancel a prediction',
     description:
-      'A prediction that has ended does not change. If the upstream refuses or cannot cancel, the prediction keeps running, and the response is 409.',
+      'A finished prediction does not change. If the upstream does not cancel the job, the prediction keeps running and the response is 409.',
     dialect: replicateDialect,
     method: 'post',
     paths: ['/v1/predictions/:task_id/cancel'],

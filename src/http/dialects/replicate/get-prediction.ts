@@ -13,7 +13,7 @@ export function getPrediction(deps: DialectDeps): Route {
     operationId: 'getPrediction',
     scope: 'read_own',
     summary: 'Query a prediction',
-    description: 'Works for every task of the account, whichever interface created it.',
+    description: 'Works for all of the account’s tasks, whichever API created them.',
     dialect: replicateDialect,
     method: 'get',
     reads: 'one',
