@@ -120,7 +120,7 @@ describe('a submission', () => {
     const summaries = (await task.events()).map(({ userMetadata }) =>
       Buffer.from(userMetadata?.summary?.data ?? []).toString(),
     );
-    const first = '"Waits: No channel of the plan accepts the task at the moment (round 1). ';
+    const first = '"Waits: No channel in the plan accepts the task at the moment (round 1). ';
     expect(summaries).toContainEqual(expect.stringContaining(first));
     expect(pauses[1]).toBeLessThanOrEqual(5);
     expect((await task.events()).length).toBeLessThan(60);

@@ -47,11 +47,9 @@ export const estimateSchema = z
     eta_seconds: etaSchema.optional().meta({
       description: 'Seconds from acceptance to the end of the render. Present if render times are known.',
     }),
-    refused_by: capSchema
-      .optional()
-      .meta({
-        description: 'The cap that a create would exceed now. It would fail with 402 `spend_cap_exceeded`.',
-      }),
+    refused_by: capSchema.optional().meta({
+      description: 'The cap that a create would exceed now. It would fail with 402 `spend_cap_exceeded`.',
+    }),
     warnings: z.array(z.string()),
     route: z
       .object({ candidates: candidatesSchema, dropped: droppedSchema })

@@ -29,12 +29,9 @@ export const situationSchema = z
     advice: z.string().nullable().meta({
       description: 'The recommendation for an operator. Null if there is nothing to do.',
     }),
-    until: unixSeconds()
-      .nullable()
-      .meta({
-        description:
-          'Unix seconds. When the next attempt begins, or the deadline. Null if the task has ended.',
-      }),
+    until: unixSeconds().nullable().meta({
+      description: 'Unix seconds. When the next attempt begins, or the deadline. Null if the task has ended.',
+    }),
     where: z
       .object({ channel: z.string(), credential: z.string() })
       .nullable()

@@ -33,12 +33,9 @@ const taskErrorSchema = z.object({
   message: z.string(),
   code: taskErrorCodeSchema,
   class: failureClassSchema.optional(),
-  field: z
-    .string()
-    .optional()
-    .meta({
-      description: 'The field that the upstream named, if any. Set only if the class is `invalid_input`.',
-    }),
+  field: z.string().optional().meta({
+    description: 'The field that the upstream named, if any. Set only if the class is `invalid_input`.',
+  }),
   input: z.enum(moderatedInputs).optional().meta({
     description:
       'The kind of input that was rejected, if the upstream reports it. Set only if the class is `moderation_input`.',

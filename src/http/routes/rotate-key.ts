@@ -15,14 +15,9 @@ const oldValidSecondsDefault = 24 * 60 * 60;
 const oldValidSecondsMax = 90 * oldValidSecondsDefault;
 
 const body = z.object({
-  old_valid_seconds: z
-    .int()
-    .min(0)
-    .max(oldValidSecondsMax)
-    .default(oldValidSecondsDefault)
-    .meta({
-      description: 'How many seconds the old key remains valid. If 0, the old key expires immediately.',
-    }),
+  old_valid_seconds: z.int().min(0).max(oldValidSecondsMax).default(oldValidSecondsDefault).meta({
+    description: 'How many seconds the old key remains valid. If 0, the old key expires immediately.',
+  }),
   reason,
 });
 

@@ -63,7 +63,7 @@ const laterParameters: ImageFacts['parameters'] = {
 const openaiImageFacts: FactsTable = {
   origin: { source: 'openai 7.59.0', read: '2026-11-28' },
   retired: {
-    source: 'the vendor’s page of deprecations',
+    source: 'the vendor’s deprecations page',
     read: '2026-11-29',
     models: [
       [/^dall-e-[23]$/, '2026-05-12'],
@@ -141,7 +141,7 @@ export const openai: Provider = {
   about: {
     vendor: 'OpenAI',
     inputs:
-      'text; images and a mask for edits. Azure OpenAI works as well: its `base_url` ends with `/openai?api-version=…`, and `upstream` is the deployment; its videos need the vendor file examples/vendors/azure-openai-video.yaml',
+      'text; images and a mask for edits. Azure OpenAI works as well: its `base_url` ends with `/openai?api-version=…`, and `upstream` is the deployment; Azure’s videos need the vendor file examples/vendors/azure-openai-video.yaml',
     unverified: [
       'which qualities gpt-image-2.6 accepts, and how many tokens each of them costs',
       'when Azure shuts models down: the table has OpenAI’s dates',
