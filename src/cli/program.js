@@ -50,7 +50,7 @@ export const groups = {
   },
   config: { about: 'Checks and changes the configuration.', example: 'config check' },
   nodes: {
-    about: 'Lists the processes of the gateway with their configuration and state.',
+    about: 'Lists the gateway’s processes with their configuration and state.',
     example: 'nodes',
   },
   completion: {
@@ -107,10 +107,7 @@ export function createProgram(run = {}) {
       'the gateway to call (default: PUBLIC_URL, else local mode’s, else http://HOST:PORT)',
     )
     .addOption(
-      new Option(
-        '-o, --output <form>',
-        'how to print results; json prints the unchanged response of the gateway',
-      )
+      new Option('-o, --output <form>', 'how to print results; json prints the gateway’s unchanged response')
         .choices(['table', 'wide', 'json', 'jsonl'])
         .default('table'),
     )

@@ -80,7 +80,7 @@ async function readRecord(client: AdminClient, id: string): Promise<Row> {
   if (error !== undefined)
     throw new CommandError(
       'failed',
-      'This command line does not support the version of the gateway’s record. Use the same version as the gateway.',
+      'This command line does not support the version of the gateway’s records. Use the same version as the gateway.',
     );
   return record;
 }

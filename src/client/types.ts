@@ -92,7 +92,7 @@ export type VideoTaskList = {
   readonly first_id: string | null;
   readonly last_id: string | null;
   readonly has_more: boolean;
-  /** With `include=prompts`: the first 300 characters of each prompt, by task id, as long as the request is kept. */
+  /** The first 300 characters of each prompt, by task id, as long as the request is kept. Present only with `include=prompts`. */
   readonly prompts?: {
     readonly [name: string]: unknown;
   };
@@ -156,7 +156,7 @@ export type ImageGenerationRequest = {
   readonly async?: boolean | null;
   /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean | null;
-  /** For tasks: `callback_url`, `execution_expires_after`. */
+  /** Used only for tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
     | {
         readonly callback_url?: string;
@@ -224,7 +224,7 @@ export type ImageGenerationForm = {
   readonly async?: boolean;
   /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean;
-  /** For tasks: `callback_url`, `execution_expires_after`. */
+  /** Used only for tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
     | {
         readonly callback_url?: string;
@@ -291,7 +291,7 @@ export type ImageEditRequest = {
   readonly async?: boolean | null;
   /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean | null;
-  /** For tasks: `callback_url`, `execution_expires_after`. */
+  /** Used only for tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
     | {
         readonly callback_url?: string;
@@ -359,7 +359,7 @@ export type ImageEditForm = {
   readonly async?: boolean;
   /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean;
-  /** For tasks: `callback_url`, `execution_expires_after`. */
+  /** Used only for tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
     | {
         readonly callback_url?: string;
@@ -394,7 +394,7 @@ export type ImageTaskList = {
   readonly first_id: string | null;
   readonly last_id: string | null;
   readonly has_more: boolean;
-  /** With `include=prompts`: the first 300 characters of each prompt, by task id, as long as the request is kept. */
+  /** The first 300 characters of each prompt, by task id, as long as the request is kept. Present only with `include=prompts`. */
   readonly prompts?: {
     readonly [name: string]: unknown;
   };

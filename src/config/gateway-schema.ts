@@ -77,12 +77,12 @@ const channelSchema = z.strictObject({
   base_url: z
     .url({ protocol: /^https?$/ })
     .transform((url) => url.replace(/\/+$/, ''))
-    .describe('The address of the upstream'),
+    .describe('The upstream’s base URL'),
   private_networks: networks.describe(
     'The private networks that base_url may resolve to. Only the file can add one',
   ),
   private_link_networks: networks.describe(
-    'The private networks that all other addresses in the upstream’s responses may resolve to',
+    'The private networks to which all other URLs in the upstream’s responses may resolve',
   ),
   credentials: z
     .array(
@@ -148,7 +148,7 @@ const channelSchema = z.strictObject({
         facts: modelFactsSchema
           .optional()
           .describe('Overrides the facts in the vendor’s table for this model'),
-        price: channelPriceSchema.optional().describe('Replaces the price of the model on this channel'),
+        price: channelPriceSchema.optional().describe('Replaces the model’s price on this channel'),
       }),
     )
     .describe('The models that the channel serves, by their names in the list of models'),
@@ -269,7 +269,7 @@ export const fileSchema = z
           key: positiveInt
             .max(100)
             .default(1)
-            .describe('The number of the key that signs receipts. A higher number rotates the key'),
+            .describe('The number of the key that signs receipts. Raising the number rotates the key'),
         })
         .prefault({}),
       allowed_origins: z

@@ -168,7 +168,7 @@ export const flightRecordSchema = z
       .nullable()
       .meta({ description: 'The request as JSON, with placeholders for all text from the caller.' }),
     attempts: z.array(attemptSchema).max(listMax),
-    waits: z.array(waitSchema).max(listMax).meta({ description: 'The waits of the task.' }),
+    waits: z.array(waitSchema).max(listMax).meta({ description: 'The task’s waits.' }),
     calls: z
       .array(recordedCallSchema)
       .max(listMax)

@@ -42,7 +42,7 @@ export interface AccountAlertInput {
 export const accountAlertSuccess = { description: 'The current alert.', schema: accountAlertSchema };
 
 export const accountAlertMeaning =
-  'Events are signed with the webhook secret of the account. `balance.low` is posted when the available balance falls below the threshold, and again only after the balance has recovered. ' +
+  'Events are signed with the account’s webhook secret. `balance.low` is posted when the available balance falls below the threshold, and again only after the balance has recovered. ' +
   `If \`caps\` is set, \`cap.reached\` is posted when ${percentWords} per cent of a cap are used, once per window. This covers the caps of keys, of keys for a single model, and of end users. Open holds count towards the percentage. If a percentage has already been reached, the event is posted immediately. The request replaces earlier settings. If it has neither \`threshold\` nor \`caps\`, no more events are posted.`;
 
 type ShownAlert = z.output<typeof accountAlertSchema>;

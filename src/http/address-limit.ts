@@ -65,7 +65,7 @@ export function createAddressLimit(perSecond: number, { now, log }: AddressLimit
 function tooManyRequests(perSecond: number, tokens: number): GatewayError {
   return new GatewayError(
     'rate_limit_exceeded',
-    `An address may make ${perSecond} requests a second without a valid key.`,
+    `An IP address is limited to ${perSecond} requests a second without a valid key.`,
     {
       retryAfterSeconds: Math.max(1, Math.ceil((1 - tokens) / perSecond)),
       headers: { connection: 'close' },

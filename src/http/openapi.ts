@@ -42,7 +42,7 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
       title: 'Mediary',
       version: '1',
       description:
-        'One address for video and image generation. The guide “Errors” next to this document explains every error code.',
+        'One API for video and image generation. The guide “Errors” next to this document explains every error code.',
       contact: { name: 'The operator of this gateway' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -81,7 +81,7 @@ const taskEnded: Omit<RouteConfig, 'path'> = {
   operationId: 'taskEnded',
   summary: 'A task has succeeded or failed',
   description:
-    'Sent to `metadata.callback_url` with the headers of the Standard Webhooks specification, and repeated until it is accepted. The body is the same as in the response to GET of the task.',
+    'Sent to `metadata.callback_url` with the headers of the Standard Webhooks specification, and retried until the receiver accepts it. The body is the same as when you GET the task.',
   tags: ['Callbacks'],
   security: [],
   request: {
@@ -90,7 +90,7 @@ const taskEnded: Omit<RouteConfig, 'path'> = {
       'webhook-timestamp': z.string().meta({ description: 'Unix seconds.' }),
       'webhook-signature': z.string().meta({
         description:
-          '`v1,` followed by an HMAC-SHA256 in base64. Several signatures are separated by spaces.',
+          '`v1,` followed by an HMAC-SHA256 in base64. Multiple signatures are separated by spaces.',
       }),
       traceparent: z.string().optional().meta({
         description: 'W3C trace context of the request that created the task, if the gateway records traces.',

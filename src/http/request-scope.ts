@@ -96,7 +96,7 @@ function encodedBody(): GatewayError {
 }
 
 function unreadableAddress(): GatewayError {
-  return new GatewayError('invalid_parameter', 'The address of the request cannot be read.');
+  return new GatewayError('invalid_parameter', 'The request URL cannot be read.');
 }
 
 type Context = ParameterizedContext<RequestState>;

@@ -128,7 +128,7 @@ async function fetchImage(url: string, param: string, deps: ConverterDeps): Prom
 function explainFetch(error: unknown, param: string): unknown {
   if (!(error instanceof GuardedRequestError)) return error;
   if (error.code === 'address_refused') {
-    return new GatewayError('media_url_not_allowed', `The address in ${param} is not allowed.`, { param });
+    return new GatewayError('media_url_not_allowed', `The URL in ${param} is not allowed.`, { param });
   }
   const what =
     error.code === 'answer_too_large' ? `has more than ${imageBytesMax} bytes` : 'could not be fetched';

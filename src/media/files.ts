@@ -167,7 +167,7 @@ async function fetchTo(
     throw new GatewayError(
       code === 'address_refused' ? 'media_url_not_allowed' : 'invalid_parameter',
       code === 'address_refused'
-        ? 'The address in url is not allowed.'
+        ? 'The URL in url is not allowed.'
         : 'The file at the URL in url could not be fetched.',
       { param, detail: code },
     );

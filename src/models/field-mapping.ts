@@ -130,7 +130,7 @@ export const fieldMappingSchema = z
     marker: fieldName
       .optional()
       .describe('A text field in which the vendor keeps our text, so that a lost job can be found'),
-    result: path.describe('The path of the files’ addresses in a response, such as images[].url'),
+    result: path.describe('The path of the file URLs in a response, such as images[].url'),
     facts: z
       .strictObject({
         duration: placeOf('the duration in seconds'),
@@ -197,7 +197,7 @@ function findFormMistakes({ fields }: Sketch): Mistake[] {
     if (isSides && ruleNames(rule).length !== 2)
       mistakes.push(at('name', 'must name the width and the height'));
     if (Array.isArray(rule.name) && !isSides && !mediaFields.includes(field))
-      mistakes.push(at('name', 'only media may have several names'));
+      mistakes.push(at('name', 'only media can have more than one name'));
     return mistakes;
   });
 }

@@ -214,7 +214,7 @@ const ofBoth = {
         .describe('The schemes from which the vendor loads images, such as https and data'),
       videos: texts.optional().describe('The schemes from which the vendor loads videos'),
       audios: texts.optional().describe('The schemes from which the vendor loads audio files'),
-      characters: count.optional().describe('The maximum number of characters in an address'),
+      characters: count.optional().describe('The maximum number of characters in a URL'),
     })
     .optional(),
   reserved: texts

@@ -75,7 +75,7 @@ export function createSources(deps: SourceDeps) {
         subject: channel === '' ? reason : `${reason}/${channel}`,
         count,
         text:
-          `${taskCount(count)} for a person${channel === '' ? '' : ` at ${channel}`} ` +
+          `${taskCount(count)} for an operator${channel === '' ? '' : ` at ${channel}`} ` +
           `(${reason}). ${generalAdvice(reason)} \`gateway tasks list --needs-attention\` lists them.`,
       }));
       return [...conditions, ...stopped];

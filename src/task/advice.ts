@@ -166,7 +166,7 @@ const advice: Readonly<Record<AttentionReason, readonly Sentence[]>> = {
   ],
   workflow_overdue: [
     'The failure is on the task’s page in the Temporal UI, and in the worker’s log: remove its cause.',
-    using('Until the end of the task is written,', { fail: '' }, ' releases the hold.'),
+    using('Until the task’s end is written,', { fail: '' }, ' releases the hold.'),
     reset,
   ],
   not_delivered: [

@@ -16,8 +16,8 @@ export function requireRedeliverable(
   if (request === undefined)
     throw new GatewayError(
       'action_not_possible',
-      'The caller’s request, which contains the callback address, has been deleted.',
+      'The caller’s request, which contains the callback URL, has been deleted.',
     );
   if (request.callbackUrl === undefined)
-    throw new GatewayError('action_not_possible', 'The task has no callback address.');
+    throw new GatewayError('action_not_possible', 'The task has no callback URL.');
 }

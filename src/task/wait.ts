@@ -111,14 +111,14 @@ export const waitMessages: Readonly<Record<WaitCause, string>> = {
   turn: 'The upstream has failed, and another task is testing whether it has recovered.',
   backoff: 'The upstream accepts no tasks until a time that it has specified.',
   upstream: 'No upstream accepts the task at the moment. The gateway keeps trying.',
-  files: 'The files of the request are being read or sent to the upstream.',
+  files: 'The request’s files are being read or sent to the upstream.',
   storage:
     'The storage for results does not accept files at the moment. The task will be submitted as soon as it does.',
   lookup: 'The response to the submission was lost; the upstream is being asked whether it has the task.',
   worker: 'The task waits to be submitted: no worker has taken it yet.',
   submission: 'The task is being submitted.',
   job: 'The upstream has the job.',
-  settlement: 'The end of the task is being written.',
+  settlement: 'The task’s end is being written.',
   earlier: 'Earlier waits, combined into one.',
 };
 

@@ -77,7 +77,7 @@ const shape = {
     description: 'The number of partial images to send, if the upstream streams. Used only with `stream`.',
   }),
   metadata: metadata.optional().meta({
-    description: 'For tasks: `callback_url`, `execution_expires_after`.',
+    description: 'Used only for tasks: `callback_url`, `execution_expires_after`.',
   }),
 };
 

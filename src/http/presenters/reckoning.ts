@@ -136,7 +136,7 @@ function wordsOf(step: WrittenStep, currency: string): string {
     case 'minimum':
       return `at least ${step.minimum} ${currency}, the minimum`;
     case 'factor':
-      return `× ${step.factor}, the factor of the account, rounded half up`;
+      return `× ${step.factor}, the account’s factor, rounded half up`;
     case 'multiplier':
       return `× ${step.multiplier}, the multiplier of holds, rounded half up`;
     case 'held':

@@ -135,7 +135,7 @@ const page = z.object({
     .record(z.string(), z.string())
     .optional()
     .meta({
-      description: `With \`include=prompts\`: the first ${listedPromptCharactersMax} characters of each prompt, by task id, as long as the request is kept.`,
+      description: `The first ${listedPromptCharactersMax} characters of each prompt, by task id, as long as the request is kept. Present only with \`include=prompts\`.`,
     }),
 });
 

@@ -10,7 +10,7 @@ export function endSessions({ operatorSessions }: Pick<RouteDeps, 'operatorSessi
     operationId: 'endSessions',
     access: 'read',
     isAct: true,
-    summary: 'End several console sessions',
+    summary: 'End multiple console sessions',
     description:
       'Ends all matching sessions except the one that makes this request. Every node rejects their next requests.',
     method: 'delete',

@@ -11,7 +11,7 @@ import type { Route } from '../route.ts';
 
 const fallbackSchema = z
   .object({
-    channels: z.array(z.string()).meta({ description: 'The fallback channels of the model, in order.' }),
+    channels: z.array(z.string()).meta({ description: 'The model’s fallback channels, in order.' }),
     candidates: candidatesSchema.meta({
       description:
         'The fallback channels that this request could use. If there are none, a failed job ends the task.',
@@ -45,7 +45,7 @@ const routeSchema = z.object({
   dropped: droppedSchema,
   health: z
     .array(channelHealthSchema)
-    .meta({ description: 'The channels of the model whose health is not `serving`.' }),
+    .meta({ description: 'The model’s channels whose health is not `serving`.' }),
   fallback: fallbackSchema.optional(),
   refusal: z.object({ code: z.string(), message: z.string() }).optional(),
 });

@@ -15,7 +15,7 @@ export function getCallback({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
     method: 'get',
     paths: ['/v1/callbacks/:task_id'],
     input: z.object({ params: taskParams }),
-    success: { description: 'The current state of the callback.', schema: callbackSchema },
+    success: { description: 'The callback’s current state.', schema: callbackSchema },
     errors: ['task_not_found', 'missing_parameter'],
     async handle({ params: { task_id: id }, reach }) {
       return jsonReply(presentOwnCallback(await findOwnTask(tasks, { id, reach })));

@@ -66,7 +66,7 @@ export function getKey(deps: Deps): Route {
     paths: ['/v1/key'],
     input: z.object({}),
     success: {
-      description: 'The key of the request.',
+      description: 'The key that sent the request.',
       schema: ownKeySchema,
     },
     async handle({ caller }) {

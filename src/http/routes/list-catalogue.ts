@@ -46,7 +46,7 @@ export function listCatalogue({ exampleCatalogue }: Pick<RouteDeps, 'exampleCata
     paths: ['/admin/v1/config/catalogue'],
     input: z.object({}),
     success: {
-      description: 'The models, in the order of the file.',
+      description: 'The models, in file order.',
       schema: listSchema(catalogueModelSchema),
     },
     async handle() {

@@ -9,7 +9,7 @@ export function listNodes({ nodes }: Pick<RouteDeps, 'nodes'>): Route {
   return adminRoute({
     operationId: 'listNodes',
     access: 'read',
-    summary: 'List the processes of the gateway',
+    summary: 'List the gateway’s processes',
     description:
       'Each process sends a report every five seconds, and immediately after it loads or rejects a configuration.',
     method: 'get',

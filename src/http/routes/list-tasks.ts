@@ -33,7 +33,7 @@ const query = z.object({
   after: z.string().optional(),
   status: taskStatusSchema.optional(),
   account: z.string().optional(),
-  key: z.string().optional().meta({ description: 'The public id of the key that created the tasks.' }),
+  key: z.string().optional().meta({ description: 'Selects tasks created by the key with this public id.' }),
   channel: z.string().optional(),
   model: z.string().optional(),
   kind: taskKindSchema.optional(),

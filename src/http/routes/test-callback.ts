@@ -14,7 +14,7 @@ const body = z
 const triedSchema = z
   .object({
     object: z.literal('callback.test'),
-    id: z.string().meta({ description: 'The `webhook-id` of the request.' }),
+    id: z.string().meta({ description: 'The request’s `webhook-id`.' }),
     status: z.int().nullable().meta({ description: 'Null if there was no response.' }),
     error: z.string().nullable(),
     duration_ms: z.int(),

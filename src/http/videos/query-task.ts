@@ -42,7 +42,7 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
     reads: 'one',
     input: z.object({ params: taskParams, query }),
     headers: z.object({ 'if-none-match': z.string().optional() }),
-    success: { description: 'The current state of the task.', schema: taskSchemas[kind] },
+    success: { description: 'The task’s current state.', schema: taskSchemas[kind] },
     otherAnswers: {
       304: { description: 'The version in `if-none-match` is still current.', mediaType: 'none' },
     },

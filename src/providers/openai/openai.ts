@@ -202,7 +202,10 @@ async function listModels(context: ProviderContext): Promise<void> {
   const { signal } = context;
   const answer = await context.request({ method: 'GET', ...target, signal });
   if (answer.status === 403)
-    throw new UpstreamError('rejected', 'The key may not list models.', { code: 'forbidden', status: 403 });
+    throw new UpstreamError('rejected', 'The key is not allowed to list models.', {
+      code: 'forbidden',
+      status: 403,
+    });
   if (!isSuccess(answer)) throw refusalError(answer, readConventionRefusal(answer.json), openaiFailures);
   if (isSuccess(await context.request({ method: 'GET', url: target.url, signal })))
     throw new UpstreamError('rejected', 'The models are listed without a key.', { code: 'public_list' });

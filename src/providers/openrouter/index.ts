@@ -88,7 +88,7 @@ const openrouterFacts: FactsTable = {
 function check({ ratio, firstFrame, references }: VideoRequest): RequestIssue | undefined {
   const hasImage = firstFrame !== undefined || references.length > 0;
   return ratio === 'adaptive' && !hasImage
-    ? issue('ratio', 'Without an image, the model cannot choose the ratio. Specify one.')
+    ? issue('ratio', 'The model can choose the ratio only if there is an image. Specify a ratio.')
     : undefined;
 }
 

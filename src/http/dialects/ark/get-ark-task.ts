@@ -18,7 +18,7 @@ export function getArkTask(deps: DialectDeps): Route {
     reads: 'one',
     paths: ['/api/v3/contents/generations/tasks/:task_id'],
     input: z.object({ params: taskParams }),
-    success: { description: 'The current state of the task.', schema: arkTaskSchema },
+    success: { description: 'The task’s current state.', schema: arkTaskSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });

@@ -19,7 +19,7 @@ export function getFalStatus(deps: DialectDeps): Route {
     reads: 'one',
     paths: ['/fal/:owner/:name/requests/:task_id/status'],
     input: z.object({ params: falRequestParams }),
-    success: { description: 'The current state of the request.', schema: falRequestSchema },
+    success: { description: 'The request’s current state.', schema: falRequestSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach });

@@ -20,7 +20,7 @@ export function getOpenaiVideo(deps: DialectDeps): Route {
     paths: ['/v1/videos/:task_id'],
     only: openaiVideoAddress,
     input: z.object({ params: openaiParams }),
-    success: { description: 'The current state of the video.', schema: openaiVideoSchema },
+    success: { description: 'The video’s current state.', schema: openaiVideoSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });

@@ -18,7 +18,7 @@ export function getOpenrouterVideo(deps: DialectDeps): Route {
     reads: 'one',
     paths: ['/api/v1/videos/:task_id'],
     input: z.object({ params: taskParams }),
-    success: { description: 'The current state of the video.', schema: openrouterJobSchema },
+    success: { description: 'The video’s current state.', schema: openrouterJobSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
       const { mediaUrl, publicUrl, catalogue } = deps;

@@ -20,7 +20,7 @@ export function cancelPrediction(deps: DialectDeps): Route {
     method: 'post',
     paths: ['/v1/predictions/:task_id/cancel'],
     input: z.object({ params: taskParams }),
-    success: { description: 'The current state of the prediction.', schema: predictionSchema },
+    success: { description: 'The prediction’s current state.', schema: predictionSchema },
     errors: ['task_not_found', 'task_not_cancellable'],
     async handle({ params, reach }) {
       const found = await findOwnTask(deps.tasks, { id: params.task_id, reach });

@@ -19,7 +19,7 @@ export function getPrediction(deps: DialectDeps): Route {
     reads: 'one',
     paths: ['/v1/predictions/:task_id'],
     input: z.object({ params: taskParams }),
-    success: { description: 'The current state of the prediction.', schema: predictionSchema },
+    success: { description: 'The prediction’s current state.', schema: predictionSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach });
