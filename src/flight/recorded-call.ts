@@ -11,7 +11,7 @@ import type { SettleFacts } from '../money/settle-facts.ts';
 
 const callSteps = ['submit', 'status', 'list', 'find', 'cancel'] as const;
 
-const seconds = z.number().meta({ description: 'Unix seconds, to three decimal places.' });
+const seconds = z.number().meta({ description: 'Unix seconds. To three decimal places.' });
 const text = z.string().max(2000);
 const operationSchema = z.record(z.string(), z.string());
 
@@ -55,7 +55,7 @@ const exchangeSchema = z.object({
   method: text,
   url: text.meta({ description: 'The URL without its query string.' }),
   at: seconds,
-  ms: z.int().meta({ description: 'The time until the whole response was read, in milliseconds.' }),
+  ms: z.int().meta({ description: 'The time until the whole response was read, in ms.' }),
   shape: z.string().max(20_000).optional().meta({
     description: 'The request body as JSON, with placeholders for all text from the caller.',
   }),

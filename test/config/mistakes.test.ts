@@ -127,7 +127,7 @@ it.each<[string, () => NodeJS.ProcessEnv, string]>([
   [
     'the address of another machine',
     () => ({ HOST: '192.0.2.1' }),
-    'HOST: 192.0.2.1 is not an address or a name',
+    'HOST: 192.0.2.1 is not one of this machine’s addresses',
   ],
 ])('%s is one sentence before anything is opened', async (_, mistake, sentence) => {
   connections = 0;
