@@ -887,7 +887,7 @@ describe('route explain', () => {
     const moderated = 'fallback: { channels: [spare, ark], on: [moderation_input], allow_moderation: true }';
     const words = await explained(moderated, '--request', '{"images":["asset://a-file"]}');
     expect(words).toContain('at spare, ark (this request cannot go to any of them).');
-    expect(words).toContain('Content that one vendor refused may go to another vendor.');
+    expect(words).toContain('Content that one vendor rejected may go to another vendor.');
   });
 
   it('counts the permissions of a key, and shows the error that its caller would get', async () => {
