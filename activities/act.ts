@@ -136,7 +136,7 @@ function cancel(): Proposal<'cancel'> {
   return {
     event: { kind: 'wanted', stop: 'cancel' },
     task: 'The task is cancelled if its upstream still allows it.',
-    money: 'The hold is released in full; nothing is charged.',
+    money: 'The hold is released in full, and nothing is charged.',
   };
 }
 
@@ -155,8 +155,8 @@ function fail({ state, hold }: Task, { currency }: ActRequest): Proposal<'fail'>
   }
   return {
     event,
-    task: 'The task fails with internal_error; the upstream is asked to cancel a running job.',
-    money: `The hold of ${formatAmount(hold, currency)} is released in full; nothing is charged.`,
+    task: 'The task fails with internal_error, and the upstream is asked to cancel any running job.',
+    money: `The hold of ${formatAmount(hold, currency)} is released in full, and nothing is charged.`,
   };
 }
 
@@ -171,12 +171,12 @@ function retryNow(task: Task, request: ActRequest, deps: Deps): Proposed<'retry_
   }
   const search = `The upstream is searched for the marker ${marker}.`;
   const said: Partial<Record<StateName, string>> = {
-    pausing: 'The channels of the plan are asked again.',
+    pausing: 'The planned channels are retried.',
     searching: search,
     asking: search,
-    creating: 'The submission is tried immediately.',
-    queued: 'The submission is tried immediately.',
-    sending: 'The submission is tried immediately.',
+    creating: 'The submission is attempted immediately.',
+    queued: 'The submission is attempted immediately.',
+    sending: 'The submission is attempted immediately.',
     stopping: 'The upstream is being asked to end the job.',
     review: 'The task is settled again.',
   };
@@ -250,7 +250,7 @@ async function openResult(
 }
 
 function unopened(why: string): string {
-  return `The result’s address cannot be opened (${why}).`;
+  return `The result URL cannot be opened (${why}).`;
 }
 
 function factsOf({ duration, resolution, total_tokens: totalTokens, images }: ActionInput): SettleFacts {
@@ -275,7 +275,7 @@ function undo(task: Task, request: ActRequest): Proposal<'undo'> {
   const id = attemptAt(task.state, task.attempts)?.operation?.id ?? '';
   return {
     event: { kind: 'undone' },
-    task: `The task no longer has the job ${id}, and asks for an operator again.`,
+    task: `The task no longer has the job ${id} and needs an operator again.`,
     money: holdStays(task, request),
   };
 }

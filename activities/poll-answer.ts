@@ -180,7 +180,7 @@ export async function deliver(
     const measured = await measureDelivery(facts, { items: delivered, job }, deps);
     return { outcome: { ...outcome, facts: measured } };
   }
-  return { outcome, why: `A link of the result does not open: ${problem.message}` };
+  return { outcome, why: `A result URL could not be opened: ${problem.message}` };
 }
 
 async function failed(

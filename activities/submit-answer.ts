@@ -118,7 +118,7 @@ export function recordNoLength(
     return retryOrLeave({ input, task }, { code, message, wait: { cause: 'files', code } }, deps);
   }
   const message =
-    'The length of an input video decides the price, and the gateway could not read it. Upload the video to /v1/files, or give a link that can be read.';
+    'The price depends on the length of an input video, which the gateway could not read. Upload the video to /v1/files, or provide a readable link.';
   const failure = { class: 'invalid_input', field: 'videos' } as const;
   return stepTo(task, { kind: 'rejected', code, message, failure }, deps);
 }

@@ -132,7 +132,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
     await deps.gate.leave(task.id, input.candidate);
     const refusal = {
       code: 'file_not_registered',
-      message: 'The files of the request could not be uploaded to the upstream.',
+      message: 'The request’s files could not be uploaded to the upstream.',
       wait: { cause: 'files', code } as const,
     };
     return retryOrLeave({ input, task }, refusal, deps);
@@ -161,7 +161,7 @@ function concernsAll({ outcome, status }: UpstreamError): boolean {
  */
 const notStored = {
   code: 'not_stored',
-  message: 'The storage for results accepts no files at the moment.',
+  message: 'The storage for results does not accept files at the moment.',
   wait: { cause: 'storage' },
 } as const;
 

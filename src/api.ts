@@ -68,7 +68,7 @@ export async function startApi(core: Core, { isPrepared = false } = {}): Promise
   const switches = createChannelSwitches({
     states: core.stores.channelStates,
     onError: (err) =>
-      core.log.warn({ err }, 'channel switches could not be read; the last known ones stay in force'),
+      core.log.warn({ err }, 'channel switches could not be read; the last known switches stay active'),
   });
   const nodes = openNodes(core);
   await Promise.all([switches.refresh(), nodes.refresh()]);

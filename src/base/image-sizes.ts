@@ -31,9 +31,9 @@ export const sizeFacts = z.strictObject({
     .describe('The only accepted sizes, exactly as a request writes them, such as auto, 16:9 and 1024x1024'),
   pixels: pixelFacts.optional(),
   classes: z
-    .record(z.string().min(1), count.describe('The pixels of an image of this class'))
+    .record(z.string().min(1), count.describe('The number of pixels of an image of this class'))
     .optional()
-    .describe('The pixels of an image by the name of its class. The name can also be used as a size'),
+    .describe('The number of pixels of an image, by class name. The name can also be used as a size'),
   about: count
     .optional()
     .describe('The approximate number of pixels of every image, if there are no classes'),
@@ -45,13 +45,15 @@ export const sizeFacts = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Whether a size in pixels belongs to the smallest class that has at least as many. Otherwise it belongs to a class with about as many',
+      'Whether a size in pixels belongs to the smallest class with at least that many pixels. If false, it belongs to a class with about as many',
     ),
   tolerance: z
     .number()
     .positive()
     .optional()
-    .describe('How far a size in pixels may deviate from a ratio, as a fraction of the ratio. Unset: 0.02'),
+    .describe(
+      'How far a size in pixels may deviate from a ratio, as a fraction of the ratio (default: 0.02)',
+    ),
 });
 export type SizeFacts = z.infer<typeof sizeFacts>;
 

@@ -2,7 +2,7 @@
 
 export interface ServerFacts {
   readonly version?: string;
-  readonly topology: 'replica set' | 'sharded cluster' | 'stand-alone server';
+  readonly topology: 'replica set' | 'sharded cluster' | 'standalone server';
   readonly setName?: string;
   readonly wireVersion: number;
   readonly isWritable: boolean;
@@ -23,7 +23,7 @@ const required: readonly Ability[] = [
   {
     isThere: ({ wireVersion }) => wireVersion >= labelsWireVersion,
     missing:
-      'does not mark the failed writes that can be repeated (error labels, MongoDB 4.4), so the driver refuses it: upgrade to MongoDB 7',
+      'does not mark the failed writes that can be retried (error labels, MongoDB 4.4), so the driver does not support it: upgrade to MongoDB 7',
     since: [4, 4],
   },
   {
@@ -40,9 +40,9 @@ const required: readonly Ability[] = [
 
 const recommended: readonly Ability[] = [
   {
-    isThere: ({ topology }) => topology !== 'stand-alone server',
+    isThere: ({ topology }) => topology !== 'standalone server',
     missing:
-      'is a stand-alone server: a confirmed write is on one disk only, and the driver does not repeat a write that a network error has cut off. Start it with --replSet rs0, and run rs.initiate()',
+      'is a standalone server: a confirmed write is on one disk only, and the driver does not retry a write that was interrupted by a network error. Start the server with --replSet rs0, and run rs.initiate()',
   },
 ];
 

@@ -144,7 +144,7 @@ function columnsOf(header: readonly string[], columns: BillColumns, file: string
     const wrong =
       place < 0
         ? `there is no column ${name} (${field}). Its columns are ${found.join(', ')}.`
-        : `there are several columns ${name}.`;
+        : `there is more than one column ${name}.`;
     throw new BillError(`${file}, line 1: ${wrong}`);
   };
   // Jobs are matched by id, so a bill that lists jobs needs no models.

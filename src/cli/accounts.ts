@@ -50,7 +50,7 @@ function addMakingCommands(accounts: Command, context: CliContext): void {
     .addHelpText('after', examples('accounts create acme --name "Acme" --overdraft-limit 50'))
     .argument('[id]', 'generated if omitted')
     .option('--name <name>')
-    .option('--overdraft-limit <amount>', 'how far below zero holds may take the balance')
+    .option('--overdraft-limit <amount>', 'how far below zero holds can take the balance')
     .action(
       adminCommand(context, async ({ client, output }, id: string | undefined, options: NewAccount) => {
         const { name, overdraftLimit } = options;
@@ -146,7 +146,7 @@ function addAlertCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('set-alert')
     .description(
-      'Posts an event each time an account’s balance falls below a threshold. With `--caps`, also posts one when 50, 80 and 100 per cent of a cap are used. Replaces the earlier settings.',
+      'Posts an event each time an account’s balance falls below a threshold. If `--caps` is set, also posts one when 50, 80 and 100 per cent of a cap are used. Replaces the earlier settings.',
     )
     .addHelpText(
       'after',
@@ -158,7 +158,7 @@ function addAlertCommands(accounts: Command, context: CliContext): void {
     .argument('<id>')
     .argument('<threshold>', 'decimal with at most 6 places, or `off` for no events about the balance')
     .option('--caps', 'also post events when 50, 80 and 100 per cent of a cap are used')
-    .option('--url <address>', 'the address to which events are posted')
+    .option('--url <address>', 'the URL to which events are posted')
     .requiredOption('--reason <text>')
     .action(
       adminCommand(context, async ({ client, output }, ...[id, threshold, options]: AlertLine) => {
@@ -172,7 +172,7 @@ function addAlertCommands(accounts: Command, context: CliContext): void {
 function addTermsCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('overdraft')
-    .description('Changes how far below zero holds may take the balance.')
+    .description('Changes how far below zero holds can take the balance.')
     .addHelpText('after', examples('accounts overdraft acme 50 --reason "pays by invoice"'))
     .argument('<id>')
     .argument('<limit>', 'decimal, at most 6 places')
@@ -189,7 +189,7 @@ function addPriceFactorCommand(accounts: Command, context: CliContext): void {
   accounts
     .command('price-factor')
     .description(
-      'Sets the factors by which an account’s prices are multiplied. Replaces all of its factors. Tasks in flight keep their factors.',
+      'Sets the factors by which an account’s prices are multiplied. Replaces all earlier factors. Tasks in flight keep theirs.',
     )
     .addHelpText(
       'after',
@@ -222,7 +222,7 @@ function addUserCapsCommands(accounts: Command, context: CliContext): void {
   const capUsers = accounts
     .command('cap-users')
     .description(
-      'Limits the spending of each end user of an account. Replaces all such caps. Without options, removes them.',
+      'Limits the spending of each of an account’s end users. Replaces all such caps. If no options are set, removes them.',
     )
     .addHelpText(
       'after',
@@ -296,7 +296,7 @@ function addEndCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('delete')
     .description(
-      'Removes a closed account permanently: keys, tasks, requests, results and names. The ledger stays. Export the account first.',
+      'Permanently removes a closed account’s keys, tasks, requests, results and names. The ledger stays. Export the account first.',
     )
     .addHelpText(
       'after',

@@ -148,7 +148,7 @@ async function reached<Answer>(url: string, work: () => Promise<Answer>): Promis
     if (error instanceof CommandError) throw error;
     throw new CommandError(
       'not_reachable',
-      `The gateway does not respond at ${url} (${reasonOf(error)}). Is it running? Use --url for a different address.`,
+      `The gateway does not respond at ${url} (${reasonOf(error)}). Is it running? Use --url to specify a different URL.`,
       { cause: error },
     );
   }

@@ -20,7 +20,7 @@ interface AuditOptions {
 export function addAuditCommands(audit: Command, context: CliContext): void {
   audit
     .description(
-      'Lists what operators did, newest first. -o json adds the address, the exact request and the reason for a refusal.',
+      'Lists what operators did, newest first. -o json adds the IP address, the exact request and the reason for a rejection.',
     )
     .option('--since <time>', timeMeaning, parseTime)
     .option('--by <name>', 'an operator, or temporal:NAME')

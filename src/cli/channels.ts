@@ -49,7 +49,7 @@ function addLooks(channels: Command, context: CliContext): void {
 
 function addSwitches(channels: Command, context: CliContext): void {
   const switches = [
-    ['enable', 'Undoes `disable`, so that the configuration file decides again.', true],
+    ['enable', 'Undoes `disable`, so that the channel follows the configuration file again.', true],
     ['disable', 'Takes the channel out of service for new tasks, on every node within seconds.', false],
   ] as const;
   for (const [name, description, enabled] of switches) {

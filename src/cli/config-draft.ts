@@ -114,7 +114,7 @@ function addCatalogueModel(draft: Command, context: CliContext): void {
       'the vendor’s key, for a channel of the catalogue; `-` reads it from standard input',
     )
     .option('--base-url <url>', 'default: the base_url in the catalogue')
-    .option('--markup <percent>', 'raises the prices of the catalogue, such as 25', Number)
+    .option('--markup <percent>', 'raises the catalogue’s prices by this percentage, such as 25', Number)
     .option('--revision <n>', 'the revision that you have read; default: the newest', Number)
     .addHelpText('after', examples('config draft add MODEL --channel CHANNEL --key -'))
     .action(
@@ -183,7 +183,7 @@ function addLooks(draft: Command, context: CliContext): void {
     );
   draft
     .command('test')
-    .description('Asks the upstream, free of charge, whether it accepts a credential of the draft.')
+    .description('Asks the upstream, free of charge, whether it accepts one of the draft’s credentials.')
     .argument('<channel>')
     .argument('<credential>')
     .addHelpText('after', examples('config draft test main first'))
@@ -196,7 +196,7 @@ function addLooks(draft: Command, context: CliContext): void {
     );
   draft
     .command('try')
-    .description('Shows what the prices of the draft would have charged for recorded tasks. Changes nothing.')
+    .description('Shows what recorded tasks would have been charged at the draft’s prices. Changes nothing.')
     .option('--since <time>', `tasks created since then: ${timeMeaning}`, parseTime)
     .addHelpText('after', examples('config draft try', 'config draft try --since 30d'))
     .action(

@@ -44,7 +44,7 @@ export function addConfigCommands(config: Command, context: CliContext): void {
   config
     .command('reload')
     .description(
-      'Publishes the file of the API process that receives this call. Every process loads it. Exits with status 1 if a process reports that it cannot. A file with mistakes changes nothing.',
+      'Publishes the file of the API process that receives this call. Every process loads it. Exits with status 1 if a process reports that it cannot load the file. A file with mistakes changes nothing.',
     )
     .option('--dry-run', 'show what the file would change, and publish nothing')
     .option('--reason <text>')
@@ -62,7 +62,7 @@ export function addConfigCommands(config: Command, context: CliContext): void {
   addDraftCommands(
     config
       .command('draft')
-      .description('Prepares changes of the configuration before they are published.')
+      .description('Prepares configuration changes before they are published.')
       .addHelpText('after', examples('config draft diff')),
     context,
   );
@@ -86,7 +86,7 @@ function addCatalogueCommand(config: Command, context: CliContext): void {
 function addVersionCommands(config: Command, context: CliContext): void {
   config
     .command('versions')
-    .description('Lists the version in force and all earlier versions, newest first.')
+    .description('Lists the active version and all earlier versions, newest first.')
     .addHelpText('after', examples('config versions'))
     .action(
       lookCommand(context, async ({ client, output }) => {

@@ -13,7 +13,7 @@ const refusedSchema = z.object({ error: z.object({ message: z.string() }) });
 export function addDoctorCommand(doctor: Command, context: CliContext): void {
   doctor
     .description(
-      'Checks the environment, the configuration file, MongoDB, Temporal and the storage of results that a process started here would use, and the API if it runs. Changes nothing, except for a file that it writes to the storage and deletes again. Exits with status 1 if something is wrong.',
+      'Checks the environment, configuration file, MongoDB, Temporal and result storage that a process started here would use, and the API if it is running. Changes nothing, except that it writes a test file to the storage and deletes it. Exits with status 1 if something is wrong.',
     )
     .action(async (_options: object, command: Command) => {
       const { url }: { url?: string } = command.optsWithGlobals();

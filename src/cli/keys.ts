@@ -110,15 +110,19 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
 function addTermOptions(command: Command): Command {
   return command
     .option('--scopes <list>', 'create, read_own, read_account, manage (default: create,read_own)', parseList)
-    .option('--addresses <list>', 'addresses and networks that may use it (default: all)', parseList)
+    .option(
+      '--addresses <list>',
+      'IP addresses and networks from which the key may be used (default: all)',
+      parseList,
+    )
     .option('--routes <list>', 'operationIds to allow (default: all that its scopes allow)', parseList)
     .option('--duration-max <seconds>', 'longest video to allow', parseCount)
     .option('--resolution-max <name>', 'largest resolution to allow, such as 1080p')
     .option('--models <list>', 'comma-separated (default: all)', parseList)
     .option('--channels <list>', 'comma-separated (default: all)', parseList)
     .option('--asset-urls', 'allow asset://… references to media of an upstream account')
-    .option('--strict', 'refuse fields without effect')
-    .option('--end-user-required', 'refuse creates without an end user')
+    .option('--strict', 'reject fields without effect')
+    .option('--end-user-required', 'reject creates without an end user')
     .option('--requests-per-minute <n>', 'default: no limit', parseCount)
     .option('--concurrent-tasks <n>', 'default: no limit', parseCount)
     .option('--expires-at <time>', 'such as 2030-01-31 or 2030-01-31T12:00Z', parseDate)
@@ -140,7 +144,9 @@ function hasCaps({ day, month, total, model }: CapsOptions): boolean {
 function addCapCommand(keys: Command, context: CliContext): void {
   const command = keys
     .command('cap')
-    .description('Limits the spending of a key. Replaces all of its caps. Without options, removes them.')
+    .description(
+      'Limits the spending of a key. Replaces all of its caps. If no options are set, removes them.',
+    )
     .addHelpText(
       'after',
       examples(

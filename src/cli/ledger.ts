@@ -73,7 +73,7 @@ function addProofCommands(ledger: Command, context: CliContext): void {
   ledger
     .command('heads')
     .description(
-      'Prints the signed last entry of each account as of a day. Keep the output elsewhere, so that `ledger verify --heads` can find entries that were removed or rewritten since then.',
+      'Prints each account’s signed last entry as of a day. Keep the output elsewhere, so that `ledger verify --heads` can detect entries that are removed or rewritten later.',
     )
     .addHelpText('after', examples('ledger heads', 'ledger heads --all -o jsonl'))
     .option('--after <id>', 'begin after this head')
@@ -125,7 +125,7 @@ function addClockCommand(ledger: Command, context: CliContext): void {
   ledger
     .command('accept-clock')
     .description(
-      'Accepts the current time of the database after its clock has jumped. Works on MongoDB directly. Every process resumes writing to the ledger within a minute.',
+      'Accepts the database’s current time after its clock has jumped. Works directly on MongoDB. Every process resumes writing to the ledger within a minute.',
     )
     .requiredOption('--reason <text>')
     .addHelpText('after', examples('ledger accept-clock --reason "its clock was set right"'))

@@ -16,7 +16,7 @@ export function addNodesCommand(nodes: Command, context: CliContext): void {
       const { rows } = await client.list('/nodes', {});
       output.rows(rows, table);
       for (const { id, refused, unreached } of rows) {
-        if (refused !== null) output.note(`${String(id)} refused ${JSON.stringify(refused)}`);
+        if (refused !== null) output.note(`${String(id)} rejected ${JSON.stringify(refused)}`);
         for (const { circuit, text } of unreachedSchema.parse(unreached))
           output.note(`${String(id)}, ${circuit}: ${text}`);
       }

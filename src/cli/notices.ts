@@ -12,7 +12,7 @@ const columns = ['kind', 'subject', 'count', 'since', 'notified'];
 export function addNoticeCommands(notices: Command, context: CliContext): void {
   notices
     .command('list')
-    .description('Lists conditions that need a person, and the targets of `notify` that were notified.')
+    .description('Lists conditions that need an operator, and the `notify` targets that were notified.')
     .addHelpText('after', examples('notices list', 'notices list --state over'))
     .addOption(new Option('--state <state>').choices(['open', 'over']).default('open'))
     .action(

@@ -44,7 +44,7 @@ export function addOperatorsCommands(operators: Command, context: CliContext): v
     .argument('<name>', 'lowercase')
     .option(
       '--roles <list>',
-      `comma-separated: ${roleWords.join(', ')} (default: read, which changes nothing and shows no amounts)`,
+      `comma-separated: ${roleWords.join(', ')} (default: read, which allows no changes and shows no amounts)`,
       parseRoles,
     )
     .option('--reason <text>')
@@ -121,7 +121,7 @@ function addInvitationCommands(operators: Command, context: CliContext): void {
     .argument('<name>', 'lowercase')
     .option(
       '--roles <list>',
-      `comma-separated: ${roleWords.join(', ')} (default: read, which changes nothing and shows no amounts)`,
+      `comma-separated: ${roleWords.join(', ')} (default: read, which allows no changes and shows no amounts)`,
       parseRoles,
     )
     .option('--valid <time>', 'how long the link is valid: 30m, 24h, 7d (default: 3d)', parseSeconds)

@@ -20,7 +20,7 @@ export function addPriceCommands(price: Command, context: CliContext): void {
   price
     .command('explain')
     .description(
-      'Explains the hold and the charge of a request or a task, with the facts, each line of the price and each step. Creates nothing.',
+      'Explains the hold and charge of a request or task: the facts, each price line and each step. Creates nothing.',
     )
     .addHelpText(
       'after',
@@ -31,7 +31,7 @@ export function addPriceCommands(price: Command, context: CliContext): void {
       ),
     )
     .argument('[model or id]', 'a model, or the id of a task or of images')
-    .option('--request <json>', 'more fields of the create, such as \'{"resolution":"1080p"}\'')
+    .option('--request <json>', 'more fields for the create, such as \'{"resolution":"1080p"}\'')
     .option('--file <path>', 'the body of a create; options on the command line override it')
     .option('--key <id>', 'use the permissions of this key')
     .action(
@@ -59,7 +59,7 @@ async function requestOf(model: string | undefined, { request, file }: ExplainOp
   if ('model' in fields) return fields;
   throw new CommandError(
     'usage',
-    'Give a model or a task, or a --file with a request that contains a model.',
+    'Specify a model or a task, or a --file with a request that contains a model.',
   );
 }
 
@@ -93,7 +93,7 @@ interface Part {
   readonly open?: string;
 }
 
-function showPart(name: string, { currency, part, open = 'the dearest' }: Part, output: Output): void {
+function showPart(name: string, { currency, part, open = 'the most expensive' }: Part, output: Output): void {
   if (part === null) return output.note(`${name}: none`);
   output.note(`${name}: ${part.amount} ${currency}`);
   for (const line of part.how === null ? [] : linesOf(part.how, open)) output.note(`  ${line}`);

@@ -19,7 +19,7 @@ export function addPricesCommands(prices: Command, context: CliContext): void {
   prices
     .command('try')
     .description(
-      'Shows what recorded tasks would have been charged and earned with the prices of another gateway.yaml, and who would pay more. Changes nothing.',
+      'Shows what recorded tasks would have been charged and earned at another gateway.yaml’s prices, and who would pay more. Changes nothing.',
     )
     .addHelpText(
       'after',

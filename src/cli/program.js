@@ -25,7 +25,7 @@ export const groups = {
   },
   ledger: { about: 'Shows and verifies the accounts’ ledger.', example: 'ledger show acme' },
   margin: {
-    about: 'Shows margins: charges less refunds and upstream costs.',
+    about: 'Shows margins: charges minus refunds and upstream costs.',
     example: 'margin --from 2026-11-01 --by channel',
   },
   reconcile: {
@@ -50,7 +50,7 @@ export const groups = {
   },
   config: { about: 'Checks and changes the configuration.', example: 'config check' },
   nodes: {
-    about: 'Lists the processes of the gateway with their configuration and state.',
+    about: 'Lists the gateway’s processes with their configuration and state.',
     example: 'nodes',
   },
   completion: {
@@ -72,7 +72,7 @@ export const exitStatuses = {
   done: { status: 0, about: 'done' },
   failed: { status: 1, about: 'failed, was only partly done, or found problems' },
   usage: { status: 2, about: 'the command line itself is wrong' },
-  refused: { status: 3, about: 'the gateway refuses the request' },
+  refused: { status: 3, about: 'the gateway rejects the request' },
   not_found: { status: 4, about: 'something named on the command line does not exist' },
   not_reachable: { status: 5, about: 'the gateway, or a server that it needs, does not respond' },
   configuration: { status: 78, about: 'the environment or gateway.yaml is wrong' },
@@ -100,17 +100,14 @@ export function examples(...lines) {
  */
 export function createProgram(run = {}) {
   const program = new Command('gateway')
-    .description('Mediary: one address for video and image generation.')
+    .description('Mediary: one API for video and image generation.')
     .version(readVersion(), '-V, --version', 'print the version')
     .option(
       '--url <url>',
       'the gateway to call (default: PUBLIC_URL, else local mode’s, else http://HOST:PORT)',
     )
     .addOption(
-      new Option(
-        '-o, --output <form>',
-        'how to print results; json prints the unchanged response of the gateway',
-      )
+      new Option('-o, --output <form>', 'how to print results; json prints the gateway’s unchanged response')
         .choices(['table', 'wide', 'json', 'jsonl'])
         .default('table'),
     )

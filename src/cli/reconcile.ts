@@ -26,7 +26,7 @@ const columnNames = ['job', 'amount', 'at', 'model', 'unit'];
 export function addReconcileCommand(reconcile: Command, context: CliContext): void {
   reconcile
     .description(
-      'Compares an upstream’s bill, line by line, with the records of its jobs. Shows matches, jobs that only one side has, and different amounts. For a job without a task, proposes the attempts that may have created it. Changes nothing. Exits with status 1 unless everything matches.',
+      'Compares an upstream’s bill, line by line, with the records of its jobs. Shows matches, jobs that exist on only one side, and different amounts. For a job without a task, proposes attempts that may have created it. Changes nothing. Exits with status 1 unless everything matches.',
     )
     .addHelpText(
       'after',
@@ -51,7 +51,7 @@ export function addReconcileCommand(reconcile: Command, context: CliContext): vo
       parseModel,
     )
     .option('--unit <unit>', 'the unit of amounts, such as USD, if no column states it')
-    .option('--csv <file>', 'write every row as CSV to a file')
+    .option('--csv <file>', 'write every row to a file as CSV')
     .action(
       adminCommand(context, async (session, options: ReconcileOptions, command: Command) => {
         const format = await formatOf(options, context);

@@ -16,7 +16,7 @@ function addExplainCommand(route: Command, context: CliContext): void {
   route
     .command('explain')
     .description(
-      'Shows which channels a request would try now, in which order, and why it would not try the others.',
+      'Shows which channels a request would try now, in order, and why it would not try the others.',
     )
     .addHelpText(
       'after',
@@ -26,7 +26,7 @@ function addExplainCommand(route: Command, context: CliContext): void {
       ),
     )
     .argument('<model>')
-    .option('--request <json>', 'more fields of the create, such as \'{"resolution":"1080p"}\'')
+    .option('--request <json>', 'more fields for the create, such as \'{"resolution":"1080p"}\'')
     .option('--key <id>', 'use the permissions of this key')
     .action(
       lookCommand(
@@ -57,7 +57,7 @@ function showExplanation(explanation: Explanation, output: Output): void {
   const left = dropped.map(({ channel, reason, detail }) => ({ channel, verdict: reason, detail }));
   output.rows([...tried, ...left], { columns: ['channel', 'credential', 'verdict', 'detail'] });
   output.note(fallback === undefined ? 'Fallback: none. A failed job ends its task.' : wordsOf(fallback));
-  if (refusal !== undefined) output.note(`Refused with ${refusal.code}: ${refusal.message}`);
+  if (refusal !== undefined) output.note(`Rejected with ${refusal.code}: ${refusal.message}`);
 }
 
 function wordsOf({
@@ -72,7 +72,7 @@ function wordsOf({
   const moderation = isAllowed ? 'may go to another vendor' : 'is not sent to another vendor';
   return [
     `Fallback: after ${on.join(', ')}, if the failed job is not billed, at ${channels.join(', ')} (${possible}).`,
-    `          Content that one vendor refused ${moderation}.`,
+    `          Content that one vendor rejected ${moderation}.`,
   ].join('\n');
 }
 

@@ -7,7 +7,7 @@ export function addSecretCommands(secrets: Command, context: CliContext): void {
   secrets
     .command('rotate')
     .description(
-      'Reseals all sealed values with the first key of SECRETS_KEY, directly in MongoDB. Exits with status 1 if a value still needs a different key.',
+      'Reseals all sealed values using the first key of SECRETS_KEY, directly in MongoDB. Exits with status 1 if a value still needs a different key.',
     )
     .option('--reason <text>', undefined, '')
     .addHelpText('after', examples('secrets rotate --reason yearly'))

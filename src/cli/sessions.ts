@@ -16,7 +16,7 @@ export function addSessionCommands(sessions: Command, context: CliContext): void
   sessions
     .command('list')
     .description(
-      'Lists your console sessions, newest first. With the role `access`, lists all console sessions.',
+      'Lists your console sessions, newest first. If you have the role `access`, lists all console sessions.',
     )
     .addHelpText('after', examples('sessions list'))
     .action(
@@ -28,7 +28,7 @@ export function addSessionCommands(sessions: Command, context: CliContext): void
 
   sessions
     .command('end')
-    .description('Ends a console session. Every node refuses its next request.')
+    .description('Ends a console session. Every node rejects its next request.')
     .addHelpText('after', examples('sessions end ses_… --reason "lost laptop"'))
     .argument('<id>', 'ses_…')
     .option('--reason <text>', undefined, '')

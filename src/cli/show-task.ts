@@ -33,8 +33,8 @@ export function addRecordCommands(tasks: Command, context: CliContext): void {
   tasks
     .command('export')
     .description(
-      'Writes the record of a task as one JSON file, with the history of its workflow. ' +
-        'It does not contain the caller’s request, keys, or the query strings of links.',
+      'Writes a task’s record and workflow history to one JSON file. ' +
+        'The file does not contain the caller’s request, keys, or links’ query strings.',
     )
     .addHelpText('after', examples('tasks export task_… --out record.json'))
     .argument('<id>')
@@ -80,7 +80,7 @@ async function readRecord(client: AdminClient, id: string): Promise<Row> {
   if (error !== undefined)
     throw new CommandError(
       'failed',
-      'This command line does not support the version of the gateway’s record. Use the same version as the gateway.',
+      'This command line does not support the version of the gateway’s records. Use the same version as the gateway.',
     );
   return record;
 }

@@ -8,14 +8,14 @@ import { writeAnswer } from './write-answer.ts';
 const verbs = {
   usage: {
     about:
-      'Shows the usage of accounts, as sums of the ledger by the day (UTC) of the hold. Takes a while with millions of entries.',
+      'Shows the usage of accounts, as ledger totals by the day (UTC) of the hold. Takes a while if there are millions of entries.',
     dimensions: usageDimensions,
     by: 'day',
     numbers: ['tasks', 'settled', 'released', 'open', 'charged', 'refunded'],
   },
   margin: {
     about:
-      'Shows charges less refunds and upstream costs, as sums of the ledger by the day (UTC) on which tasks ended. The lowest margin comes first.',
+      'Shows charges minus refunds and upstream costs, as ledger totals by the day (UTC) on which tasks ended, lowest margin first.',
     dimensions: marginDimensions,
     by: 'model',
     numbers: ['tasks', 'charged', 'refunded', 'cost', 'cost_unknown', 'margin'],
@@ -38,7 +38,7 @@ export const addSums = (verb: keyof typeof verbs) => (command: Command, context:
     .option('--to <day>', 'the day after the last one (default: tomorrow)')
     .option('--by <names>', `one or more of ${dimensions.join(', ')}, comma-separated`, by);
   if (verb === 'usage') command.option('--account <id>');
-  command.option('--csv <file>', 'write the sums as CSV to a file').action(
+  command.option('--csv <file>', 'write the totals to a file as CSV').action(
     lookCommand(context, async ({ client, output }, { csv: out, ...query }: SumsOptions) => {
       const path = `/${verb}`;
       if (out !== undefined) {

@@ -38,7 +38,7 @@ export async function resolveTarget(
   if (address === undefined) {
     throw new CommandError(
       'usage',
-      `The gateway that "npm start" started in ${DATA_DIR} is not running on this machine: start it, or give its address with --url.`,
+      `The gateway that "npm start" started in ${DATA_DIR} is not running on this machine. Start it, or specify its URL with --url.`,
     );
   }
   return { url: trimSlashes(address), token };

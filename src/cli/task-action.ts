@@ -33,14 +33,14 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
   const command = tasks
     .command('action')
     .alias('act')
-    .description('Acts on a task. The task’s record keeps who acted, when and why.')
+    .description('Acts on a task. The task’s record states who acted, when and why.')
     .configureHelp({ visibleOptions: optionsOfAct })
     .addHelpText('after', ({ command }) => helpOfAct(actIn(command)))
     .argument('[id]', 'a task; for `refund`, also synchronous images (img_…)')
     .addArgument(new Argument('[action]').choices(operatorActions))
     .requiredOption('--reason <text>')
     .option('--dry-run', 'show the effect on the task and the money without acting')
-    .option('--plan <plan>', 'the plan from a dry run; act only if another dry run would still show the same')
+    .option('--plan <plan>', 'the plan from a dry run; act only if a new dry run would show the same')
     .option('--query <query>', `act on many tasks, without an id: ${queryMeaning}`)
     .option('--callback-failed', 'act on all tasks with an abandoned callback')
     .addOption(new Option('--action <action>', 'for many tasks: the action').choices(operatorActions))
@@ -48,7 +48,10 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
       '--yes',
       'for many tasks: do not ask for confirmation; only for actions that move no money and cannot be billed twice',
     )
-    .option('--continue', 'for many tasks: skip tasks on which this action was already tried for this reason')
+    .option(
+      '--continue',
+      'for many tasks: skip tasks for which this action was already tried with this reason',
+    )
     .action(
       adminCommand(
         context,
@@ -146,7 +149,7 @@ function readTarget({ id, action: named, options }: Typed): Target {
   if (action === undefined || isMany === (id !== undefined)) {
     throw new CommandError(
       'usage',
-      'Give one task and its action (`tasks action ID fail`), or a query for many: `tasks act --query QUERY --action fail`.',
+      'Specify one task and its action (`tasks action ID fail`), or a query for many: `tasks act --query QUERY --action fail`.',
     );
   }
   const body = { ...fieldsIn(written), action, reason };

@@ -71,7 +71,7 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
     .option('--page <page>', 'with --query: the next page')
     .option('--upstream-id <id>', 'only the task of this upstream job')
     .option('--needs-attention', 'only tasks that wait for an operator')
-    .option('--overdue', 'only tasks that take five times as long as usual')
+    .option('--overdue', 'only tasks that are taking five times as long as usual')
     .option('--callback-failed', 'only tasks with an abandoned callback')
     .option('--callback-failing', 'only tasks with a failing callback that is being retried')
     .option('--limit <n>')

@@ -14,7 +14,7 @@ export function addVendorTest(vendors: Command, context: CliContext): void {
   vendors
     .command('test')
     .description(
-      'Tests vendor files: their expressions and fixtures, and whether they do what every adapter must do. Only a file that passes can be published. Exits with status 1 if a test fails.',
+      'Tests vendor files: their expressions, their fixtures, and the behaviour required of every adapter. Only a file that passes can be published. Exits with status 1 if a test fails.',
     )
     .addHelpText('after', examples('vendors test examples/vendors/recraft.yaml'))
     .argument('<file...>', 'the paths, as in `vendors` of gateway.yaml')

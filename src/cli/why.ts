@@ -38,7 +38,7 @@ const waitsShown = 20;
 export function addWhyCommand(route: Command, context: CliContext): void {
   route
     .command('why')
-    .description('Shows why a task is waiting, why it waited before, and which channels were tried.')
+    .description('Shows why a task is waiting, why it waited earlier, and which channels were tried.')
     .addHelpText('after', examples('route why task_…'))
     .argument('<task>')
     .action(

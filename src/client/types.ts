@@ -25,7 +25,7 @@ export type VideoRequest = {
   readonly size?: string | null;
   /** Seconds: 5, "5" or "5s"; -1 lets the model decide. */
   readonly duration?: number | string | null;
-  /** Legacy name of `duration`. If both are present, `duration` applies. */
+  /** The legacy name of `duration`. If both are present, `duration` applies. */
   readonly seconds?: number | string | null;
   /** Parameters that only some models support, as an object or its JSON string. Those listed here have the same meaning for every vendor. All others are passed upstream unchanged. `warnings` lists those that the model does not use. */
   readonly metadata?:
@@ -81,7 +81,7 @@ export type CreatedTask = {
   readonly model: string;
   /** Unix seconds. */
   readonly created_at: number;
-  /** The ignored fields, each with the field that overrides it, if any. Also a sentence for each video whose price depends on a length that could not be read. */
+  /** The ignored fields, each with the field that overrides it, if any. Also contains a sentence for each video whose length affects the price but could not be read. */
   readonly warnings?: readonly string[];
 };
 
@@ -92,7 +92,7 @@ export type VideoTaskList = {
   readonly first_id: string | null;
   readonly last_id: string | null;
   readonly has_more: boolean;
-  /** With `include=prompts`: the first 300 characters of each prompt, by task id, as long as the request is kept. */
+  /** The first 300 characters of each prompt, by task id, as long as the request is kept. Present only with `include=prompts`. */
   readonly prompts?: {
     readonly [name: string]: unknown;
   };
@@ -124,7 +124,7 @@ export type ImageGenerationRequest = {
   readonly outputFormat?: unknown;
   readonly output_compression?: number | null;
   readonly output_format?: string | null;
-  /** With `stream`: the number of partial images to send, if the upstream streams. */
+  /** The number of partial images to send, if the upstream streams. Used only with `stream`. */
   readonly partial_images?: number | null;
   readonly prompt_extend?: unknown;
   readonly prompt_optimizer?: unknown;
@@ -152,11 +152,11 @@ export type ImageGenerationRequest = {
   readonly size?: string | null;
   readonly quality?: string | null;
   readonly response_format?: 'url' | 'b64_json' | null;
-  /** If true, the response is a task for every model, as with the header `prefer: respond-async`. */
+  /** If true, the response is a task, whatever the model, as with the header `prefer: respond-async`. */
   readonly async?: boolean | null;
-  /** If true, the response is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` contains the id with which you can fetch the image if the stream breaks. */
+  /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean | null;
-  /** For tasks: `callback_url`, `execution_expires_after`. */
+  /** Used only for tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
     | {
         readonly callback_url?: string;
@@ -192,7 +192,7 @@ export type ImageGenerationForm = {
   readonly outputFormat?: unknown;
   readonly output_compression?: number;
   readonly output_format?: string;
-  /** With `stream`: the number of partial images to send, if the upstream streams. */
+  /** The number of partial images to send, if the upstream streams. Used only with `stream`. */
   readonly partial_images?: number;
   readonly prompt_extend?: unknown;
   readonly prompt_optimizer?: unknown;
@@ -220,11 +220,11 @@ export type ImageGenerationForm = {
   readonly size?: string;
   readonly quality?: string;
   readonly response_format?: 'url' | 'b64_json';
-  /** If true, the response is a task for every model, as with the header `prefer: respond-async`. */
+  /** If true, the response is a task, whatever the model, as with the header `prefer: respond-async`. */
   readonly async?: boolean;
-  /** If true, the response is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` contains the id with which you can fetch the image if the stream breaks. */
+  /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean;
-  /** For tasks: `callback_url`, `execution_expires_after`. */
+  /** Used only for tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
     | {
         readonly callback_url?: string;
@@ -259,7 +259,7 @@ export type ImageEditRequest = {
   readonly outputFormat?: unknown;
   readonly output_compression?: number | null;
   readonly output_format?: string | null;
-  /** With `stream`: the number of partial images to send, if the upstream streams. */
+  /** The number of partial images to send, if the upstream streams. Used only with `stream`. */
   readonly partial_images?: number | null;
   readonly prompt_extend?: unknown;
   readonly prompt_optimizer?: unknown;
@@ -287,11 +287,11 @@ export type ImageEditRequest = {
   readonly size?: string | null;
   readonly quality?: string | null;
   readonly response_format?: 'url' | 'b64_json' | null;
-  /** If true, the response is a task for every model, as with the header `prefer: respond-async`. */
+  /** If true, the response is a task, whatever the model, as with the header `prefer: respond-async`. */
   readonly async?: boolean | null;
-  /** If true, the response is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` contains the id with which you can fetch the image if the stream breaks. */
+  /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean | null;
-  /** For tasks: `callback_url`, `execution_expires_after`. */
+  /** Used only for tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
     | {
         readonly callback_url?: string;
@@ -327,7 +327,7 @@ export type ImageEditForm = {
   readonly outputFormat?: unknown;
   readonly output_compression?: number;
   readonly output_format?: string;
-  /** With `stream`: the number of partial images to send, if the upstream streams. */
+  /** The number of partial images to send, if the upstream streams. Used only with `stream`. */
   readonly partial_images?: number;
   readonly prompt_extend?: unknown;
   readonly prompt_optimizer?: unknown;
@@ -355,11 +355,11 @@ export type ImageEditForm = {
   readonly size?: string;
   readonly quality?: string;
   readonly response_format?: 'url' | 'b64_json';
-  /** If true, the response is a task for every model, as with the header `prefer: respond-async`. */
+  /** If true, the response is a task, whatever the model, as with the header `prefer: respond-async`. */
   readonly async?: boolean;
-  /** If true, the response is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` contains the id with which you can fetch the image if the stream breaks. */
+  /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean;
-  /** For tasks: `callback_url`, `execution_expires_after`. */
+  /** Used only for tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
     | {
         readonly callback_url?: string;
@@ -383,7 +383,7 @@ export type Images = {
   readonly output_format?: string;
   readonly quality?: string;
   readonly size?: string;
-  /** The names of the ignored fields. */
+  /** The names of ignored fields. */
   readonly warnings?: readonly string[];
 };
 
@@ -394,7 +394,7 @@ export type ImageTaskList = {
   readonly first_id: string | null;
   readonly last_id: string | null;
   readonly has_more: boolean;
-  /** With `include=prompts`: the first 300 characters of each prompt, by task id, as long as the request is kept. */
+  /** The first 300 characters of each prompt, by task id, as long as the request is kept. Present only with `include=prompts`. */
   readonly prompts?: {
     readonly [name: string]: unknown;
   };
@@ -411,23 +411,23 @@ export type Estimate = {
   readonly at_least: string;
   /** The highest possible charge. */
   readonly at_most: string;
-  /** The recent cost of similar requests: the median of the latest charges for this model with the same resolution, duration, size, quality and counts, at today's prices. Absent if fewer than 3 charges are known. */
+  /** The recent cost of similar requests: the median of the latest charges for this model at the same resolution, duration, size, quality and counts, recalculated at today's prices. Absent if fewer than 3 charges are known. */
   readonly expected?: string;
   /** How the hold is computed. A create uses the same function. `usual` is the charge if the first channel renders the defaults. */
   readonly explanation: {
     readonly hold: Reckoning;
     readonly usual: Reckoning;
   };
-  /** Seconds from acceptance to the end of the render, if render times are known. */
+  /** Seconds from acceptance to the end of the render. Present if render times are known. */
   readonly eta_seconds?: {
     /** Half of similar tasks end within this time. */
     readonly p50: number;
     /** Nine out of ten similar tasks end within this time. */
     readonly p90: number;
   };
-  /** The cap that would refuse a create now with 402 `spend_cap_exceeded`. */
+  /** The cap that a create would exceed now. It would fail with 402 `spend_cap_exceeded`. */
   readonly refused_by?: {
-    /** `model`: a cap of the key for one model. */
+    /** `model`: one of the key’s caps for a single model. */
     readonly scope: 'key' | 'model' | 'end_user';
     readonly window: 'day' | 'month' | 'total';
     readonly limit: string;
@@ -446,7 +446,7 @@ export type Estimate = {
     }[];
     readonly dropped: readonly {
       readonly channel: string;
-      /** Absent if all credentials of the channel were dropped. */
+      /** Absent if all of the channel’s credentials were dropped. */
       readonly credential?: string;
       readonly reason: string;
       readonly detail: string;
@@ -465,7 +465,7 @@ export type File = {
   readonly expires_at: number;
   readonly filename: string;
   readonly purpose: string;
-  /** The properties of the file, read from its bytes. A property is absent if it does not apply to the kind of medium, or is unknown. */
+  /** The file’s properties, read from its bytes. A property is absent if it is unknown or does not apply to this kind of medium. */
   readonly media: {
     readonly type: string;
     /** Pixels. */
@@ -492,11 +492,11 @@ export type Model = {
   readonly capabilities: {
     readonly [name: string]: unknown;
   };
-  /** The requests that each channel accepts. A request within `capabilities` that fits one of these entries is rendered. Empty if this is unknown. */
+  /** The requests that each channel accepts. A request is rendered if it is within `capabilities` and fits one of these entries. Empty if this is unknown. */
   readonly facts: readonly ModelFacts[];
   readonly pricing: {
     readonly currency: string;
-    /** The account pays these prices multiplied by this factor: `1` unless the operator set another. */
+    /** The factor by which the account’s prices are multiplied: `1` unless the operator set another. */
     readonly factor: string;
     readonly minimum: string;
     /** The charge is the sum of the lines. For each measure, only the first line whose `when` matches applies. */
@@ -518,13 +518,13 @@ export type Model = {
         | 'reference_image'
         | 'call';
       readonly price: string;
-      /** The free quantity. For megapixels, it applies to each image. */
+      /** The free quantity. For megapixels, it applies per image. */
       readonly beyond: number;
       readonly when: {
         readonly [name: string]: unknown;
       };
     }[];
-    /** Channels with their own price, which replaces the model’s price there. */
+    /** Channels that have their own price instead of the model’s. */
     readonly channels: readonly {
       readonly channel: string;
       readonly minimum: string;
@@ -547,7 +547,7 @@ export type Model = {
           | 'reference_image'
           | 'call';
         readonly price: string;
-        /** The free quantity. For megapixels, it applies to each image. */
+        /** The free quantity. For megapixels, it applies per image. */
         readonly beyond: number;
         readonly when: {
           readonly [name: string]: unknown;
@@ -563,7 +563,7 @@ export type Balance = {
   readonly available: string;
   /** The amount held for unfinished tasks. */
   readonly held: string;
-  /** The caps of the key for all models. See also `GET /v1/key`. */
+  /** The key’s caps for all models. See also `GET /v1/key`. */
   readonly caps: readonly Cap[];
 };
 
@@ -576,9 +576,9 @@ export type Error = {
     /** One of the codes that the guide “Errors” explains. */
     readonly code: string;
     readonly class?: FailureClass;
-    /** With `spend_cap_exceeded`: the cap that refused the request. */
+    /** The cap that the request would exceed. Present only if the code is `spend_cap_exceeded`. */
     readonly cap?: {
-      /** `model`: a cap of the key for one model. */
+      /** `model`: one of the key’s caps for a single model. */
       readonly scope: 'key' | 'model' | 'end_user';
       readonly window: 'day' | 'month' | 'total';
       readonly limit: string;
@@ -620,11 +620,11 @@ export type UnfinishedTask = {
     /** Unix seconds. The link works until then. */
     readonly expires_at?: number;
   }[];
-  /** The resolution of the video: as rendered if that is known, otherwise as requested. Absent while the model may still choose the resolution or the ratio. */
+  /** The video’s resolution: the rendered one if known, otherwise the requested one. Absent while the model may still choose the resolution or the ratio. */
   readonly resolution?: string;
-  /** The aspect ratio of the video, under the same rules as `resolution`. */
+  /** The video’s aspect ratio, under the same rules as `resolution`. */
   readonly ratio?: string;
-  /** The size of the video, `<width>x<height>`, under the same rules as `resolution`. */
+  /** The video’s size, `<width>x<height>`, under the same rules as `resolution`. */
   readonly size?: string;
   /** The expected charge of an unfinished task. The hold may be higher. */
   readonly estimate?: string;
@@ -654,20 +654,20 @@ export type SucceededVideo = {
     readonly expires_at?: number;
   }[];
   readonly video_url: string;
-  /** The length in seconds, as reported by the upstream or otherwise as charged. 0 if unknown. */
+  /** The length in seconds, as reported by the upstream or, if it reports none, as charged. 0 if unknown. */
   readonly duration: number;
-  /** The resolution of the video: as rendered if that is known, otherwise as requested. Absent while the model may still choose the resolution or the ratio. */
+  /** The video’s resolution: the rendered one if known, otherwise the requested one. Absent while the model may still choose the resolution or the ratio. */
   readonly resolution?: string;
-  /** The aspect ratio of the video, under the same rules as `resolution`. */
+  /** The video’s aspect ratio, under the same rules as `resolution`. */
   readonly ratio?: string;
-  /** The size of the video, `<width>x<height>`, under the same rules as `resolution`. */
+  /** The video’s size, `<width>x<height>`, under the same rules as `resolution`. */
   readonly size?: string;
   /** As reported by the upstream. 0 if the upstream does not count tokens. */
   readonly usage: {
     readonly completion_tokens: number;
     readonly total_tokens: number;
   };
-  /** The charge of a task that succeeded. */
+  /** The charge for a task that succeeded. */
   readonly charge: string;
 };
 
@@ -699,9 +699,9 @@ export type FailedTask = {
     readonly message: string;
     readonly code: TaskErrorCode;
     readonly class?: FailureClass;
-    /** With `invalid_input`: the field that the upstream named, if any. */
+    /** The field that the upstream named, if any. Set only if the class is `invalid_input`. */
     readonly field?: string;
-    /** With `moderation_input`: the kind of input that was refused, if the upstream reports it. */
+    /** The kind of input that was rejected, if the upstream reports it. Set only if the class is `moderation_input`. */
     readonly input?: 'prompt' | 'image' | 'video' | 'audio';
   };
 };
@@ -750,14 +750,14 @@ export type SucceededImage = {
     readonly completion_tokens: number;
     readonly total_tokens: number;
   };
-  /** The charge of a task that succeeded. */
+  /** The charge for a task that succeeded. */
   readonly charge: string;
 };
 
 export type Reckoning = {
   readonly amount: string;
   readonly channel: string;
-  /** Whether the price is the model’s or the channel’s own. */
+  /** Whether the price belongs to the model or to the channel. */
   readonly rules_of: 'model' | 'channel';
   /** The facts that the price lines can test, with their sources. `default`: the model’s entry. `open`: the request leaves it open, so the most expensive value is assumed. `upstream`: reported by the upstream. `measured`: read from the stored result. `duration` is in seconds. */
   readonly facts: readonly {
@@ -767,11 +767,11 @@ export type Reckoning = {
   }[];
   /** The length of the output. */
   readonly seconds?: number;
-  /** The measured length of the input videos. Absent if no price depends on it, or if it is unknown. If it is unknown, the maximum is held and nothing is charged for it. */
+  /** The measured length of the input videos. Absent if no price depends on it or if it is unknown. If the length is unknown, the maximum is held, and nothing is charged for it. */
   readonly input_seconds?: number;
-  /** For each measure, the first line whose `when` matches, multiplied by the count. Their sum is the first step. Empty if nothing could be priced. */
+  /** For each measure, the first line whose `when` matches, multiplied by the quantity. The sum of these lines is the first step. Empty if nothing could be priced. */
   readonly lines: readonly {
-    /** Index into the lines of the price. */
+    /** Index into the price lines. */
     readonly index: number;
     readonly measure:
       | 'million_tokens'
@@ -789,26 +789,26 @@ export type Reckoning = {
       | 'input_image'
       | 'reference_image'
       | 'call';
-    /** The price of one unit of the measure. */
+    /** The price per unit of the measure. */
     readonly price: string;
     readonly when: {
       readonly [name: string]: unknown;
     };
-    /** The quantity in units of the measure, as decimal text. */
+    /** The quantity in units of the measure, as a decimal string. */
     readonly quantity: string;
     /** The free part of the quantity. */
     readonly free?: string;
     /** `request`: counted in the request. `default`, `open`: as for facts. `formula`: derived from the resolution, ratio and length of an output. `measured`: from the file itself, of the result or of an input video. `upstream`: reported. `assumed`: the count is unknown; the highest possible count is held, and nothing is charged. */
     readonly source: 'request' | 'default' | 'open' | 'formula' | 'measured' | 'upstream' | 'assumed';
-    /** The facts of this group of images. Absent if all images are alike. */
+    /** The facts about this group of images. Absent if all images are alike. */
     readonly of?: {
       readonly [name: string]: unknown;
     };
     readonly text: string;
-    /** Exact: only the sum is rounded. */
+    /** Unrounded: only the sum is rounded. */
     readonly amount: string;
   }[];
-  /** Each step starts from the amount of the previous step. */
+  /** Each step starts from the previous step’s amount. */
   readonly steps: readonly {
     readonly kind: 'sum' | 'minimum' | 'factor' | 'multiplier' | 'held' | 'least' | 'share' | 'limit';
     readonly text: string;
@@ -819,15 +819,15 @@ export type Reckoning = {
 
 export type TaskKind = 'video' | 'image';
 
-/** The inputs that one channel accepts besides a prompt, and the outputs that it renders. If a fact is absent, the gateway does not know it, and the upstream decides. `fields` that are not true are not sent, and `warnings` lists them. `parameters` lists names that may be sent, in `metadata` or in the body of an image request. A parameter with empty `values` cannot be sent in that case. `cases` override the other facts in order, each if its condition is met. */
+/** The inputs that one channel accepts besides a prompt, and the outputs that it renders. If a fact is absent, it is unknown to the gateway, and the upstream decides. `fields` that are not true are not sent but listed in `warnings`. `parameters` lists names that may be sent, in `metadata` or in the body of an image request. A parameter with empty `values` cannot be sent in that case. `cases` override the other facts, in order, wherever their condition is met. */
 export type ModelFacts = {
   readonly prompt?: {
     /** The maximum number of characters in a prompt */
     readonly characters?: number;
-    /** The media with which a prompt may be empty. Unset: it may always be empty. An empty list: it may never be empty */
+    /** Media that allow an empty prompt. Unset: the prompt can always be empty. An empty list: never */
     readonly wordless?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
   };
-  /** Whether unlisted names in metadata are sent. Unset: `warnings` lists them */
+  /** Whether unlisted names in metadata are sent. If unset, they are not sent, and `warnings` lists them */
   readonly other_parameters?: boolean;
   readonly media?: {
     /** 1: a first frame. 2: a first and a last frame */
@@ -838,7 +838,7 @@ export type ModelFacts = {
     readonly videos?: number;
     /** The maximum number of input audio files in a request */
     readonly audios?: number;
-    /** The maximum number of references, videos and audio files in a request, together */
+    /** The maximum total number of references, videos and audio files in a request */
     readonly total?: number;
     /** The media that can be combined with frames */
     readonly beside_frames?: readonly ('references' | 'videos' | 'audios')[];
@@ -856,18 +856,18 @@ export type ModelFacts = {
     readonly [name: string]: unknown;
   };
   readonly seconds?: {
-    /** The only accepted lengths, in seconds. An empty list: a request cannot choose the length */
+    /** The only accepted lengths, in seconds. If the list is empty, a request cannot choose the length */
     readonly only?: readonly number[];
     /** The shortest length, in seconds */
     readonly min?: number;
     /** The longest length, in seconds */
     readonly max?: number;
-    /** Lengths are multiples of this number of seconds. Unset: 1 */
+    /** Lengths are multiples of this number of seconds (default: 1) */
     readonly step?: number;
     /** Whether a length of -1 lets the model choose */
     readonly auto?: boolean;
   };
-  /** Whether videos have sound. fixed: a request cannot choose, and it is not known in advance */
+  /** Whether videos have sound. fixed: a request cannot choose, and the result is not known in advance */
   readonly sound?: 'choice' | 'always' | 'never' | 'fixed';
   readonly seed?: {
     /** The smallest seed */
@@ -876,9 +876,9 @@ export type ModelFacts = {
     readonly max: number;
   };
   readonly images?: {
-    /** The only numbers of images that a request may ask for */
+    /** The only numbers of images that a request can ask for */
     readonly only?: readonly number[];
-    /** The maximum number of images that a request may ask for */
+    /** The maximum number of images that a request can ask for */
     readonly max?: number;
   };
   readonly references?: {
@@ -906,7 +906,7 @@ export type ModelFacts = {
       /** The maximum ratio of the longer side to the shorter one */
       readonly longest?: number;
     };
-    /** The pixels of an image by the name of its class. The name can also be used as a size */
+    /** The number of pixels of an image, by class name. The name can also be used as a size */
     readonly classes?: {
       readonly [name: string]: unknown;
     };
@@ -914,39 +914,39 @@ export type ModelFacts = {
     readonly about?: number;
     /** The ratios in which images of a class, or with about this many pixels, are rendered */
     readonly ratios?: readonly string[];
-    /** Whether a size in pixels belongs to the smallest class that has at least as many. Otherwise it belongs to a class with about as many */
+    /** Whether a size in pixels belongs to the smallest class with at least that many pixels. If false, it belongs to a class with about as many */
     readonly rounded_up?: boolean;
-    /** How far a size in pixels may deviate from a ratio, as a fraction of the ratio. Unset: 0.02 */
+    /** How far a size in pixels may deviate from a ratio, as a fraction of the ratio (default: 0.02) */
     readonly tolerance?: number;
   };
   /** The qualities that a request can choose. An empty list: none */
   readonly qualities?: readonly string[];
   readonly fields?: {
-    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
     readonly mode?: boolean;
-    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
     readonly resolution?: boolean;
-    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
     readonly ratio?: boolean;
-    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
     readonly duration?: boolean;
-    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
     readonly draft?: boolean;
-    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
     readonly generate_audio?: boolean;
-    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
     readonly watermark?: boolean;
-    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
     readonly return_last_frame?: boolean;
-    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
     readonly seed?: boolean;
-    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
     readonly safety_identifier?: boolean;
-    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
     readonly tools?: boolean;
-    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
     readonly size?: boolean;
-    /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
     readonly quality?: boolean;
   };
   readonly parameters?: {
@@ -958,15 +958,15 @@ export type ModelFacts = {
       readonly brings?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
       /** The request has none of these media */
       readonly lacks?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
-      /** The request asks for one of these resolutions */
+      /** The requested resolution is one of these */
       readonly resolution?: readonly string[];
-      /** The request asks for one of these ratios */
+      /** The requested ratio is one of these */
       readonly ratio?: readonly string[];
-      /** The request asks for one of these lengths, in seconds */
+      /** The requested length, in seconds, is one of these */
       readonly duration?: readonly number[];
       /** Whether the request asks for a draft */
       readonly draft?: boolean;
-      /** The metadata of the request has these values. The value any matches every value */
+      /** The request’s metadata has these values. The value any matches every value */
       readonly metadata?: {
         readonly [name: string]: unknown;
       };
@@ -975,10 +975,10 @@ export type ModelFacts = {
       readonly prompt?: {
         /** The maximum number of characters in a prompt */
         readonly characters?: number;
-        /** The media with which a prompt may be empty. Unset: it may always be empty. An empty list: it may never be empty */
+        /** Media that allow an empty prompt. Unset: the prompt can always be empty. An empty list: never */
         readonly wordless?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
       };
-      /** Whether unlisted names in metadata are sent. Unset: `warnings` lists them */
+      /** Whether unlisted names in metadata are sent. If unset, they are not sent, and `warnings` lists them */
       readonly other_parameters?: boolean;
       readonly media?: {
         /** 1: a first frame. 2: a first and a last frame */
@@ -989,7 +989,7 @@ export type ModelFacts = {
         readonly videos?: number;
         /** The maximum number of input audio files in a request */
         readonly audios?: number;
-        /** The maximum number of references, videos and audio files in a request, together */
+        /** The maximum total number of references, videos and audio files in a request */
         readonly total?: number;
         /** The media that can be combined with frames */
         readonly beside_frames?: readonly ('references' | 'videos' | 'audios')[];
@@ -1007,18 +1007,18 @@ export type ModelFacts = {
         readonly [name: string]: unknown;
       };
       readonly seconds?: {
-        /** The only accepted lengths, in seconds. An empty list: a request cannot choose the length */
+        /** The only accepted lengths, in seconds. If the list is empty, a request cannot choose the length */
         readonly only?: readonly number[];
         /** The shortest length, in seconds */
         readonly min?: number;
         /** The longest length, in seconds */
         readonly max?: number;
-        /** Lengths are multiples of this number of seconds. Unset: 1 */
+        /** Lengths are multiples of this number of seconds (default: 1) */
         readonly step?: number;
         /** Whether a length of -1 lets the model choose */
         readonly auto?: boolean;
       };
-      /** Whether videos have sound. fixed: a request cannot choose, and it is not known in advance */
+      /** Whether videos have sound. fixed: a request cannot choose, and the result is not known in advance */
       readonly sound?: 'choice' | 'always' | 'never' | 'fixed';
       readonly seed?: {
         /** The smallest seed */
@@ -1027,9 +1027,9 @@ export type ModelFacts = {
         readonly max: number;
       };
       readonly images?: {
-        /** The only numbers of images that a request may ask for */
+        /** The only numbers of images that a request can ask for */
         readonly only?: readonly number[];
-        /** The maximum number of images that a request may ask for */
+        /** The maximum number of images that a request can ask for */
         readonly max?: number;
       };
       readonly references?: {
@@ -1057,7 +1057,7 @@ export type ModelFacts = {
           /** The maximum ratio of the longer side to the shorter one */
           readonly longest?: number;
         };
-        /** The pixels of an image by the name of its class. The name can also be used as a size */
+        /** The number of pixels of an image, by class name. The name can also be used as a size */
         readonly classes?: {
           readonly [name: string]: unknown;
         };
@@ -1065,39 +1065,39 @@ export type ModelFacts = {
         readonly about?: number;
         /** The ratios in which images of a class, or with about this many pixels, are rendered */
         readonly ratios?: readonly string[];
-        /** Whether a size in pixels belongs to the smallest class that has at least as many. Otherwise it belongs to a class with about as many */
+        /** Whether a size in pixels belongs to the smallest class with at least that many pixels. If false, it belongs to a class with about as many */
         readonly rounded_up?: boolean;
-        /** How far a size in pixels may deviate from a ratio, as a fraction of the ratio. Unset: 0.02 */
+        /** How far a size in pixels may deviate from a ratio, as a fraction of the ratio (default: 0.02) */
         readonly tolerance?: number;
       };
       /** The qualities that a request can choose. An empty list: none */
       readonly qualities?: readonly string[];
       readonly fields?: {
-        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
         readonly mode?: boolean;
-        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
         readonly resolution?: boolean;
-        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
         readonly ratio?: boolean;
-        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
         readonly duration?: boolean;
-        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
         readonly draft?: boolean;
-        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
         readonly generate_audio?: boolean;
-        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
         readonly watermark?: boolean;
-        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
         readonly return_last_frame?: boolean;
-        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
         readonly seed?: boolean;
-        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
         readonly safety_identifier?: boolean;
-        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
         readonly tools?: boolean;
-        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
         readonly size?: boolean;
-        /** Whether requests may set the field. It is then sent to the upstream, or takes effect in another way */
+        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
         readonly quality?: boolean;
       };
       readonly parameters?: {
@@ -1108,7 +1108,7 @@ export type ModelFacts = {
 };
 
 export type Cap = {
-  /** `model`: a cap of the key for one model. */
+  /** `model`: one of the key’s caps for a single model. */
   readonly scope: 'key' | 'model' | 'end_user';
   readonly window: 'day' | 'month' | 'total';
   readonly limit: string;
@@ -1119,7 +1119,7 @@ export type Cap = {
   readonly resets_at?: number;
 };
 
-/** The class of an upstream’s failure. The guide “Errors” explains each class. */
+/** The class of the upstream failure. The guide “Errors” explains each class. */
 export type FailureClass =
   | 'moderation_input'
   | 'moderation_output'

@@ -145,7 +145,7 @@ async function takeKeySlot({ task, concurrentTasks }: AdmissionRequest, deps: Ad
   if (await deps.keySlots.take(task.key, slot, concurrentTasks)) return;
   throw new GatewayError(
     'concurrency_limit_exceeded',
-    `This API key may have ${concurrentTasks} unfinished tasks. Wait for one to finish.`,
+    `This API key is limited to ${concurrentTasks} unfinished tasks. Wait for one to finish.`,
     { retryAfterSeconds: 5 },
   );
 }

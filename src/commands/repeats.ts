@@ -211,7 +211,7 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
     noteRefused: (by) =>
       store
         .addRefused(refusedId(by, deps), keptMs.try)
-        .catch((err: unknown) => deps.log.warn({ key: by.key, err }, 'a refused request was not noted')),
+        .catch((err: unknown) => deps.log.warn({ key: by.key, err }, 'a rejected request was not noted')),
 
     async wait(record, closed) {
       for (let found: RepeatRecord | undefined = record; found !== undefined;) {
@@ -425,4 +425,4 @@ const otherBody =
  * versa. The configuration changed in between.
  */
 const answeredOtherwise =
-  'The first request with this key was carried out differently, because the configuration has changed since. Use a new Idempotency-Key for a new request.';
+  'The first request with this key was processed differently, because the configuration has changed since. Use a new Idempotency-Key for a new request.';

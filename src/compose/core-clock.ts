@@ -28,4 +28,4 @@ export function openClock(
 }
 
 const clockIsApart =
-  'the clock of this process differs from that of the database, which the ledger and the tasks use: synchronize both with network time';
+  'this process’s clock differs from the database clock, which the ledger and the tasks use: synchronize both with network time';

@@ -56,7 +56,7 @@ export function openConfig({ environment, log, auditLog, stores, mongo, ...deps 
     onRefused: (version, violations) =>
       log.error(
         { version, violations },
-        'a published configuration could not be loaded here; the running one stays in force',
+        'a published configuration could not be loaded here; the running configuration stays active',
       ),
     onError: (err) => log.warn({ err }, 'the published configuration could not be read or loaded; retrying'),
   });
@@ -101,4 +101,4 @@ function reloadBy(by: 'signal' | 'start', node: string): OperatorAct {
 
 const oldCopy =
   'the file of this process is older than the published configuration, so the process runs the published one; `gateway config reload` publishes the file';
-const notPublished = 'the configuration file was not published; the running configuration stays in force';
+const notPublished = 'the configuration file was not published; the running configuration stays active';

@@ -157,7 +157,7 @@ async function checkTemporal(
       : ok(text);
   } catch (error) {
     return failed(
-      `Temporal does not respond at ${address}: ${messageOf(error)}. Check TEMPORAL_ADDRESS and its certificates, and that the server runs.`,
+      `Temporal does not respond at ${address}: ${messageOf(error)}. Check TEMPORAL_ADDRESS, its certificates, and that the server is running.`,
     );
   }
 }

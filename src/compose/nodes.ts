@@ -9,6 +9,6 @@ export function openNodes(core: Core): Nodes {
     channels: () => (core.runningConfig.state().refused === undefined ? core.config().channels : undefined),
     isUnsearchable: (at) => isUnsearchable(core.channels, at),
     isForgotten: core.stores.requests.isForgotten,
-    onError: (err) => core.log.warn({ err }, 'the processes of the gateway could not be read'),
+    onError: (err) => core.log.warn({ err }, 'the gateway’s processes could not be read'),
   });
 }

@@ -30,7 +30,7 @@ async function tryPort(host: string, name: PortName, port: number): Promise<stri
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === 'EADDRINUSE') return [`${name}: ${port} on ${host} is in use (${code})`];
-    if (code === 'EACCES') return [`${name}: ${port} may not be used by this user (${code})`];
-    return [`HOST: ${host} is not an address or a name of this machine (${code})`];
+    if (code === 'EACCES') return [`${name}: this user is not allowed to use ${port} (${code})`];
+    return [`HOST: ${host} is not one of this machine’s addresses or names (${code})`];
   }
 }

@@ -209,7 +209,7 @@ function checkFallback(
   const alone = { path: ['fallback', 'channels'], message: `no other channel serves ${model}` };
   const asked = fallback.on.filter((name) => name.startsWith('moderation_'));
   const needed = asked.length > 0 && !fallback.allow_moderation;
-  const message = `${asked.join(' and ')}: refused content is sent to another vendor only with allow_moderation: true`;
+  const message = `${asked.join(' and ')}: rejected content is sent to another vendor only if allow_moderation: true is set`;
   return [...wrong, ...(isAlone ? [alone] : []), ...(needed ? [{ path: ['fallback', 'on'], message }] : [])];
 }
 

@@ -47,7 +47,7 @@ const secretsKeys = z
   .transform((text) => text.split(',').map((key) => Buffer.from(key, 'base64')))
   .refine(
     (keys) => keys.every((key) => key.length === 32),
-    'must be 32 bytes in base64 (openssl rand -base64 32), or several such keys, separated by commas',
+    'must be 32 bytes in base64 (openssl rand -base64 32), or a comma-separated list of such keys',
   )
   .optional();
 

@@ -65,7 +65,7 @@ const priceSchema = channelPriceSchema.extend({
         )
         .optional()
         .describe(
-          `A charge above this multiple of the hold awaits the decision of a person. Default: 3. With ${noReview}, no decision is needed`,
+          `A charge above this multiple of the hold awaits an operator’s decision (default: 3). If ${noReview}, no decision is needed`,
         ),
     })
     .prefault({}),
@@ -77,12 +77,12 @@ const channelSchema = z.strictObject({
   base_url: z
     .url({ protocol: /^https?$/ })
     .transform((url) => url.replace(/\/+$/, ''))
-    .describe('The address of the upstream'),
+    .describe('The upstream’s base URL'),
   private_networks: networks.describe(
     'The private networks that base_url may resolve to. Only the file can add one',
   ),
   private_link_networks: networks.describe(
-    'The private networks that all other addresses in the upstream’s responses may resolve to',
+    'The private networks to which all other URLs in the upstream’s responses may resolve',
   ),
   credentials: z
     .array(
@@ -148,7 +148,7 @@ const channelSchema = z.strictObject({
         facts: modelFactsSchema
           .optional()
           .describe('Overrides the facts in the vendor’s table for this model'),
-        price: channelPriceSchema.optional().describe('Replaces the price of the model on this channel'),
+        price: channelPriceSchema.optional().describe('Replaces the model’s price on this channel'),
       }),
     )
     .describe('The models that the channel serves, by their names in the list of models'),
@@ -168,7 +168,7 @@ const fallbackSchema = z.strictObject({
   allow_moderation: z
     .boolean()
     .default(false)
-    .describe('Whether content that one vendor refused may be sent to another vendor'),
+    .describe('Whether content that one vendor rejected may be sent to another'),
 });
 
 const unsupportedAction = z
@@ -217,7 +217,7 @@ export const modelSchema = z.strictObject({
     })
     .prefault({}),
   n: z
-    .strictObject({ max: positiveInt.describe('The maximum number of images that a request may ask for') })
+    .strictObject({ max: positiveInt.describe('The maximum number of images that a request can ask for') })
     .default({ max: 1 }),
   unsupported: z
     .union([unsupportedAction, z.record(z.string(), unsupportedAction)])
@@ -269,7 +269,7 @@ export const fileSchema = z
           key: positiveInt
             .max(100)
             .default(1)
-            .describe('The number of the key that signs receipts. A higher number rotates the key'),
+            .describe('The number of the key that signs receipts. Raising the number rotates the key'),
         })
         .prefault({}),
       allowed_origins: z

@@ -86,7 +86,7 @@ function sealedIssue(
 
 function variableIssue(name: string, { at, text }: Named): string[] {
   if (environmentNames.includes(name))
-    return [`${at}: ${name} is a setting of the gateway itself, so a draft must not use it`];
+    return [`${at}: ${name} is one of the gateway’s own settings, so a draft must not use it`];
   return isWholeSecret(text) ? [] : [`${at}: in a draft, a variable must be the entire value of a secret`];
 }
 

@@ -85,7 +85,7 @@ export const ledgerSchema = z.strictObject({
   verify_hour: z
     .union([z.literal('off'), z.number().int().min(0).max(23)], 'must be 0 to 23, or off')
     .default(3)
-    .describe('The hour of the daily verification, in UTC. With off, the ledger is verified only on request'),
+    .describe('The hour of the daily verification, in UTC. If off, the ledger is verified only on request'),
   verify_documents_per_second: positiveInt
     .min(100)
     .max(1_000_000)

@@ -12,7 +12,7 @@ import { costSchema, factsSchema, recordedCallSchema } from './recorded-call.ts'
 export const recordFormat = 'mediary-task-record';
 export const recordVersion = 1;
 
-const seconds = z.number().meta({ description: 'Unix seconds. With three decimals.' });
+const seconds = z.number().meta({ description: 'Unix seconds. To three decimal places.' });
 const text = z.string().max(4_000);
 const listMax = 1_000;
 
@@ -30,7 +30,7 @@ export const planSchema = z.object({
   dropped: z
     .array(z.object({ channel: text, reason: text, detail: text }))
     .max(listMax)
-    .meta({ description: 'Channels that serve the model and were not in the plan, each with the reason.' }),
+    .meta({ description: 'Channels that serve the model but were not in the plan, each with the reason.' }),
 });
 
 const attemptSchema = z.object({
@@ -60,7 +60,7 @@ const attemptSchema = z.object({
     )
     .max(listMax)
     .optional()
-    .meta({ description: 'Its earlier states, oldest first. Absent if there are none.' }),
+    .meta({ description: 'The earlier states, oldest first. Absent if there are none.' }),
 });
 
 const waitSchema = z.object({
@@ -74,10 +74,11 @@ const waitSchema = z.object({
 const entrySchema = z.object({
   kind: z.enum(entryKinds),
   amount: text,
-  excess: text.nullable().meta({ description: 'For a settlement: the amount charged beyond the hold.' }),
+  excess: text
+    .nullable()
+    .meta({ description: 'The amount charged beyond the hold. Set only on settlements.' }),
   basis: z.string().max(50_000).nullable().meta({
-    description:
-      'For a hold: the price basis as JSON. For a settlement: the computation of the charge as JSON.',
+    description: 'JSON: the price basis of a hold, or how a settlement’s charge was computed.',
   }),
   note: text.nullable(),
   at: seconds,
@@ -165,9 +166,9 @@ export const flightRecordSchema = z
       .string()
       .max(100_000)
       .nullable()
-      .meta({ description: 'The request as JSON, with placeholders for everything that the caller wrote.' }),
+      .meta({ description: 'The request as JSON, with placeholders for all text from the caller.' }),
     attempts: z.array(attemptSchema).max(listMax),
-    waits: z.array(waitSchema).max(listMax).meta({ description: 'The waits of the task.' }),
+    waits: z.array(waitSchema).max(listMax).meta({ description: 'The task’s waits.' }),
     calls: z
       .array(recordedCallSchema)
       .max(listMax)
@@ -178,11 +179,10 @@ export const flightRecordSchema = z
     result_copy: copySchema.nullable(),
     mappings: z
       .record(z.string(), z.string().max(50_000))
-      .meta({ description: 'The field mapping as JSON, for channels whose provider has one.' }),
+      .meta({ description: 'The channel’s field mapping as JSON, if its provider has one.' }),
     events: z.array(eventSchema).max(5_000).meta({ description: 'All events in order, as text.' }),
     history: z.unknown().optional().meta({
-      description:
-        'The history of the workflow. Absent if it was not requested, or if Temporal no longer has it.',
+      description: 'The workflow’s history. Absent if it was not requested or Temporal no longer has it.',
     }),
   })
   .meta({ id: 'FlightRecord' });

@@ -11,7 +11,7 @@ import type { SettleFacts } from '../money/settle-facts.ts';
 
 const callSteps = ['submit', 'status', 'list', 'find', 'cancel'] as const;
 
-const seconds = z.number().meta({ description: 'Unix seconds. With three decimals.' });
+const seconds = z.number().meta({ description: 'Unix seconds. To three decimal places.' });
 const text = z.string().max(2000);
 const operationSchema = z.record(z.string(), z.string());
 
@@ -53,20 +53,20 @@ export const costSchema = z.object({ amount: text, unit: text });
 
 const exchangeSchema = z.object({
   method: text,
-  url: text.meta({ description: 'The address without its query.' }),
+  url: text.meta({ description: 'The URL without its query string.' }),
   at: seconds,
-  ms: z.int().meta({ description: 'How long it took until the whole response was read, in ms.' }),
+  ms: z.int().meta({ description: 'The time until the whole response was read, in ms.' }),
   shape: z.string().max(20_000).optional().meta({
-    description: 'The request’s body as JSON, with placeholders for everything that the caller wrote.',
+    description: 'The request body as JSON, with placeholders for all text from the caller.',
   }),
   status: z.int().optional().meta({ description: 'Absent if there was no response.' }),
   headers: z.record(z.string(), text).optional(),
-  bytes: z.int().optional().meta({ description: 'The size of the response’s body.' }),
+  bytes: z.int().optional().meta({ description: 'The size of the response body.' }),
   hash: text.optional().meta({
-    description: 'The hash of the response’s body, before anything was removed.',
+    description: 'The hash of the response body before redaction.',
   }),
   body: z.string().max(50_000).optional().meta({
-    description: 'The redacted response. Absent if it was too large to keep, or if there was none.',
+    description: 'The redacted response. Absent if there was none or it was too large to keep.',
   }),
   json: z.boolean().optional().meta({ description: 'Whether the response was JSON.' }),
   failure: z
@@ -124,10 +124,10 @@ export const recordedCallSchema = z.object({
   remaining_seconds: z.int().optional(),
   sent_after: seconds.optional(),
   sent_before: seconds.optional(),
-  callback: z.boolean().optional().meta({ description: 'Whether the upstream received an address to call.' }),
+  callback: z.boolean().optional().meta({ description: 'Whether the upstream was given a callback URL.' }),
   skipped: z.int().optional().meta({
     description:
-      'The number of earlier calls that were not kept because they ended like the call before them.',
+      'The number of earlier calls that were not kept because their outcome was the same as the previous call’s.',
   }),
   exchanges: z.array(exchangeSchema).max(20),
   outcome: outcomeSchema,

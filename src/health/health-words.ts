@@ -7,7 +7,7 @@ const causes: Readonly<Record<BadSign, string>> = {
   failure: 'requests fail',
   throttled: 'the upstream limits the rate',
   account: 'the upstream rejects the key, or the balance is too low',
-  model: 'the upstream refuses the model',
+  model: 'the upstream rejects the model',
   unreachable: 'the host cannot be reached',
 };
 

@@ -67,7 +67,7 @@ function escapeName(name: string): string {
 
 async function requireSize(path: string, bytes: number): Promise<void> {
   const { size } = await stat(path);
-  if (size !== bytes) throw new Error(`A file of the request has ${size} bytes, not ${bytes}.`);
+  if (size !== bytes) throw new Error(`One of the request’s files has ${size} bytes, not ${bytes}.`);
 }
 
 function textPiece(text: string): Piece {
@@ -99,7 +99,8 @@ type FileHandle = Awaited<ReturnType<typeof open>>;
 async function readFully(handle: FileHandle, chunk: Buffer, position: number): Promise<void> {
   for (let filled = 0; filled < chunk.length;) {
     const { bytesRead } = await handle.read(chunk, filled, chunk.length - filled, position + filled);
-    if (bytesRead === 0) throw new Error('A file of the request became shorter while it was sent.');
+    if (bytesRead === 0)
+      throw new Error('One of the request’s files became shorter while it was being sent.');
     filled += bytesRead;
   }
 }

@@ -20,7 +20,7 @@ const percentWords = `${capPercents.slice(0, -1).join(', ')} and ${capPercents.a
 export const accountAlertFields = {
   threshold: money.optional().meta({
     description:
-      'An event is posted when less than this amount is available. If absent, there are no events about the balance.',
+      'An event is posted when less than this amount is available. If absent, no events about the balance are posted.',
   }),
   caps: z
     .boolean()
@@ -29,7 +29,7 @@ export const accountAlertFields = {
       description: `Whether an event is posted when ${percentWords} per cent of a cap are used.`,
     }),
   url: callbackUrl.meta({
-    description: 'The address to which events are posted. They are signed and retried like callbacks.',
+    description: 'The URL to which events are posted. Events are signed and retried like callbacks.',
   }),
 };
 
@@ -42,9 +42,8 @@ export interface AccountAlertInput {
 export const accountAlertSuccess = { description: 'The current alert.', schema: accountAlertSchema };
 
 export const accountAlertMeaning =
-  'Events are signed with the webhook secret of the account. `balance.low` is posted each time the available balance falls below the threshold, and not again until the balance has been above the threshold. ' +
-  `With \`caps\`, \`cap.reached\` is posted when ${percentWords} per cent of a cap are used, once per window. This covers the caps of keys, of keys with one model, and of end users. Open holds count. ` +
-  'A percentage that is already reached is posted immediately. Replaces the earlier settings. Without `threshold` and `caps`, no more events are posted.';
+  'Events are signed with the account’s webhook secret. `balance.low` is posted when the available balance falls below the threshold, and again only after the balance has recovered. ' +
+  `If \`caps\` is set, \`cap.reached\` is posted when ${percentWords} per cent of a cap are used, once per window. This covers the caps of keys, of keys for a single model, and of end users. Open holds count towards the percentage. If a percentage has already been reached, the event is posted immediately. The request replaces earlier settings. If it has neither \`threshold\` nor \`caps\`, no more events are posted.`;
 
 type ShownAlert = z.output<typeof accountAlertSchema>;
 
@@ -58,7 +57,7 @@ export async function setAlert(
     return readAlert(account, deps);
   }
   if (url === undefined) {
-    throw new GatewayError('missing_parameter', 'An alert needs an address.', { param: 'url' });
+    throw new GatewayError('missing_parameter', 'An alert requires a URL.', { param: 'url' });
   }
   checkCallback(url, deps, 'url');
   const address = deps.secrets.seal({ purpose: 'alert-address', id: account }, url);

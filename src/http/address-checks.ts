@@ -13,13 +13,13 @@ export function checkCallback(
 ): void {
   const reason = url === undefined ? undefined : checkCallbackUrl(url);
   if (reason === undefined) return;
-  throw new GatewayError('callback_url_not_allowed', `The callback address is not allowed. ${reason}`, {
+  throw new GatewayError('callback_url_not_allowed', `The callback URL is not allowed. ${reason}`, {
     param,
   });
 }
 
 export function mediaUrlNotAllowed(param: string, reason: string): GatewayError {
-  return new GatewayError('media_url_not_allowed', `The address in ${param} is not allowed. ${reason}`, {
+  return new GatewayError('media_url_not_allowed', `The URL in ${param} is not allowed. ${reason}`, {
     param,
   });
 }

@@ -56,7 +56,7 @@ export function createAddressLimit(perSecond: number, { now, log }: AddressLimit
       if (perSecond > 0 && bucketOf(address).tokens < 1)
         log.warn(
           { address },
-          'an address has sent so many wrong keys or tokens that requests without a credential from there are refused',
+          'an IP address has sent so many wrong keys or tokens that its requests without a credential are rejected',
         );
     },
   };
@@ -65,7 +65,7 @@ export function createAddressLimit(perSecond: number, { now, log }: AddressLimit
 function tooManyRequests(perSecond: number, tokens: number): GatewayError {
   return new GatewayError(
     'rate_limit_exceeded',
-    `An address may make ${perSecond} requests a second without a valid key.`,
+    `An IP address is limited to ${perSecond} requests a second without a valid key.`,
     {
       retryAfterSeconds: Math.max(1, Math.ceil((1 - tokens) / perSecond)),
       headers: { connection: 'close' },

@@ -69,7 +69,7 @@ export const actPlan = z
   .optional()
   .meta({
     description:
-      'The `plan` from a dry run of this action. The action is refused if the task has changed since then, or if its fields differ.',
+      'The `plan` from a dry run of this action. The action is rejected if the task has changed since then or the fields differ.',
   });
 
 export const bulkId = z
@@ -80,7 +80,7 @@ export const bulkId = z
   .optional()
   .meta({
     description:
-      'Groups actions on several tasks. Actions of one operator with the same `bulk`, name, reason and fields become one entry of the audit log, with an item for each task (1,000 at most).',
+      'Groups actions on multiple tasks. An operator’s actions with the same `bulk`, name, reason and fields become one audit log entry, with an item for each task (1,000 at most).',
   });
 
 export const isDryRun = z.boolean().optional().meta({

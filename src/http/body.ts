@@ -168,6 +168,6 @@ function notJson(text?: string): GatewayError {
 function textTooLarge(bytesMax: number): GatewayError {
   return new GatewayError(
     'request_too_large',
-    `JSON may have at most ${bytesMax} bytes, without its images.`,
+    `JSON must not exceed ${bytesMax} bytes, not counting its images.`,
   );
 }

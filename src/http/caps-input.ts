@@ -45,7 +45,7 @@ export const keyCapsFields = {
     .array(z.object({ model: z.string().min(1), ...capsFields }))
     .max(cappedModelsMax)
     .default([])
-    .meta({ description: 'Caps for single models, in addition to the key’s caps for all models.' }),
+    .meta({ description: 'Caps for individual models, in addition to the key’s caps for all models.' }),
 };
 
 type WrittenKeyCaps = WrittenCaps & {

@@ -16,9 +16,10 @@ export const errorSchema = z
         .meta({ description: 'The field at fault, such as `metadata.seed`. Empty if no field is at fault.' }),
       code: z.string().meta({ description: 'One of the codes that the guide “Errors” explains.' }),
       class: failureClassSchema.optional(),
-      cap: capSchema
-        .optional()
-        .meta({ description: 'With `spend_cap_exceeded`: the cap that refused the request.' }),
+      cap: capSchema.optional().meta({
+        description:
+          'The cap that the request would exceed. Present only if the code is `spend_cap_exceeded`.',
+      }),
     }),
   })
   .meta({ id: 'Error' });

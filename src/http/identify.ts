@@ -77,9 +77,9 @@ function requireKeyMay(
 ): void {
   const refuse = (why: string) => new GatewayError('key_not_allowed', `This API key ${why}.`);
   if (!hasScope(caller, scope)) throw refuse(`lacks the scope \`${scope}\``);
-  if (caller.routes?.includes(operationId) === false) throw refuse('may not use this route');
+  if (caller.routes?.includes(operationId) === false) throw refuse('is not allowed to use this route');
   if (caller.addresses !== undefined && !isInNetworks(addressOf(), caller.addresses))
-    throw refuse('may not be used from this address');
+    throw refuse('cannot be used from this IP address');
 }
 
 /**

@@ -23,13 +23,13 @@ export function linkOf(page: 'console' | 'account', token: string): string {
 export const linkSchema = {
   link: z.string().meta({
     description:
-      'A path below the address of the gateway: `console#/invitation/…` or `account#/invitation/…`. The link can be used once, and will not be shown again.',
+      'A path relative to the gateway’s URL: `console#/invitation/…` or `account#/invitation/…`. The link can be used once and will not be shown again.',
   }),
   link_expires_at: unixSeconds(),
 };
 
 export const acceptBody = z.object({
-  link: z.string().min(1).max(256).meta({ description: 'The part of the link after `#/invitation/`.' }),
+  link: z.string().min(1).max(256).meta({ description: 'The token in the link, after `#/invitation/`.' }),
   dry_run: z
     .boolean()
     .optional()

@@ -25,7 +25,7 @@ export function applyKeyRules(
     const param = nameOf(request.kind === 'video' ? 'metadata.safety_identifier' : 'user');
     throw new GatewayError(
       'missing_parameter',
-      `This API key requires the parameter ${param}, which is the name of your end user.`,
+      `This API key requires the parameter ${param}, the name of your end user.`,
       { param },
     );
   }

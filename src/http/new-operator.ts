@@ -11,7 +11,7 @@ export const rolesSchema = z
   .array(z.enum(roleWords))
   .max(roleWords.length)
   .meta({
-    description: `Roles: ${describe(roleMeanings)}. Names for several roles: ${describe(rolePresets)}.`,
+    description: `Roles: ${describe(roleMeanings)}. Presets for multiple roles: ${describe(rolePresets)}.`,
   });
 
 export const newOperatorBody = z.object({

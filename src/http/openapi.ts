@@ -21,13 +21,13 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
     type: 'http',
     scheme: 'bearer',
     description:
-      'An API key: `Authorization: Bearer sk-…`. Each route lists the scope that it needs. `read_account` includes `read_own`.',
+      'An API key: `Authorization: Bearer sk-…`. Each route lists the scope it needs. `read_account` includes `read_own`.',
   });
   registry.registerComponent('securitySchemes', 'adminToken', {
     type: 'http',
     scheme: 'bearer',
     description:
-      'ADMIN_TOKEN of the configuration, or an operator’s own token: `Authorization: Bearer op-…`. Each route lists the role that it needs.',
+      'The configured ADMIN_TOKEN, or an operator’s own token: `Authorization: Bearer op-…`. Each route lists the role it needs.',
   });
   for (const route of routes) {
     route.paths.forEach((path, index) => registry.registerPath(describe(route, path, index)));
@@ -42,7 +42,7 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
       title: 'Mediary',
       version: '1',
       description:
-        'One address for video and image generation. The guide “Errors” next to this document explains every error code.',
+        'One API for video and image generation. The guide “Errors” next to this document explains every error code.',
       contact: { name: 'The operator of this gateway' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -70,10 +70,10 @@ const tagDescriptions: Readonly<Record<NonNullable<Route['tag']> | 'Callbacks', 
   Images: 'Images, and image generation tasks.',
   Files: 'Media that you store once and refer to by id in later requests.',
   Models: 'The models that the key may use.',
-  Account: 'The account of the key.',
-  Callbacks: 'Requests that the gateway sends to the `callback_url` of a task.',
+  Account: 'The key’s account.',
+  Callbacks: 'Requests that the gateway sends to a task’s `callback_url`.',
   Operators: 'For operators: accounts, keys, tasks, channels, and the operators themselves.',
-  Service: 'Health, metrics, this document, and the address that upstreams call.',
+  Service: 'Health, metrics, this document, and the URL that upstreams call.',
 };
 
 const taskEnded: Omit<RouteConfig, 'path'> = {
@@ -81,7 +81,7 @@ const taskEnded: Omit<RouteConfig, 'path'> = {
   operationId: 'taskEnded',
   summary: 'A task has succeeded or failed',
   description:
-    'Sent to `metadata.callback_url` with the headers of the Standard Webhooks specification, and repeated until it is accepted. The body is the same as in the response to GET of the task.',
+    'Sent to `metadata.callback_url` with the headers of the Standard Webhooks specification, and retried until the receiver accepts it. The body is the same as when you GET the task.',
   tags: ['Callbacks'],
   security: [],
   request: {
@@ -90,7 +90,7 @@ const taskEnded: Omit<RouteConfig, 'path'> = {
       'webhook-timestamp': z.string().meta({ description: 'Unix seconds.' }),
       'webhook-signature': z.string().meta({
         description:
-          '`v1,` followed by an HMAC-SHA256 in base64. Several signatures are separated by spaces.',
+          '`v1,` followed by an HMAC-SHA256 in base64. Multiple signatures are separated by spaces.',
       }),
       traceparent: z.string().optional().meta({
         description: 'W3C trace context of the request that created the task, if the gateway records traces.',
@@ -137,7 +137,7 @@ function describe(route: Route, path: string, index: number): RouteConfig {
     responses: {
       [route.success.status ?? 200]: describeSuccess(route.success),
       ...(route.authentication === 'admin' && route.method === 'get'
-        ? { 304: { description: 'The version in `if-none-match` is current.' } }
+        ? { 304: { description: 'The version in `if-none-match` is still current.' } }
         : {}),
       ...Object.fromEntries(
         Object.entries(route.otherAnswers ?? {}).map(([status, answer]) => [status, describeSuccess(answer)]),

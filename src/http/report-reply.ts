@@ -43,7 +43,7 @@ export function namesIn(text: string): string[] {
 }
 
 export const reportForms =
-  'One row for each group. A CSV has the same columns, amounts as decimals, and no text that a spreadsheet would read as a formula.';
+  'One row per group. A CSV has the same columns, with amounts as decimals and no text that a spreadsheet would read as a formula.';
 export const reportMediaType: [string, ...string[]] = ['application/json', csvMediaType];
 
 export function periodOf(

@@ -99,7 +99,7 @@ function encodedBody(): GatewayError {
 }
 
 function unreadableAddress(): GatewayError {
-  return new GatewayError('invalid_parameter', 'The address of the request cannot be read.');
+  return new GatewayError('invalid_parameter', 'The request URL cannot be read.');
 }
 
 type Context = ParameterizedContext<RequestState>;
@@ -126,7 +126,7 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
   } else if (error.detail !== undefined) {
     log.info(
       { request_id: requestId, operation, code: error.code, detail: error.detail },
-      'a request was refused',
+      'a request was rejected',
     );
   }
   // Discard the rest of an unread body, so that the connection can be reused. A chunked body has an unknown length and

@@ -23,7 +23,7 @@ export const fileAnswers = {
       mediaType: 'none',
     },
     206: { description: 'The part that `range` requests.', mediaType: storedMediaTypes },
-    304: { description: 'The version in `if-none-match` is current.', mediaType: 'none' },
+    304: { description: 'The version in `if-none-match` is still current.', mediaType: 'none' },
     416: { description: '`range` is outside the file.', mediaType: 'text/plain' },
   },
 } satisfies Pick<Route, 'headers' | 'success' | 'otherAnswers'>;

@@ -17,7 +17,7 @@ const unreadable: EarlyAnswer = {
 };
 
 /** The message for headers that exceed Node's own limit. Node enforces the limit before the route is known. */
-export const headersTooLarge = 'The address and the headers together exceed 16 KiB.';
+export const headersTooLarge = 'The URL and the headers together exceed 16 KiB.';
 
 const refusals: Readonly<Record<string, EarlyAnswer>> = {
   HPE_HEADER_OVERFLOW: {

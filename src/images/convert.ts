@@ -120,7 +120,7 @@ async function fetchImage(url: string, param: string, deps: ConverterDeps): Prom
   }
   const file = await readImageFile({ path, name: 'image', bytes }, deps.pixelsMax);
   if ('refused' in file)
-    throw invalid(param, `The address in ${param} does not lead to a usable image: it ${file.refused}.`);
+    throw invalid(param, `The URL in ${param} does not lead to a usable image: it ${file.refused}.`);
   return file;
 }
 
@@ -128,11 +128,11 @@ async function fetchImage(url: string, param: string, deps: ConverterDeps): Prom
 function explainFetch(error: unknown, param: string): unknown {
   if (!(error instanceof GuardedRequestError)) return error;
   if (error.code === 'address_refused') {
-    return new GatewayError('media_url_not_allowed', `The address in ${param} is not allowed.`, { param });
+    return new GatewayError('media_url_not_allowed', `The URL in ${param} is not allowed.`, { param });
   }
   const what =
     error.code === 'answer_too_large' ? `has more than ${imageBytesMax} bytes` : 'could not be fetched';
-  return invalid(param, `The image at the address in ${param} ${what}.`, error.code);
+  return invalid(param, `The image at the URL in ${param} ${what}.`, error.code);
 }
 
 function invalid(param: string, message: string, detail?: string): GatewayError {

@@ -29,7 +29,7 @@ export function explainFailure(failure: UpstreamError): GatewayError {
     headers: noRetry,
   };
   if (isModeration(failure.failure.class)) {
-    const message = 'The upstream refused the content of the request.';
+    const message = 'The upstream rejected the content of the request.';
     return new GatewayError('content_policy_violation', message, refused);
   }
   switch (failure.outcome) {
@@ -41,7 +41,7 @@ export function explainFailure(failure: UpstreamError): GatewayError {
         cause: failure,
       });
     case 'rejected':
-      return new GatewayError('invalid_parameter', 'The upstream refused the request.', refused);
+      return new GatewayError('invalid_parameter', 'The upstream rejected the request.', refused);
     case 'throttled':
     case 'not_sent':
       return new GatewayError('service_unavailable', 'The model is busy at the moment. Nothing was sent.', {

@@ -38,7 +38,7 @@ export function createFetchedImages(bytesMax: number): FetchedImages {
           if (place.size + bytes > shareMax)
             throw new GatewayError(
               'invalid_parameter',
-              `All images of a request together may have at most ${Math.floor(shareMax)} bytes.`,
+              `The images of a request must not exceed ${Math.floor(shareMax)} bytes in total.`,
               { param: 'image' },
             );
           if (place.resize(place.size + bytes) !== undefined) throw full(account);

@@ -71,7 +71,7 @@ export class JsonScanner {
 function tooMuch(): GatewayError {
   return new GatewayError(
     'request_too_large',
-    `JSON may have at most ${jsonNodesMax} values and ${jsonKeysMax} keys, nested at most ${jsonDepthMax} levels deep.`,
+    `JSON must not contain more than ${jsonNodesMax} values or ${jsonKeysMax} keys, or be nested more than ${jsonDepthMax} levels deep.`,
   );
 }
 

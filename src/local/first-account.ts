@@ -32,7 +32,7 @@ export async function makeAccount(settings: LocalSettings): Promise<FirstAccount
   await admin(settings, `/accounts/${account}/credits`, { json: credit });
   const created = await makeKey(settings);
   const balance = await readBalance(settings, created);
-  if (balance === undefined) throw new LocalServerError('The API refused the key that it had just created.');
+  if (balance === undefined) throw new LocalServerError('The API rejected the key that it had just created.');
   return { apiKey: created, balance };
 }
 

@@ -37,7 +37,7 @@ export function createLinkMedium(stored: FileLinksDeps | undefined): LinkMedium 
     if (stored === undefined) throw refuse('This gateway does not store files. Send the URL of the medium.');
     const { files, links } = stored;
     const file = await files.find(id, reach);
-    if (file === undefined) throw refuse(`There is no file ${id} that this key may use.`);
+    if (file === undefined) throw refuse(`There is no file ${id} that this key can use.`);
     if (!file.media.mediaType.startsWith(`${kind}/`))
       throw refuse(
         `The file ${id} is of type ${file.media.mediaType}; ${param} must refer to ${article[kind]}.`,

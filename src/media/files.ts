@@ -144,7 +144,7 @@ async function requireRoom(
   if (stored <= accountBytesMax) return;
   throw new GatewayError(
     'storage_quota_exceeded',
-    `With this file of ${bytes} bytes, this account would store ${stored} bytes. The limit is ${accountBytesMax}. Delete some files.`,
+    `This file has ${bytes} bytes, so the account would store ${stored} bytes. The limit is ${accountBytesMax}. Delete some files.`,
   );
 }
 
@@ -165,15 +165,15 @@ async function fetchTo(
     throw new GatewayError(
       code === 'address_refused' ? 'media_url_not_allowed' : 'invalid_parameter',
       code === 'address_refused'
-        ? 'The address in url is not allowed.'
-        : 'The file at the address in url could not be fetched.',
+        ? 'The URL in url is not allowed.'
+        : 'The file at the URL in url could not be fetched.',
       { param, detail: code },
     );
   }
 }
 
 function tooLarge(param: string, { bytesMax }: Pick<FilesDeps, 'bytesMax'>): GatewayError {
-  return new GatewayError('request_too_large', `A file may have at most ${bytesMax} bytes.`, { param });
+  return new GatewayError('request_too_large', `A file must not exceed ${bytesMax} bytes.`, { param });
 }
 
 function diskSource({ path, bytes }: NewFile): MediaSource {

@@ -198,9 +198,13 @@ async function withRoom<Result>(
 ): Promise<Result> {
   const place = places.take(account, { size: Math.min(bytes, shareMax) });
   if (typeof place === 'string')
-    throw new UpstreamError('unavailable', 'The worker has no disk space for a file of the request now.', {
-      code: 'no_room',
-    });
+    throw new UpstreamError(
+      'unavailable',
+      'The worker currently has no disk space for one of the request’s files.',
+      {
+        code: 'no_room',
+      },
+    );
   try {
     return await copy();
   } finally {
@@ -235,7 +239,7 @@ async function withBlob<Result>(
 function rethrow(error: unknown): never {
   const cause = noRoomOr(error);
   if (cause instanceof NoRoomError)
-    throw new UpstreamError('not_sent', 'The worker has no disk space for a file of the request.', {
+    throw new UpstreamError('not_sent', 'The worker has no disk space for one of the request’s files.', {
       code: 'no_room',
       cause,
     });

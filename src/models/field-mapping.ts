@@ -72,7 +72,7 @@ const ruleSchema = z
       .union([fieldName, z.array(fieldName).min(1)])
       .optional()
       .describe(
-        'The vendor’s name for the field. For media: one name for each file. For the form sides: the names for width and height',
+        'The vendor’s field name. For media, one name per file. For the form sides, the names for width and height',
       ),
     fixed: z
       .array(z.string())
@@ -130,7 +130,7 @@ export const fieldMappingSchema = z
     marker: fieldName
       .optional()
       .describe('A text field in which the vendor keeps our text, so that a lost job can be found'),
-    result: path.describe('The path of the files’ addresses in a response, such as images[].url'),
+    result: path.describe('The path of the file URLs in a response, such as images[].url'),
     facts: z
       .strictObject({
         duration: placeOf('the duration in seconds'),
@@ -197,7 +197,7 @@ function findFormMistakes({ fields }: Sketch): Mistake[] {
     if (isSides && ruleNames(rule).length !== 2)
       mistakes.push(at('name', 'must name the width and the height'));
     if (Array.isArray(rule.name) && !isSides && !mediaFields.includes(field))
-      mistakes.push(at('name', 'only media may have several names'));
+      mistakes.push(at('name', 'only media can have more than one name'));
     return mistakes;
   });
 }

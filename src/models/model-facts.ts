@@ -24,7 +24,7 @@ const mediaFacts = z.strictObject({
   audios: count.optional().describe('The maximum number of input audio files in a request'),
   total: count
     .optional()
-    .describe('The maximum number of references, videos and audio files in a request, together'),
+    .describe('The maximum total number of references, videos and audio files in a request'),
   beside_frames: z
     .array(z.enum(countedMedia))
     .optional()
@@ -50,10 +50,12 @@ const lengthFacts = z
     only: z
       .array(seconds)
       .optional()
-      .describe('The only accepted lengths, in seconds. An empty list: a request cannot choose the length'),
+      .describe(
+        'The only accepted lengths, in seconds. If the list is empty, a request cannot choose the length',
+      ),
     min: seconds.optional().describe('The shortest length, in seconds'),
     max: seconds.optional().describe('The longest length, in seconds'),
-    step: seconds.optional().describe('Lengths are multiples of this number of seconds. Unset: 1'),
+    step: seconds.optional().describe('Lengths are multiples of this number of seconds (default: 1)'),
     auto: z.boolean().optional().describe('Whether a length of -1 lets the model choose'),
   })
   .refine(isSpan, spanMessage);
@@ -106,14 +108,14 @@ export type ParameterFacts = z.infer<typeof parameterFacts>;
 export const conditionSchema = z.strictObject({
   brings: parts.optional().describe('The request has one of these media'),
   lacks: parts.optional().describe('The request has none of these media'),
-  resolution: texts.optional().describe('The request asks for one of these resolutions'),
-  ratio: texts.optional().describe('The request asks for one of these ratios'),
-  duration: z.array(seconds).optional().describe('The request asks for one of these lengths, in seconds'),
+  resolution: texts.optional().describe('The requested resolution is one of these'),
+  ratio: texts.optional().describe('The requested ratio is one of these'),
+  duration: z.array(seconds).optional().describe('The requested length, in seconds, is one of these'),
   draft: z.boolean().optional().describe('Whether the request asks for a draft'),
   metadata: z
     .record(text, z.union([z.string(), z.number(), z.boolean()]))
     .optional()
-    .describe('The metadata of the request has these values. The value any matches every value'),
+    .describe('The request’s metadata has these values. The value any matches every value'),
 });
 export type FactsCondition = z.infer<typeof conditionSchema>;
 
@@ -124,14 +126,16 @@ const offeredOfBoth = {
       wordless: parts
         .optional()
         .describe(
-          'The media with which a prompt may be empty. Unset: it may always be empty. An empty list: it may never be empty',
+          'Media that allow an empty prompt. Unset: the prompt can always be empty. An empty list: never',
         ),
     })
     .optional(),
   other_parameters: z
     .boolean()
     .optional()
-    .describe('Whether unlisted names in metadata are sent. Unset: `warnings` lists them'),
+    .describe(
+      'Whether unlisted names in metadata are sent. If unset, they are not sent, and `warnings` lists them',
+    ),
 };
 
 const offeredOfVideos = {
@@ -151,7 +155,9 @@ const offeredOfVideos = {
   sound: z
     .enum(['choice', 'always', 'never', 'fixed'])
     .optional()
-    .describe('Whether videos have sound. fixed: a request cannot choose, and it is not known in advance'),
+    .describe(
+      'Whether videos have sound. fixed: a request cannot choose, and the result is not known in advance',
+    ),
   seed: z
     .strictObject({
       min: z.number().int().describe('The smallest seed'),
@@ -168,7 +174,7 @@ const fieldFacts = (names: readonly FieldName[]) =>
       z
         .boolean()
         .describe(
-          'Whether requests may set the field. It is then sent to the upstream, or takes effect in another way',
+          'Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way',
         ),
     )
     .optional();
@@ -177,8 +183,8 @@ const fieldsOfBoth = { fields: fieldFacts([...fieldNames, ...imageFieldNames]) }
 const offeredOfImages = {
   images: z
     .strictObject({
-      only: z.array(count).optional().describe('The only numbers of images that a request may ask for'),
-      max: count.optional().describe('The maximum number of images that a request may ask for'),
+      only: z.array(count).optional().describe('The only numbers of images that a request can ask for'),
+      max: count.optional().describe('The maximum number of images that a request can ask for'),
     })
     .optional(),
   references: z
@@ -208,7 +214,7 @@ const ofBoth = {
         .describe('The schemes from which the vendor loads images, such as https and data'),
       videos: texts.optional().describe('The schemes from which the vendor loads videos'),
       audios: texts.optional().describe('The schemes from which the vendor loads audio files'),
-      characters: count.optional().describe('The maximum number of characters in an address'),
+      characters: count.optional().describe('The maximum number of characters in a URL'),
     })
     .optional(),
   reserved: texts
@@ -219,7 +225,7 @@ const ofBoth = {
     .partialRecord(
       z.enum(['image', 'video_second', 'audio_second', 'text']),
       count.describe(
-        'The most tokens that may be billed for one input image, for a second of input video or audio, or for the rendered text',
+        'The maximum number of tokens that may be billed for one input image, for a second of input video or audio, or for the rendered text',
       ),
     )
     .optional(),
@@ -253,9 +259,7 @@ const ofVideos = {
     .strictObject({
       resolutions: texts
         .optional()
-        .describe(
-          'The resolutions that may be rendered if a request does not specify one. The usual one is first',
-        ),
+        .describe('The resolutions that may be rendered if a request specifies none, the usual one first'),
       seconds: unsaidSeconds.optional(),
       open_ratio: z
         .boolean()

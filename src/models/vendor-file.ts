@@ -19,7 +19,7 @@ const path = z
   .string()
   .max(500)
   .regex(/^\/[\w\-./~:@!$'()*+,;=?&%{}]*$/, 'must begin with / and be a path such as /jobs/{id}');
-const pattern = text.refine((one) => one.split('*').length <= 3, 'may have at most two *');
+const pattern = text.refine((one) => one.split('*').length <= 3, 'must not contain more than two *');
 const patterns = z.union([pattern.transform((one) => [one]), z.array(pattern).min(1)]);
 
 const headerName = z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, 'must be the name of a header');

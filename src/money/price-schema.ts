@@ -43,7 +43,7 @@ export const channelPriceSchema = z.strictObject({
     .array(
       z.strictObject({
         measure: z.enum(measures).describe('The measure that is counted'),
-        price: decimal().describe('The price of one unit of the measure'),
+        price: decimal().describe('The price per unit of the measure'),
         beyond: z
           .number()
           .nonnegative()

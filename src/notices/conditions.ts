@@ -21,9 +21,9 @@ const callbacksMax = 1_000;
 const storageTexts: ReadonlyMap<string, string> = new Map(
   Object.entries({
     storage_full:
-      'The storage for results had no space for a file. Rendered images wait a few minutes for space. Other work that needs the storage waits or is refused. Free some space or enlarge the storage. Search the logs for step=storage_full.',
+      'The storage for results had no space for a file. Rendered images wait a few minutes for space. Other work that needs the storage waits or is rejected. Free some space or enlarge the storage. Search the logs for step=storage_full.',
     storage_away:
-      'The storage for results did not accept a file, or a file could not be read: the storage does not respond or refuses the gateway’s requests. Rendered images wait a few minutes for the storage. Other work that needs it waits or is refused. Check the storage, and `results` in gateway.yaml. Search the logs for step=storage_away.',
+      'The storage for results did not accept a file, or a file could not be read: the storage does not respond or rejects the gateway’s requests. Rendered images wait a few minutes for the storage. Other work that needs it waits or is rejected. Check the storage, and `results` in gateway.yaml. Search the logs for step=storage_away.',
   } satisfies Record<StorageStep, string>),
 );
 const withoutWorkersMs = 60_000;
@@ -77,7 +77,7 @@ export function createSources(deps: SourceDeps) {
         subject: channel === '' ? reason : `${reason}/${channel}`,
         count,
         text:
-          `${taskCount(count)} for a person${channel === '' ? '' : ` at ${channel}`} ` +
+          `${taskCount(count)} for an operator${channel === '' ? '' : ` at ${channel}`} ` +
           `(${reason}). ${generalAdvice(reason)} \`gateway tasks list --needs-attention\` lists them.`,
       }));
       return [...conditions, ...stopped];
@@ -131,7 +131,7 @@ function circuitsNotClosed({ channel, parts }: ChannelHealth): readonly Conditio
 function clockJumped({ expected, seen }: ClockJump): Condition {
   const [was, is] = [expected, seen].map((time) => new Date(time).toISOString());
   const text =
-    `The clock of the database shows ${is} but should show ${was}. Processes that have noticed this do not write to the ledger until it is fixed. ` +
+    `The database clock shows ${is} but should show ${was}. Until this is fixed, processes that have noticed the difference do not write to the ledger. ` +
     'Correct the clock of the database machine or, if the time is right, accept it with `gateway ledger accept-clock`.';
   return { kind: 'clock_jumped', subject: 'database', count: 1, text };
 }

@@ -29,7 +29,7 @@ export function createSendNotice({ deliver, commandEnvironment, now }: SendDeps)
       if (target.command !== undefined)
         return await run(target.command, noticeText(notice), commandEnvironment);
       const { status } = await post(target, notice);
-      return status >= 200 && status < 300 ? undefined : `the address responded with ${status}`;
+      return status >= 200 && status < 300 ? undefined : `the endpoint responded with ${status}`;
     } catch (error) {
       return messageOf(error);
     }

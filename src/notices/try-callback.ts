@@ -29,7 +29,7 @@ export function createTryCallback(deps: TryCallbackDeps): TryCallback {
     if (place === undefined)
       throw new GatewayError(
         'concurrency_limit_exceeded',
-        'Earlier requests to this address or from this account are still in progress. Try again in a few seconds.',
+        'Earlier requests to this URL or from this account are still in progress. Try again in a few seconds.',
       );
     try {
       const id = `evt_test_${randomBase62(idCharacters, deps.randomBytes)}`;

@@ -40,7 +40,7 @@ const families: readonly Family[] = [
   },
   {
     name: 'mediary_submissions_waiting',
-    help: 'Tasks that wait to be submitted and do not need a person, by channel and reason.',
+    help: 'Tasks that wait to be submitted and do not need an operator, by channel and reason.',
     labels: ['channel', 'reason'],
     samples: ({ tasks }) =>
       summed(
@@ -50,7 +50,7 @@ const families: readonly Family[] = [
   },
   {
     name: 'mediary_tasks_attention',
-    help: 'Tasks that wait for a person, by reason.',
+    help: 'Tasks that wait for an operator, by reason.',
     labels: ['reason'],
     samples: ({ attention }) =>
       attentionReasons.map((reason) => [

@@ -150,7 +150,7 @@ function createRoom(directory: string, freeBytesMin: number) {
     async problem(): Promise<string | undefined> {
       const free = await freeBytes();
       if (free >= 2 * freeBytesMin) return undefined;
-      return `The disk of ${directory} has ${free} bytes free. Below ${freeBytesMin} (results.free_bytes), results and files are no longer stored. Free some space, or lower results.retention_days.`;
+      return `The disk that holds ${directory} has ${free} bytes free. Below ${freeBytesMin} (results.free_bytes), results and files are no longer stored. Free some space, or lower results.retention_days.`;
     },
   };
 }

@@ -42,7 +42,7 @@ export function withKnownRefusals(
       const isRecent = noted !== undefined && isWithin(noted, knownMs);
       const isNew = read !== undefined && isWithin(read.at, knownMs) ? noted !== read.note : isRecent;
       if (noted !== undefined && isNew)
-        last = { refusal: new NoRoomError('a process of the gateway found no room'), at: now() };
+        last = { refusal: new NoRoomError('one of the gateway’s processes found no room'), at: now() };
       read = { note: noted, at: now() };
     },
     { ms: readEveryMs, now },

@@ -158,7 +158,7 @@ function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Address): string {
 
 function warnOfLinks(address: Address, log: Logger): Pick<KeptResults, 'unreachableLinks'> {
   if (address.PUBLIC_URL !== undefined) return {};
-  const unreachableLinks = `PUBLIC_URL is not set: links to results and files lead to ${publicUrlOf(address)}, which callers and upstreams on other machines cannot open. Set it to the address under which they reach this gateway.`;
+  const unreachableLinks = `PUBLIC_URL is not set, so links to results and files lead to ${publicUrlOf(address)}, which callers and upstreams on other machines cannot open. Set it to the URL under which they reach this gateway.`;
   log.warn({}, unreachableLinks);
   return { unreachableLinks };
 }

@@ -117,7 +117,7 @@ function abortedBy(abortSignal: AbortSignal | undefined) {
 async function problemOf(client: S3Client, { bucket, prefix }: S3Settings): Promise<string | undefined> {
   const rules = await readRules(client, bucket);
   if (rules === undefined || rules.some((rule) => endsUploads(rule, prefix))) return undefined;
-  return `The bucket ${bucket} has no lifecycle rule that aborts unfinished multipart uploads below "${prefix}": the parts that a process leaves behind when it dies during a copy are kept and billed. Add a rule with AbortIncompleteMultipartUpload after one day.`;
+  return `The bucket ${bucket} has no lifecycle rule that aborts unfinished multipart uploads below "${prefix}", so the parts of a process that dies during a copy are kept and billed. Add a rule with AbortIncompleteMultipartUpload after one day.`;
 }
 
 /** Returns undefined if the rules cannot be read. Some keys lack the permission, and some servers lack the feature. */

@@ -281,7 +281,7 @@ function considerChannel(
   const served = channel.models[request.model];
   if (served === undefined) return drop('model_not_served', `does not list ${request.model}`);
   if (!channel.enabled) return drop('disabled', 'is switched off');
-  if (!isPermitted(channel, buyer)) return drop('not_permitted', 'the key may not use it');
+  if (!isPermitted(channel, buyer)) return drop('not_permitted', 'the key is not allowed to use the channel');
   const offer = context.offers.get(channel);
   const capability = offer === undefined ? undefined : capabilityFor(offer, request, context.given);
   if (capability === undefined)

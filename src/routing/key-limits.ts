@@ -18,7 +18,7 @@ export function keyLimitIssue(
 ): RequestIssue | undefined {
   const isVideo = request.kind === 'video';
   if (isVideo && longest !== undefined && (secondsMax ?? Infinity) > longest) {
-    return { param: 'duration', message: `This API key may request at most ${longest} seconds.` };
+    return { param: 'duration', message: `This API key is limited to videos of ${longest} seconds.` };
   }
   if (largest === undefined) return undefined;
   const named = isVideo ? fixed.resolution : fixed.size;
@@ -28,7 +28,7 @@ export function keyLimitIssue(
   const param = isVideo ? 'resolution' : 'size';
   return {
     param,
-    message: `This API key may request at most ${largest}${named === undefined ? `, so the request must specify ${param}` : ''}.`,
+    message: `This API key is limited to ${largest}${named === undefined ? `, so the request must specify ${param}` : ''}.`,
   };
 }
 

@@ -26,7 +26,7 @@ export function createPermittedModels(current: () => GatewayConfig) {
       );
     }
     if (caller.models !== undefined && !caller.models.includes(id)) {
-      throw new GatewayError('model_not_allowed', `This API key may not use the model ${id}.`, {
+      throw new GatewayError('model_not_allowed', `This API key is not allowed to use the model ${id}.`, {
         param: 'model',
       });
     }

@@ -56,7 +56,7 @@ export function judge(error: UpstreamError): CredentialAnswer {
   if (outcome === 'not_sent')
     return { verdict: 'unclear', words: `The upstream cannot be reached (${said}).` };
   if (outcome === 'unavailable' && refusals.includes(status))
-    return { verdict: 'refused', words: `The upstream refuses the key or its account (${said}).` };
+    return { verdict: 'refused', words: `The upstream rejects the key or its account (${said}).` };
   return {
     verdict: 'unclear',
     words: `The response does not show whether the upstream accepts the key (${said}).`,
@@ -68,4 +68,4 @@ export function saidBy({ status, code }: UpstreamError): string {
 }
 
 const untested =
-  'There is no free request to test a key of this vendor. The first image request will show whether the key works.';
+  'This vendor offers no free request that would test a key. The first image request will show whether the key works.';

@@ -29,7 +29,7 @@ export async function readServerFacts(db: Pick<Db, 'command'>): Promise<ServerFa
 export function factsOf(hello: unknown, buildInfo: unknown, readsMajority: boolean): ServerFacts {
   const { setName, msg, maxWireVersion, isWritablePrimary } = helloSchema.parse(hello);
   const { data } = buildInfoSchema.safeParse(buildInfo);
-  const single = setName === undefined ? 'stand-alone server' : 'replica set';
+  const single = setName === undefined ? 'standalone server' : 'replica set';
   return {
     topology: msg === 'isdbgrid' ? 'sharded cluster' : single,
     // The driver has already rejected a server whose wire version is missing or too low.

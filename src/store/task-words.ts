@@ -74,7 +74,7 @@ export function createTaskForm({ errorTerms, ...sealing }: TaskSealing) {
   };
 }
 
-const unreadable = 'The message of the upstream cannot be read, because SECRETS_KEY lacks its key.';
+const unreadable = 'The upstream’s message cannot be read, because SECRETS_KEY lacks its key.';
 
 type Words = Readonly<Record<string, string>>;
 

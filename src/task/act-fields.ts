@@ -55,7 +55,7 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
   },
   result_url: {
     label: 'Address of the result',
-    description: 'the http or https address of the result',
+    description: 'the http or https URL of the result',
     value: 'url',
     type: 'text',
   },

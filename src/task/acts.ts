@@ -218,7 +218,7 @@ export function describeAction(name: OperatorActionName): string {
 }
 
 export const dryRunMeaning =
-  'With "dry_run": true, the action changes nothing and returns what it would do, with a `plan`. An action with this plan is refused if the task has changed since then.';
+  'If "dry_run" is true, the action changes nothing and returns what it would do, with a `plan`. An action with this plan is rejected if the task has changed since then.';
 
 export function introduceAction(name: OperatorActionName): string {
   const { description, example } = actionTable[name];

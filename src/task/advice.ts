@@ -94,7 +94,7 @@ const reset =
   '`temporal workflow reset -w ID --type FirstWorkflowTask --reapply-exclude All --reason "…"` continues the task from its record.';
 
 const maybeBilled =
-  'The submission may have reached the upstream, and the job may be billed: it is never resubmitted automatically.';
+  'The submission may have reached the upstream, and the job may be billed, so the task is never resubmitted automatically.';
 
 const forLostJob = { adopt: 'with its upstream id', resubmit: '', complete: '', fail: '' };
 
@@ -141,7 +141,7 @@ const advice: Readonly<Record<AttentionReason, readonly Sentence[]>> = {
     ),
   ],
   poll_failing: [
-    'Polling fails, and continues. Check the channel’s key, balance and address.',
+    'Polls are failing, but polling continues. Check the channel’s key, balance and URL.',
     using('', { retry_now: '' }, ' polls immediately.'),
   ],
   overdue: [
@@ -166,7 +166,7 @@ const advice: Readonly<Record<AttentionReason, readonly Sentence[]>> = {
   ],
   workflow_overdue: [
     'The failure is on the task’s page in the Temporal UI, and in the worker’s log: remove its cause.',
-    using('Until the end of the task is written,', { fail: '' }, ' releases the hold.'),
+    using('Until the task’s end is written,', { fail: '' }, ' releases the hold.'),
     reset,
   ],
   not_delivered: [

@@ -10,6 +10,6 @@ export function requireRedeliverable(
   const refuse = (why: string) => new GatewayError('action_not_possible', why);
   if (!isTerminal(status)) throw refuse('A callback can be redelivered only after the task has ended.');
   if (request === undefined)
-    throw refuse('The caller’s request, which contains the callback address, has been deleted.');
-  if (request.callbackUrl === undefined) throw refuse('The task has no callback address.');
+    throw refuse('The caller’s request, which contains the callback URL, has been deleted.');
+  if (request.callbackUrl === undefined) throw refuse('The task has no callback URL.');
 }

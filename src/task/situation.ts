@@ -272,7 +272,7 @@ function whatOfState(standing: Standing): string {
       return `The task is being submitted or waits for submission (channels: ${where}). After that, it waits until its job ends.${waitSentence(standing)}${why}${ending}`;
     }
     case 'pausing':
-      return `No channel of the plan accepts the task at the moment (round ${state.round}).${waitSentence(standing)}`;
+      return `No channel in the plan accepts the task at the moment (round ${state.round}).${waitSentence(standing)}`;
     case 'searching':
     case 'asking':
       if (state.taken === true)

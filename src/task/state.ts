@@ -73,8 +73,8 @@ export const stateWords: Readonly<Record<StateName, string>> = {
   waiting: 'the upstream has the job',
   stopping: 'the upstream is being asked to end the job',
   broken: 'polling has stopped with an error that retrying will not fix',
-  ending: 'the end of the task is being written',
-  review: 'the charge of the task waits for a decision',
+  ending: 'the task’s end is being written',
+  review: 'the task’s charge waits for a decision',
   ended: 'the task has ended',
 };
 

@@ -14,10 +14,10 @@ const reasonMessages = {
   backoff: 'The upstream accepts no tasks until a time that it has specified.',
   /** The upstream refused the submission or could not be reached. */
   upstream: 'No upstream accepts the task at the moment. The gateway keeps trying.',
-  files: 'The files of the request are being read or sent to the upstream.',
+  files: 'The request’s files are being read or sent to the upstream.',
   /** The result storage is not accepting files, and this upstream's results must be stored. */
   storage:
-    'The storage for results accepts no files at the moment. The task will be submitted as soon as it does.',
+    'The storage for results does not accept files at the moment. The task will be submitted as soon as it does.',
   lookup: 'The response to the submission was lost; the upstream is being asked whether it has the task.',
 } as const;
 export const waitReasons = namesOf(reasonMessages);
@@ -29,7 +29,7 @@ const ownMessages = {
   worker: 'The task waits to be submitted: no worker has taken it yet.',
   submission: 'The task is being submitted.',
   job: 'The upstream has the job.',
-  settlement: 'The end of the task is being written.',
+  settlement: 'The task’s end is being written.',
   /** Multiple old waits were merged into one. */
   earlier: 'Earlier waits, combined into one.',
 } as const;

@@ -24,7 +24,7 @@ export function createTaskSearch(client: Client, queuePrefix: string) {
     } catch (error) {
       const refusal = refusedQuery(error);
       if (refusal === undefined) throw error;
-      throw new GatewayError('invalid_parameter', `Temporal refuses the query: ${refusal.details}`, {
+      throw new GatewayError('invalid_parameter', `Temporal rejects the query: ${refusal.details}`, {
         param: 'query',
         cause: error,
       });

@@ -38,11 +38,11 @@ describe('a server that lacks something the gateway needs', () => {
   });
 });
 
-it('a stand-alone server works, and is described with what it lacks', () => {
-  const facts: ServerFacts = { ...good, topology: 'stand-alone server' };
+it('a standalone server works, and is described with what it lacks', () => {
+  const facts: ServerFacts = { ...good, topology: 'standalone server' };
   expect(missingAbilities(facts)).toEqual([]);
   expect(limitsOf(facts)).toEqual([
-    expect.stringMatching(/^is a stand-alone server: .*--replSet rs0, and run rs/),
+    expect.stringMatching(/^is a standalone server: .*--replSet rs0, and run rs/),
   ]);
 });
 

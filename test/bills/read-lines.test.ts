@@ -55,7 +55,7 @@ it('a bill of jobs needs no column for the model, and one of days does', async (
 it.each([
   ['nothing', '', 'is empty'],
   ['a column less', 'id,cost\na,1\n', 'line 1: there is no column time (at). Its columns are id, cost.'],
-  ['a column twice', 'id,cost,time,cost\na,1,2026-11-01,1\n', 'line 1: there are several columns cost'],
+  ['a column twice', 'id,cost,time,cost\na,1,2026-11-01,1\n', 'line 1: there is more than one column cost'],
   ['a field less', 'id,cost,time\na,1,2026-11-01\nb,1\n', 'on line 3'],
   ['an open quote', 'id,cost,time\n"a,1,2026-11-01\n', 'Quote Not Closed'],
   ['a comma', 'id,cost,time\na,1,2026-11-01\nb,"1,5",2026-11-01\n', 'line 3: cost is "1,5", not a number'],

@@ -613,7 +613,7 @@ describe('config', () => {
     const { text } = await gateway(['nodes']);
     expect(text).toMatch(/^worker\/host\/1\/x +running +0 +\d+y +\d+s +0$/m);
     expect((await gateway(['nodes', '-o', 'wide'])).text).toMatch(/^worker.* running .* 1\.0\.0 +0 +one$/m);
-    expect(text).toContain('worker/host/1/x refused {"config":1,"reasons":["no key"]}');
+    expect(text).toContain('worker/host/1/x rejected {"config":1,"reasons":["no key"]}');
   });
 });
 
@@ -793,10 +793,10 @@ describe('price explain', () => {
     const { text } = await gateway(['price', 'explain', 'clip', '--request', '{"duration":-1}']);
     const lines = text.split('\n');
     expect(lines.slice(0, 2)).toEqual(['hold: 1.200000 USD', '  by the price of the model on channel one']);
-    expect(lines).toContain('  duration 12 (left open: the dearest)');
+    expect(lines).toContain('  duration 12 (left open: the most expensive)');
     expect(lines).toContain('  resolution 720p (the model’s default)');
     expect(lines).toContain('  for an output of 12 seconds');
-    expect(lines).toContain('  + 1.2   line 2: 0.100000 USD × 12 seconds (left open: the dearest)');
+    expect(lines).toContain('  + 1.2   line 2: 0.100000 USD × 12 seconds (left open: the most expensive)');
     expect(lines).toContain('  = 1.200000   the sum of the lines, rounded half up to six places');
     expect(lines).toContain('usual charge: 0.500000 USD');
     expect(lines).toContain('  duration 5 (left open: the usual)');
@@ -815,7 +815,7 @@ describe('price explain', () => {
     await writeFile(file, '[1]');
     await expect(gateway(['price', 'explain', '--file', file])).rejects.toThrow('must be a JSON object');
     await expect(gateway(['price', 'explain', '--file', directory])).rejects.toThrow('cannot be read');
-    await expect(gateway(['price', 'explain'])).rejects.toThrow('Give a model or a task');
+    await expect(gateway(['price', 'explain'])).rejects.toThrow('Specify a model or a task');
     await expect(gateway(['price', 'explain', 'nope'])).rejects.toMatchObject({ status: 4 });
   });
 
@@ -882,12 +882,12 @@ describe('route explain', () => {
     };
     expect(await explained('fallback: { channels: [spare] }')).toContain(
       'Fallback: after capacity, internal, if the failed job is not billed, at spare (this request: spare/a).\n' +
-        '          Content that one vendor refused is not sent to another vendor.',
+        '          Content that one vendor rejected is not sent to another vendor.',
     );
     const moderated = 'fallback: { channels: [spare, ark], on: [moderation_input], allow_moderation: true }';
     const words = await explained(moderated, '--request', '{"images":["asset://a-file"]}');
     expect(words).toContain('at spare, ark (this request cannot go to any of them).');
-    expect(words).toContain('Content that one vendor refused may go to another vendor.');
+    expect(words).toContain('Content that one vendor rejected may go to another vendor.');
   });
 
   it('counts the permissions of a key, and shows the error that its caller would get', async () => {
@@ -896,7 +896,7 @@ describe('route explain', () => {
     const { id } = await json(['keys', 'create', account, '--name', 'narrow', '--channels', 'three']);
     const { text } = await gateway(['route', 'explain', 'clip', '--key', id]);
     expect(text).toContain('not_permitted');
-    expect(text).toContain('Refused with channel_not_allowed');
+    expect(text).toContain('Rejected with channel_not_allowed');
   });
 
   it('names an unknown model, a wrong field and a request that is not JSON', async () => {

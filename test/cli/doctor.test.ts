@@ -140,10 +140,10 @@ describe('what one server lacks', () => {
 
   it('a replica set: a warning, because the gateway works without', () => {
     const facts = { version: '7.0.14', wireVersion: 21, isWritable: true, readsMajority: true } as const;
-    const single = foundServer({ ...facts, topology: 'stand-alone server' });
+    const single = foundServer({ ...facts, topology: 'standalone server' });
     expect(single).toEqual({
       state: 'warning',
-      text: expect.stringMatching(/^MongoDB 7\.0\.14, stand-alone server\. It is a .*rs\.initiate\(\)\.$/),
+      text: expect.stringMatching(/^MongoDB 7\.0\.14, standalone server\. It is a .*rs\.initiate\(\)\.$/),
     });
     const old = foundServer({ ...facts, topology: 'replica set', setName: 'rs0', readsMajority: false });
     expect(old).toMatchObject({

@@ -110,7 +110,7 @@ describe('SECRETS_KEY', () => {
   });
 
   it.each([
-    ['nothing', 'x', /SECRETS_KEY: must be 32 bytes in base64 .*, or several such keys/],
+    ['nothing', 'x', /SECRETS_KEY: must be 32 bytes in base64 .*, or a comma-separated list of such keys/],
     ['one of two', `${randomBytes(32).toString('base64')},x`, /SECRETS_KEY: must be 32 bytes/],
   ])('that holds %s usable is a violation', (_, keys, message) => {
     expect(() => readEnvironment({ SECRETS_KEY: keys })).toThrow(message);

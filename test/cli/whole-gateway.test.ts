@@ -167,7 +167,7 @@ describe('our command line', () => {
     const file = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/video.mp4`;
     await isRefused(
       act(task, 'complete', '--result-url', 'http://127.0.0.1:1/video.mp4', '--duration', '4'),
-      /^The result’s address cannot be opened/,
+      /^The result URL cannot be opened/,
     );
     await act(task, 'complete', '--result-url', file, '--duration', '4');
     expect(await account.finished(task)).toMatchObject({

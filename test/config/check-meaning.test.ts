@@ -287,7 +287,7 @@ describe('a fallback', () => {
       'sends refused content elsewhere without permission',
       { channels: ['two'], on: ['internal', 'moderation_output'] },
       [
-        `${path}.on: moderation_output: refused content is sent to another vendor only with allow_moderation: true`,
+        `${path}.on: moderation_output: rejected content is sent to another vendor only if allow_moderation: true is set`,
       ],
     ],
     [

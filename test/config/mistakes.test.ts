@@ -122,12 +122,12 @@ it.each<[string, () => NodeJS.ProcessEnv, string]>([
   [
     'a host without an address',
     () => ({ HOST: 'no.such.invalid' }),
-    'HOST: no.such.invalid is not an address or a name',
+    'HOST: no.such.invalid is not one of this machine’s addresses',
   ],
   [
     'the address of another machine',
     () => ({ HOST: '192.0.2.1' }),
-    'HOST: 192.0.2.1 is not an address or a name',
+    'HOST: 192.0.2.1 is not one of this machine’s addresses',
   ],
 ])('%s is one sentence before anything is opened', async (_, mistake, sentence) => {
   connections = 0;

@@ -98,7 +98,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
     make: () => write(model, ill('model', 'http_404')),
     verdict: 'waited for',
     state: 'ill',
-    words: /the upstream refuses the model \(http_404\)/,
+    words: /the upstream rejects the model \(http_404\)/,
   },
   'a host that the only worker does not reach': {
     make: () => report('one', { [model]: ill('unreachable', 'connect_failed') }),

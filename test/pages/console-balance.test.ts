@@ -38,7 +38,7 @@ describe.skipIf(browserPath === undefined)(`the balance at a vendor${noBrowser}`
     await page.goto(`${node.url}/console#/channels`);
     const row = (id: string) => page.getByRole('row').filter({ hasText: new RegExp(`^${id}`) });
     await row('one').getByText('12,500.5 credits').waitFor();
-    await row('two').getByText('The upstream refuses the key or its account').waitFor();
+    await row('two').getByText('The upstream rejects the key or its account').waitFor();
     await page.goto(`${node.url}/console#/channels/one`);
     await page.locator('dd').getByText('12,500.5 credits').waitFor();
     const { text } = await runLine({ ...world, url: node.url }, ['channels', 'show', 'one']);

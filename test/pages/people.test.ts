@@ -157,7 +157,7 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
     await page.getByText('More limits').click();
     await page.getByLabel(/^From these addresses/).fill('nowhere');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
-    await page.getByText('must be an address or a network').waitFor();
+    await page.getByText('must be an IP address or a network').waitFor();
     await page.getByLabel(/^From these addresses/).fill('127.0.0.0/8, ::1');
     await expectReadable(page, 'key-create');
     await page.getByRole('button', { name: 'Create', exact: true }).click();

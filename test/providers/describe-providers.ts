@@ -34,7 +34,7 @@ This page is for operators who choose a vendor. After reading it, you know what 
 const matrixIntro = `## What requests for videos may contain
 
 The table covers all models that the adapters know. "(some)" means only some of them, and "mapping" means as far as the model's mapping
-has a field. \`sound\` is a choice, or is always or never generated. Anything for which a vendor has no field is refused or listed in the
+has a field. \`sound\` is a choice, or is always or never generated. Anything for which a vendor has no field is rejected or listed in the
 \`warnings\`. Tests try every cell.`;
 
 const tablesIntro = `Each vendor has a table of its own below. Names are patterns for the vendor's model names, and the first match applies. "others"

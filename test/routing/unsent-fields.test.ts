@@ -177,7 +177,7 @@ it('a size that is not sent cannot bring a request below the limit of its key', 
   const limited = { resolutionMax: '1080p' };
   const named = (ids: readonly string[]) => planOf('size', cases.size, { ids, ...limited }).candidates;
   expect(named(['sends', 'ignores']).map(({ channel }) => channel)).toEqual(['sends']);
-  expect(() => named(['ignores'])).toThrow('This API key may request at most 1080p');
+  expect(() => named(['ignores'])).toThrow('This API key is limited to 1080p');
 });
 
 it('a size that is not sent does not lower the tokens that are held', () => {

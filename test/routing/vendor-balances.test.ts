@@ -110,7 +110,7 @@ describe('a look at the balances of a channel', () => {
     look('main');
     await expect.poll(() => look('main')).toMatchObject([{ balance: { amount: '12.5' } }]);
     at += 10 * 60_000;
-    const problem = 'The upstream refuses the key or its account (status 401, key).';
+    const problem = 'The upstream rejects the key or its account (status 401, key).';
     await expect.poll(() => look('main')).toEqual([{ credential: 'a', problem, at, askedAt: at }]);
     for (const words of [
       'The balance could not be read (status 200, odd).',

@@ -196,7 +196,7 @@ it('a process whose clock is a year ahead reports that, and writes money by the 
   };
   await ahead.ledger.hold({ ...hold, task: 'ahead', amount: 1n });
   await ahead.close();
-  expect(lines.join('')).toContain('the clock of this process differs from that of the database');
+  expect(lines.join('')).toContain('this process’s clock differs from the database clock');
   await gateway.core.ledger.hold({ ...hold, task: 'after', amount: 1n });
   const entries = await gateway.core.ledger.entries(account.id, { limit: 10 });
   const today = utcDay(Date.now());

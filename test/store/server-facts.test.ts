@@ -19,7 +19,7 @@ it('the server of the tests has a version and a set, and can do everything', asy
 it.each([
   ['a replica set', { setName: 'rs0' }, 'replica set'],
   ['a mongos', { msg: 'isdbgrid' }, 'sharded cluster'],
-  ['neither', {}, 'stand-alone server'],
+  ['neither', {}, 'standalone server'],
 ])('%s', (_name, more, topology) => {
   const hello = { isWritablePrimary: true, maxWireVersion: 21, ...more };
   expect(factsOf(hello, { version: '7.0.14' }, true)).toMatchObject({
@@ -36,7 +36,7 @@ it('the version may be secret, and majority reads may be off', async () => {
     throw new MongoServerError({ code: 148 });
   };
   expect(await readServerFacts({ command })).toEqual({
-    topology: 'stand-alone server',
+    topology: 'standalone server',
     wireVersion: 9,
     isWritable: true,
     readsMajority: false,

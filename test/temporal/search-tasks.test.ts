@@ -33,6 +33,6 @@ it.each(['NoSuchAttribute = "x"', 'NeedsAttention ='])('explains why %s is not a
   await expect(search({ query, limit: 10 })).rejects.toMatchObject({
     code: 'invalid_parameter',
     param: 'query',
-    message: expect.stringMatching(/^Temporal refuses the query: ./),
+    message: expect.stringMatching(/^Temporal rejects the query: ./),
   });
 });

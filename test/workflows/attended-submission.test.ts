@@ -120,14 +120,12 @@ describe('a submission', () => {
     const summaries = (await task.events()).map(({ userMetadata }) =>
       Buffer.from(userMetadata?.summary?.data ?? []).toString(),
     );
-    const first = '"Waits: No channel of the plan accepts the task at the moment (round 1). ';
+    const first = '"Waits: No channel in the plan accepts the task at the moment (round 1). ';
     expect(summaries).toContainEqual(expect.stringContaining(first));
     expect(pauses[1]).toBeLessThanOrEqual(5);
     expect((await task.events()).length).toBeLessThan(60);
     expect(task.record().attempts).toHaveLength(2);
-    expect((await task.did('retry_now')).task).toMatch(
-      /^The channels of the plan are asked again|nothing to wake/,
-    );
+    expect((await task.did('retry_now')).task).toMatch(/^The planned channels are retried|nothing to wake/);
     await task.called('post two', 3);
     await task.reaches('pausing');
     expect(await task.cancel()).toEqual({ cancelled: true });

@@ -332,9 +332,7 @@ it('an operator’s `fail` of a task whose job has succeeded, with a charge to r
   tasks.upstream.status = async () => ({ kind: 'succeeded' });
   tasks.upstream.reviewed = '9000000';
   const task = await inSituation('waiting');
-  expect(await task.refusal('fail')).toBe(
-    'The task was not failed: the charge of the task waits for a decision.',
-  );
+  expect(await task.refusal('fail')).toBe('The task was not failed: the task’s charge waits for a decision.');
   await task.act('fail');
   expect(await task.end()).toMatchObject({ code: 'internal_error' });
 });

@@ -83,7 +83,7 @@ function showReport({ rows, hasMore, compared }: Shown, output: Output): void {
     for (const { task, attempt, state, why } of candidates)
       output.note(`${job} may belong to ${task} (attempt ${attempt}, ${state}): ${why.join(' ')}`);
   }
-  if (hasMore) output.note('There are more: --csv and -o jsonl have every row.');
+  if (hasMore) output.note('Some rows are not shown. Use --csv or -o jsonl to get all of them.');
   output.rows(
     compared.totals.map((total) => ({ ...total })),
     { columns: ['result', 'unit', 'rows', 'billed', 'expected'] },

@@ -120,7 +120,7 @@ function readAll(request: IncomingMessage, options: Consumption): Promise<void> 
 }
 
 function tooLarge(bytesMax: number): GatewayError {
-  return new GatewayError('request_too_large', `The body may have at most ${bytesMax} bytes.`);
+  return new GatewayError('request_too_large', `The body must not exceed ${bytesMax} bytes.`);
 }
 
 function tooManyPieces(): GatewayError {

@@ -14,7 +14,7 @@ import type { Route, Success } from '../route.ts';
 import type { DialectDeps } from './dialect-deps.ts';
 
 export const refusedWithoutTasks: Table = {
-  async: { refused: 'requests a task, which this interface does not support: use /v1/images/generations' },
+  async: { refused: 'requests a task, which this endpoint does not support: use /v1/images/generations' },
 };
 
 /**
@@ -22,7 +22,9 @@ export const refusedWithoutTasks: Table = {
  * without being shown.
  */
 export const refusedWithoutPartials: Table = {
-  partial_images: { refused: 'is not supported in streams of this interface: use /v1/images/generations' },
+  partial_images: {
+    refused: 'is not supported when streaming from this endpoint: use /v1/images/generations',
+  },
 };
 
 interface WaitingImageRoute extends Pick<

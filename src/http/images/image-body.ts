@@ -67,17 +67,17 @@ const shape = {
   response_format: z.enum(['url', 'b64_json']).optional(),
   async: z.boolean().optional().meta({
     description:
-      'If true, the response is a task for every model, as with the header `prefer: respond-async`.',
+      'If true, the response is a task, whatever the model, as with the header `prefer: respond-async`.',
   }),
   stream: z.boolean().optional().meta({
     description:
-      'If true, the response is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` contains the id with which you can fetch the image if the stream breaks.',
+      'If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`.',
   }),
   partial_images: z.int().min(0).max(3).optional().meta({
-    description: 'With `stream`: the number of partial images to send, if the upstream streams.',
+    description: 'The number of partial images to send, if the upstream streams. Used only with `stream`.',
   }),
   metadata: metadata.optional().meta({
-    description: 'For tasks: `callback_url`, `execution_expires_after`.',
+    description: 'Used only for tasks: `callback_url`, `execution_expires_after`.',
   }),
 };
 

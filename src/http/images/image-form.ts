@@ -119,6 +119,6 @@ function tooManyFields(): GatewayError {
 function tooMuchText(): GatewayError {
   return new GatewayError(
     'request_too_large',
-    `The text fields of a form may have at most ${textBytesMax} bytes. Send images as files.`,
+    `The text fields of a form must not exceed ${textBytesMax} bytes in total. Send images as files.`,
   );
 }

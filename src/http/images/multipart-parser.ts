@@ -123,10 +123,7 @@ function parameter(disposition: string, name: string): string | undefined {
 }
 
 function headTooLarge(): GatewayError {
-  return new GatewayError(
-    'request_too_large',
-    `The headers of a part may have at most ${headBytesMax} bytes.`,
-  );
+  return new GatewayError('request_too_large', `Part headers must not exceed ${headBytesMax} bytes.`);
 }
 
 function malformed(): GatewayError {

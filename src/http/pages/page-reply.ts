@@ -12,8 +12,8 @@ export const pageOperation = {
   headers: z.object({ 'if-none-match': z.string().optional() }),
   success: { description: 'The page.', mediaType: 'text/html' },
   otherAnswers: {
-    304: { description: 'The version in `if-none-match` is current.', mediaType: 'none' },
-    308: { description: 'Redirects to the address without a slash at the end.', mediaType: 'none' },
+    304: { description: 'The version in `if-none-match` is still current.', mediaType: 'none' },
+    308: { description: 'Redirects to the URL without the trailing slash.', mediaType: 'none' },
   },
 } as const;
 

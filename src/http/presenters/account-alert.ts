@@ -11,11 +11,11 @@ export const accountAlertSchema = z
     url: z
       .string()
       .nullable()
-      .meta({ description: 'The address without its query. Null if nothing is posted.' }),
+      .meta({ description: 'The URL without its query string. Null if nothing is posted.' }),
     is_below: z
       .boolean()
-      .meta({ description: 'True while the balance is below the threshold. An event has reported it.' }),
-    undelivered: z.int().meta({ description: 'Events that the address has not accepted yet.' }),
+      .meta({ description: 'True while the balance is below the threshold and an event has reported this.' }),
+    undelivered: z.int().meta({ description: 'Events that the endpoint has not accepted yet.' }),
   })
   .meta({ id: 'AccountAlert' });
 

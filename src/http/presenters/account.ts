@@ -23,7 +23,7 @@ export const accountSchema = z
         users: z.array(capsSchema.extend({ user: z.string() })),
       })
       .nullable()
-      .meta({ description: 'The caps of each end user. Null means no caps.' }),
+      .meta({ description: 'The caps that apply to each end user. Null means no caps.' }),
     price_factors: z
       .object({
         factor: z.string().meta({ description: 'The factor for all other models.' }),

@@ -27,8 +27,7 @@ import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 import { presentWait, waitSchema } from './wait.ts';
 
 const costSchema = z.object({ amount: z.string(), unit: z.string() }).meta({
-  description:
-    'The charge for the job, as reported by the upstream. Null if the upstream does not report it.',
+  description: 'What the upstream reports that it charged for the job. Null if it reports nothing.',
 });
 
 const costStates = ['known', 'partly', 'unknown'] as const;
@@ -45,7 +44,7 @@ export const adminTaskSchema = taskFields
     request_id: z
       .string()
       .nullable()
-      .meta({ description: 'The id of the request that created the task, not of a repeat.' }),
+      .meta({ description: 'The id of the request that created the task. Repeats have ids of their own.' }),
     channel: z.string().nullable(),
     credential: z.string().nullable(),
     upstream_id: z.string().nullable(),
@@ -58,14 +57,14 @@ export const adminTaskSchema = taskFields
     }),
     cost_state: z.enum(costStates).nullable().meta({
       description:
-        '`partly`: the cost of some attempts that may be billed is unknown. `unknown`: the cost of all of them is unknown. Null until the task has ended.',
+        'Of the attempts that may be billed, `partly` means that the cost of some is unknown, and `unknown` that the cost of all is. Null until the task has ended.',
     }),
     margin: z.string().nullable().meta({
-      description: 'The charge less the cost, before refunds. Null if `cost_state` is not `known`.',
+      description: 'The charge minus the cost, before refunds. Null if `cost_state` is not `known`.',
     }),
     withheld_links: z.array(z.string()).meta({
       description:
-        'Links of the result that were withheld from the caller. Operators with the role `content` see them as the upstream delivered them. Others see them without user, password and query.',
+        'Result links that were withheld from the caller. Operators with the role `content` see them as the upstream delivered them. Other operators see them without user name, password and query string.',
     }),
     queue_position: z.int().nullable().meta({
       description:
@@ -75,7 +74,7 @@ export const adminTaskSchema = taskFields
     needs_attention: z
       .string()
       .nullable()
-      .meta({ description: 'Why the task needs an operator. Null if it does not need one.' }),
+      .meta({ description: 'Why the task needs an operator. Null if it needs none.' }),
     situation: situationSchema,
     actions: z.array(
       z.object({
@@ -97,7 +96,7 @@ const attemptSchema = z.object({
   upstream_id: z.string().nullable(),
   stray_upstream_id: z.string().nullable().meta({
     description:
-      'A job that the upstream accepted after the task had continued without the job. It may be billed. Null if there is none.',
+      'A job that the upstream accepted after the task had moved on. The job may be billed. Null if there is none.',
   }),
   code: z.string().nullable(),
   message: z.string().nullable(),
@@ -111,12 +110,12 @@ const attemptSchema = z.object({
 const waitingSchema = z.object({
   reason: z.enum(['paused', ...waitCauses]).meta({
     description:
-      'The reason as a code: `situation.waits_for`, unless Temporal is delaying the task. In that case, the task is paused in Temporal (`paused`), or no worker has taken its next step (`no_worker`).',
+      'A code for the reason: `situation.waits_for`, unless the task is paused in Temporal (`paused`) or no worker has taken its next step (`no_worker`).',
   }),
   since: unixSeconds(),
   activity: z.string().nullable().meta({
     description:
-      'The submission or the polls. Null if the task waits for neither, or if Temporal does not respond.',
+      'The submission or polls that the task waits for. Null if it waits for neither or Temporal does not respond.',
   }),
   message: z.string().nullable().meta({ description: 'How its last attempt ended.' }),
   next_at: unixSeconds().nullable(),
@@ -133,19 +132,19 @@ export const adminTaskDetailSchema = adminTaskSchema
     }),
     waits: z.array(waitSchema).meta({
       description:
-        'The waits of the task, oldest first. The last one may not have ended. The gap between two waits is at most two seconds.',
+        'The task’s waits, oldest first. The last one may still be in progress. The gap between two waits is at most two seconds.',
     }),
     health: z.array(channelHealthSchema).meta({
       description:
-        'The channels that the task needs next and whose health is not `serving`: the channel of its job, or the channels to which it may be submitted.',
+        'The channels that the task needs next but whose health is not `serving`: the one that has its job, or those to which it may be submitted.',
     }),
     attempts: z.array(attemptSchema),
     ledger: z.array(ledgerEntrySchema),
     refunded: z
       .string()
       .nullable()
-      .meta({ description: 'The amount that was refunded. Null if nothing was.' }),
-    callback: deliverySchema.nullable().meta({ description: 'Null if no callback was attempted.' }),
+      .meta({ description: 'The refunded amount. Null if nothing was refunded.' }),
+    callback: deliverySchema.nullable().meta({ description: 'Null if no callback has been attempted.' }),
   })
   .meta({ id: 'AdminTaskDetail' });
 

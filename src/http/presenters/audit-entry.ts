@@ -10,7 +10,7 @@ export const auditEntrySchema = z
     id: z.string(),
     at: unixSeconds(),
     by: z.string().meta({
-      description: 'The operator. `temporal:…` is the name that was given in Temporal’s own tools.',
+      description: 'The operator. `temporal:…` is the name entered in Temporal’s own tools.',
     }),
     via: z.enum(actOrigins),
     address: z.string().nullable().meta({ description: 'Null if Temporal does not report it.' }),
@@ -25,7 +25,7 @@ export const auditEntrySchema = z
       description:
         '`begun`: the action is running, or the process died before it could record the outcome. Check the target to see whether the action was completed. `failed`: the action may have been completed nevertheless.',
     }),
-    result: z.string().nullable().meta({ description: 'Why the action was refused or failed.' }),
+    result: z.string().nullable().meta({ description: 'Why the action was rejected or failed.' }),
     changes: z.array(configChangeSchema).nullable().meta({
       description: 'The values before and after the action, at most 50. Null if they are not recorded.',
     }),
@@ -42,7 +42,7 @@ export const auditEntrySchema = z
       )
       .nullable()
       .meta({
-        description: 'For an action on several tasks: its effect on each of them. Null for other actions.',
+        description: 'The effect on each task, for an action on multiple tasks. Null for other actions.',
       }),
   })
   .meta({ id: 'AuditEntry' });

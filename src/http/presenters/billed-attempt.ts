@@ -15,32 +15,32 @@ export const billedAttemptSchema = z
     model: z.string(),
     output: z.string().meta({
       description:
-        'The settings that determine the cost of the job. Jobs with the same value and the same model cost the same.',
+        'The settings that determine the job’s cost. Jobs of the same model with the same value cost the same.',
     }),
     status: taskStatusSchema,
     channel: z.string(),
     state: z.enum(attemptStates),
     upstream_model: z.string().nullable().meta({
       description:
-        'The vendor’s name for the model, according to the running configuration. Null if it has none.',
+        'The vendor’s name for the model in the running configuration. Null if the configuration has none.',
     }),
     job: z
       .string()
       .nullable()
       .meta({ description: 'The upstream’s id. Null if there is no job, or if none is known.' }),
     stray_job: z.string().nullable().meta({
-      description: 'A job that the upstream accepted after the task had continued without the job.',
+      description: 'A job that the upstream accepted after the task had moved on.',
     }),
     adoptable: z.boolean().meta({
-      description: 'Whether `adopt` can give a job to the attempt. Its task waits for that decision.',
+      description: 'Whether `adopt` can give a job to the attempt, because its task waits for that decision.',
     }),
     started_at: unixSeconds(),
-    ended_at: unixSeconds('When the job ended. Null if there is no job or it has not ended.').nullable(),
+    ended_at: unixSeconds('When the job ended. Null if there is no job or it is still running.').nullable(),
     expected: z
       .array(z.object({ by: z.enum(['upstream', 'rules']), amount: z.string(), unit: z.string() }))
       .meta({
         description:
-          'The exact amount that the upstream should bill for the job, according to its own report and to the channel’s cost rules. Empty if neither is known.',
+          'The exact amount that the upstream should bill for the job: by its own report and by the channel’s cost rules. Empty if neither is known.',
       }),
   })
   .meta({ id: 'BilledAttempt' });

@@ -9,7 +9,7 @@ export const deliverySchema = z.object({
   state: z.enum(callbackStates),
   target: z
     .string()
-    .meta({ description: 'Scheme and host of the address. Empty if no request could be sent yet.' }),
+    .meta({ description: 'The URL’s scheme and host. Empty if no request could be sent yet.' }),
   attempts: z.array(
     z.object({
       at: unixSeconds(),
@@ -41,7 +41,7 @@ export const callbackSchema = z
   .object({
     object: z.literal('callback'),
     task_id: z.string(),
-    is_wanted: z.boolean().meta({ description: 'Whether the task was created with a callback address.' }),
+    is_wanted: z.boolean().meta({ description: 'Whether the task was created with a callback URL.' }),
     delivery: deliverySchema.nullable().meta({ description: 'Null before the first attempt.' }),
   })
   .meta({ id: 'Callback' });

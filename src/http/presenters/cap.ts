@@ -14,7 +14,7 @@ const resetsAt = unixSeconds(
 export const capSchema = z
   .object({
     scope: z.enum(['key', 'model', 'end_user']).meta({
-      description: '`model`: a cap of the key for one model.',
+      description: '`model`: one of the key’s caps for a single model.',
     }),
     window: z.enum(['day', 'month', 'total']),
     limit: z.string(),
@@ -48,14 +48,14 @@ export function presentCaps(caps: Caps): z.output<typeof capsSchema> {
 }
 
 const windowSchema = z.object({
-  used: z.string().meta({ description: 'The amount that counts against the cap: `charged` + `held`.' }),
-  charged: z.string().meta({ description: 'Charges less refunds.' }),
+  used: z.string().meta({ description: 'The amount counted against the cap: `charged` + `held`.' }),
+  charged: z.string().meta({ description: 'Charges minus refunds.' }),
   held: z.string().meta({ description: 'The amount of open holds.' }),
   limit: z.string().nullable().meta({ description: 'Null means no cap.' }),
   left: z.string().nullable(),
   reached: z.literal(capPercents).nullable().meta({
     description:
-      'The highest of these percentages of the cap that has been reached. Null if none has been reached, or if there is no cap. While the account gets events about caps (`POST /v1/alert`), a percentage that was reached earlier in the window still counts after the amount is released.',
+      'The highest of these percentages of the cap that has been reached. Null if none has been reached or there is no cap. While the account gets events about caps (`POST /v1/alert`), a percentage that was reached earlier in the window still counts after the amount is released.',
   }),
   resets_at: resetsAt,
 });

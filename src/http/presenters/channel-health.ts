@@ -5,29 +5,29 @@ import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const state = z.enum(healthStates).meta({
   description:
-    '`probing`: the cool-down is over, but no request has succeeded yet. `flapping`: the channel serves, but one of its circuits opened three times or more in the last hour and closed less than five minutes ago. `partly_ill`: some models or credentials of the channel are failing, or some processes cannot use the channel.',
+    '`probing`: the cool-down is over, but no request has succeeded yet. `flapping`: the channel is serving, but one of its circuits opened three times or more in the last hour and closed less than five minutes ago. `partly_ill`: some of the channel’s models or credentials are failing, or some processes cannot use the channel.',
 });
 
 const openedSchema = z.object({ hour: z.int(), day: z.int() }).meta({
   description:
-    'How often circuits opened in the last hour and day. At most 50 openings of each circuit are kept.',
+    'How often circuits opened in the last hour and day. Only the last 50 openings of each circuit are kept.',
 });
 
 const operator = z
   .string()
   .nullable()
-  .meta({ description: 'The operator who set it. Null if the upstream’s responses decided.' });
+  .meta({ description: 'The operator who set the circuit. Null if it was set by the upstream’s responses.' });
 
 const waitingSchema = z.object({ tasks: z.int(), oldest_at: unixSeconds().nullable() }).nullable();
 
 const partSchema = z
   .object({
     scope: z.enum(['model', 'credential', 'host']).meta({
-      description: '`host`: some processes cannot reach the upstream with these requests.',
+      description: '`host`: some processes cannot reach the upstream’s host for these requests.',
     }),
     credential: z.string(),
     model: z.string().nullable().meta({
-      description: 'Null means all models of the credential, or for those in `models`.',
+      description: 'Null means all of the credential’s models, or those in `models`.',
     }),
     state,
     text: z.string(),
@@ -36,7 +36,7 @@ const partSchema = z
     sign: z.string().meta({ description: 'The kind of the last failure.' }),
     code: z.string(),
     evidence: z.array(z.object({ sign: z.string(), code: z.string(), accounts: z.int() })).meta({
-      description: 'The failures since the circuit opened, and the number of accounts that saw them.',
+      description: 'The number of failures since the circuit opened, and of the accounts that saw them.',
     }),
     models: z.array(z.string()).nullable().meta({ description: 'The failing models. Null means all.' }),
     failed_tasks: z.array(z.string()),
@@ -59,7 +59,7 @@ const partSchema = z
     }),
     waiting: waitingSchema.meta({
       description:
-        'The tasks that wait until the circuit closes, and since when the oldest one has been waiting. Null if they could not be counted.',
+        'The number of tasks that wait for the circuit to close, and since when the oldest has been waiting. Null if they could not be counted.',
     }),
   })
   .meta({ id: 'ChannelPart', description: 'A circuit that has opened at least once.' });
@@ -69,20 +69,18 @@ export const channelHealthSchema = z
     channel: z.string(),
     state,
     text: z.string().meta({ description: 'The reason, in sentences.' }),
-    since: unixSeconds()
-      .nullable()
-      .meta({ description: 'The time at which the state began. Null if it is unknown.' }),
+    since: unixSeconds().nullable().meta({ description: 'When the state began. Null if unknown.' }),
     until: unixSeconds()
       .nullable()
-      .meta({ description: 'No request is sent before this time. Null if it is unknown.' }),
+      .meta({ description: 'No request is sent before this time. Null if unknown.' }),
     opened: openedSchema,
     waiting: waitingSchema.meta({
       description:
-        'The tasks that have not been submitted yet, and since when the oldest one has been waiting. Null if they could not be counted.',
+        'The number of tasks not submitted yet, and since when the oldest has been waiting. Null if they could not be counted.',
     }),
     parts: z.array(partSchema),
   })
-  .meta({ id: 'ChannelHealth', description: 'The health of a channel, described the same way everywhere.' });
+  .meta({ id: 'ChannelHealth', description: 'A channel’s health, in the same form everywhere.' });
 
 export function presentHealth(health: ChannelHealth): z.output<typeof channelHealthSchema> {
   const { channel, state: known, text, since, until, opened, waiting, parts } = health;

@@ -18,7 +18,7 @@ export const channelSchema = z
     id: z.string(),
     provider: z.string(),
     enabled: z.boolean().meta({
-      description: 'Whether the channel accepts new tasks, according to the configuration and the switch.',
+      description: 'Whether both the configuration and the switch allow new tasks on the channel.',
     }),
     configured: z.boolean().meta({ description: "The configuration file's `enabled`." }),
     switch: z
@@ -102,7 +102,7 @@ export const recentSchema = z
     succeeded: z.int(),
     failures: z.array(z.object({ class: failureClassSchema, count: z.int() })),
     mean_seconds: z.number().nullable().meta({
-      description: 'The mean time from creation to end of successful tasks. Null if no task has succeeded.',
+      description: 'The mean time from creation to end for successful tasks. Null if no task has succeeded.',
     }),
     longest_seconds: z.number().nullable(),
   })
@@ -124,7 +124,7 @@ export function presentRecent(
 
 export const todaySchema = z
   .object({
-    charged: z.string().meta({ description: 'The charges less the refunds.' }),
+    charged: z.string().meta({ description: 'Charges minus refunds.' }),
     cost: z.string().meta({ description: 'The known part of the cost.' }),
     cost_unknown: z.int(),
     margin: z.string(),

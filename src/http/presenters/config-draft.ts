@@ -10,13 +10,13 @@ export const configDraftSchema = z
     object: z.literal('config.draft'),
     revision: z.int().meta({
       description:
-        'Send it with each change. The change is then refused if somebody else has edited the draft.',
+        'Send this with each change. The change is then rejected if somebody else has edited the draft.',
     }),
     begun: z.boolean().meta({
       description: 'False if nobody has edited the draft. Its text is then the running configuration.',
     }),
     base: z.int().meta({ description: 'The published version that the draft began from.' }),
-    running: z.int().meta({ description: 'The version that is in force.' }),
+    running: z.int().meta({ description: 'The active version.' }),
     publishable: z.boolean().meta({ description: 'False if CONFIG_DRAFTS is `export`.' }),
     text: z.string().meta({
       description:
@@ -30,7 +30,7 @@ export const configDraftSchema = z
           credentials: z.array(z.string()).meta({ description: 'The ids of the credentials.' }),
         }),
       )
-      .meta({ description: 'The channels of the draft that have an id and a provider.' }),
+      .meta({ description: 'The draft’s channels that have an id and a provider.' }),
     models: z
       .array(
         z.object({
@@ -47,14 +47,14 @@ export const configDraftSchema = z
       )
       .meta({
         description:
-          'The models of the draft that have an id, with their price lines. The lines are left out while one of them has mistakes.',
+          'The draft’s models that have an id, with their price lines. The lines are omitted while any of them contains mistakes.',
       }),
     changes: z.array(configChangeSchema).meta({ description: 'The differences from the running version.' }),
     violations: z.array(
       z.object({
         path: z.string().meta({
           description:
-            'Where the mistake is, such as `channels[0].base_url`. Empty if it concerns the whole file.',
+            'Where the mistake is, such as `channels[0].base_url`. Empty if the mistake concerns the whole file.',
         }),
         message: z.string(),
       }),
@@ -68,7 +68,7 @@ export const configDraftSchema = z
           changes: z.array(configChangeSchema),
         }),
       )
-      .meta({ description: 'The edits of the draft, newest last.' }),
+      .meta({ description: 'The edits to the draft, newest last.' }),
     secrets: z
       .array(
         z.object({
@@ -78,8 +78,11 @@ export const configDraftSchema = z
             .meta({ description: 'The last characters. Empty if the secret is too short to show them.' }),
           created_at: unixSeconds(),
           created_by: z.string(),
-          origin: z.string().nullable().meta({ description: 'The only server that it may be sent to.' }),
-          used: z.boolean().meta({ description: 'Whether the draft uses it.' }),
+          origin: z
+            .string()
+            .nullable()
+            .meta({ description: 'The only server to which the secret may be sent.' }),
+          used: z.boolean().meta({ description: 'Whether the draft uses the secret.' }),
         }),
       )
       .meta({ description: 'Secrets that were entered in drafts. They are sealed and never shown.' }),

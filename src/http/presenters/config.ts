@@ -28,11 +28,11 @@ export const configChangeSchema = z
   .object({
     path: z.string().meta({
       description:
-        'Such as `models.clip.price.lines[3].price`. List entries are identified by their ids. Entries without ids have an index: in the old list if they were removed, in the new list otherwise.',
+        'Such as `models.clip.price.lines[3].price`. List entries are identified by their ids. Entries without ids are identified by their index, which refers to the old list if they were removed and to the new list otherwise.',
     }),
     kind: z.enum(['added', 'removed', 'changed']),
     before: shown.meta({
-      description: 'The value as JSON. Null if it is absent, a whole entry, or possibly a secret.',
+      description: 'The value as JSON. Null if the value is absent, is a whole entry, or may be a secret.',
     }),
     after: shown,
   })

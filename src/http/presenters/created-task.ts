@@ -19,7 +19,7 @@ export const createdTaskSchema = z
     created_at: unixSeconds(),
     warnings: z.array(z.string()).optional().meta({
       description:
-        'The ignored fields, each with the field that overrides it, if any. Also a sentence for each video whose price depends on a length that could not be read.',
+        'The ignored fields, each with the field that overrides it, if any. Also contains a sentence for each video whose length affects the price but could not be read.',
     }),
   })
   .meta({ id: 'CreatedTask' });

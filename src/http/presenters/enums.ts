@@ -11,7 +11,7 @@ import { taskStatuses } from '../../task/task.ts';
 
 export const failureClassSchema = z.enum(failureClasses).meta({
   id: 'FailureClass',
-  description: 'The class of an upstream’s failure. The guide “Errors” explains each class.',
+  description: 'The class of the upstream failure. The guide “Errors” explains each class.',
 });
 export const taskErrorCodeSchema = z.enum(taskErrorCodes).meta({ id: 'TaskErrorCode' });
 export const taskStatusSchema = z.enum(taskStatuses).meta({ id: 'TaskStatus' });

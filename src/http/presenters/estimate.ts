@@ -17,7 +17,7 @@ export const droppedSchema = z.array(
   z.object({
     channel: z.string(),
     credential: z.string().optional().meta({
-      description: 'Absent if all credentials of the channel were dropped.',
+      description: 'Absent if all of the channel’s credentials were dropped.',
     }),
     reason: z.string(),
     detail: z.string(),
@@ -38,18 +38,18 @@ export const estimateSchema = z
       .string()
       .optional()
       .meta({
-        description: `The recent cost of similar requests: the median of the latest charges for this model with the same resolution, duration, size, quality and counts, at today's prices. Absent if fewer than ${shapeChargesMin} charges are known.`,
+        description: `The recent cost of similar requests: the median of the latest charges for this model at the same resolution, duration, size, quality and counts, recalculated at today's prices. Absent if fewer than ${shapeChargesMin} charges are known.`,
       }),
     explanation: z.object({ hold: reckoningSchema, usual: reckoningSchema }).meta({
       description:
         'How the hold is computed. A create uses the same function. `usual` is the charge if the first channel renders the defaults.',
     }),
     eta_seconds: etaSchema.optional().meta({
-      description: 'Seconds from acceptance to the end of the render, if render times are known.',
+      description: 'Seconds from acceptance to the end of the render. Present if render times are known.',
     }),
-    refused_by: capSchema
-      .optional()
-      .meta({ description: 'The cap that would refuse a create now with 402 `spend_cap_exceeded`.' }),
+    refused_by: capSchema.optional().meta({
+      description: 'The cap that a create would exceed now. It would fail with 402 `spend_cap_exceeded`.',
+    }),
     warnings: z.array(z.string()),
     route: z
       .object({ candidates: candidatesSchema, dropped: droppedSchema })
@@ -60,13 +60,13 @@ export const estimateSchema = z
 
 export const estimateOperation = {
   description:
-    'Accepts the body of a create and creates nothing. With `x-explain-route: 1` the response also lists the channels that would be tried, and why the others would not.',
+    'Accepts the same body as a create but creates nothing. If you send `x-explain-route: 1`, the response also lists the channels that would be tried and explains why the others would not.',
   method: 'post',
   headers: z.object({
     'x-explain-route': z.string().optional().meta({ description: 'Any value except `1` is ignored.' }),
   }),
   success: {
-    description: 'The hold, the range of the charge, and how both are computed.',
+    description: 'The hold, the possible range of the charge, and how both are computed.',
     schema: estimateSchema,
   },
   errors: [

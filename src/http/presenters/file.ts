@@ -24,7 +24,7 @@ export const fileSchema = z
       })
       .meta({
         description:
-          'The properties of the file, read from its bytes. A property is absent if it does not apply to the kind of medium, or is unknown.',
+          'The file’s properties, read from its bytes. A property is absent if it is unknown or does not apply to this kind of medium.',
       }),
   })
   .meta({ id: 'File' });

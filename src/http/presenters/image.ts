@@ -25,7 +25,7 @@ export const imageAnswerSchema = z
     output_format: z.string().optional(),
     quality: z.string().optional(),
     size: z.string().optional(),
-    warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'The names of ignored fields.' }),
   })
   .meta({ id: 'Images' });
 

@@ -17,7 +17,7 @@ export const keySchema = z
     addresses: z.array(z.string()).nullable().meta({ description: 'Null means any address.' }),
     routes: z.array(z.string()).nullable().meta({
       description:
-        'The operations that the key may use, by `operationId`. Null allows everything that its scopes allow.',
+        'The operations that the key may use, by `operationId`. Null means everything that its scopes allow.',
     }),
     duration_max: z
       .number()
@@ -36,9 +36,9 @@ export const keySchema = z
     caps: capsSchema
       .extend({ models: z.array(capsSchema.extend({ model: z.string() })) })
       .nullable()
-      .meta({ description: 'The caps of the key. Null means no caps.' }),
+      .meta({ description: 'The key’s caps. Null means no caps.' }),
     link_expires_at: unixSeconds(
-      'When the key’s link expires. Null once the owner has retrieved the key.',
+      'When the link to the key expires. Null once the owner has retrieved the key.',
     ).nullable(),
     expires_at: unixSeconds().nullable(),
     revoked_at: unixSeconds().nullable(),

@@ -5,7 +5,7 @@ import type { LedgerEntry } from '../../ledger/entry.ts';
 import { settledCost } from '../../money/settled-facts.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
-export const movementMeaning = 'Negative if held or charged, positive if given back or paid in.';
+export const movementMeaning = 'Negative if held or charged, positive if returned or paid in.';
 
 export const ledgerEntrySchema = z
   .object({
@@ -20,7 +20,7 @@ export const ledgerEntrySchema = z
     end_user: z.string().nullable(),
     day: z.string().nullable().meta({
       description:
-        'The UTC day to which the amount is attributed: the day of the hold. Null if the entry belongs to no task.',
+        'The UTC day to which the amount is attributed, which is the day of the hold. Null if the entry belongs to no task.',
     }),
     amount: z.string().meta({ description: movementMeaning }),
     available: z.string().meta({ description: 'After this entry.' }),
@@ -28,11 +28,11 @@ export const ledgerEntrySchema = z
     note: z.string().nullable(),
     upstream_cost: z.object({ amount: z.string(), unit: z.string() }).nullable().meta({
       description:
-        'For the settlement of a synchronous image: the charge that the vendor reported. The cost of a task is shown with the task.',
+        'The vendor-reported cost. Set only on settlements of synchronous images. A task’s cost is shown with the task.',
     }),
     cost: z.string().nullable().meta({
       description:
-        'For an entry that ended a task: the known part of the task’s upstream cost, in the gateway’s currency.',
+        'The known part of the task’s upstream cost, in the gateway’s currency. Set only on the entry that ended the task.',
     }),
     cost_unknown: z
       .int()

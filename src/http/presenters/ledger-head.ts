@@ -6,12 +6,12 @@ export const ledgerHeadSchema = z
   .object({
     object: z.literal('ledger.head'),
     id: z.string().meta({
-      description: '`<account>/<seq>`: the entry that was the last one of its account at that time.',
+      description: '`<account>/<seq>`: the account’s last entry at that time.',
     }),
     account: z.string(),
     seq: z.int().min(0),
     hash: z.string().meta({ description: 'The hash of that entry, which covers all entries before it.' }),
-    at: unixSeconds('When it was seen.'),
+    at: unixSeconds('When the entry was seen.'),
     signature: z.string().meta({ description: 'The gateway’s signature over all other fields.' }),
   })
   .meta({ id: 'LedgerHead' });

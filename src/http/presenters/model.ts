@@ -15,9 +15,7 @@ const pricingShape = {
       z.object({
         measure: z.enum(measures),
         price: z.string(),
-        beyond: z
-          .number()
-          .meta({ description: 'The free quantity. For megapixels, it applies to each image.' }),
+        beyond: z.number().meta({ description: 'The free quantity. For megapixels, it applies per image.' }),
         when: z.record(z.string(), z.unknown()),
       }),
     )
@@ -37,17 +35,17 @@ export const modelSchema = z
     capabilities: z.record(z.string(), z.unknown()),
     facts: z.array(offeredFactsSchema).meta({
       description:
-        'The requests that each channel accepts. A request within `capabilities` that fits one of these entries is rendered. Empty if this is unknown.',
+        'The requests that each channel accepts. A request is rendered if it is within `capabilities` and fits one of these entries. Empty if this is unknown.',
     }),
     pricing: z.object({
       currency: z.string(),
       factor: z.string().meta({
         description:
-          'The account pays these prices multiplied by this factor: `1` unless the operator set another.',
+          'The factor by which the account’s prices are multiplied: `1` unless the operator set another.',
       }),
       ...pricingShape,
       channels: z.array(z.object({ channel: z.string(), ...pricingShape })).meta({
-        description: 'Channels with their own price, which replaces the model’s price there.',
+        description: 'Channels that have their own price instead of the model’s.',
       }),
     }),
   })

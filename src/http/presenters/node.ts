@@ -10,10 +10,10 @@ export const nodeSchema = z
     kind: z.enum(['api', 'worker']),
     state: z.enum(['running', 'leaving', 'gone']).meta({
       description:
-        '`leaving`: the process accepts no new work and is ending. `gone`: it has sent no report for 20 s. It stays in the list for ten minutes.',
+        '`leaving`: the process accepts no new work and is shutting down. `gone`: the process has sent no report for 20 seconds. It stays in the list for ten minutes.',
     }),
     version: z.string().meta({ description: 'The version of Mediary.' }),
-    config: z.number().int().meta({ description: 'The version of the configuration that the process runs.' }),
+    config: z.number().int().meta({ description: 'The configuration version that the process runs.' }),
     config_hash: z.string(),
     refused: z
       .object({ config: z.number().int(), reasons: z.array(z.string()) })

@@ -10,7 +10,7 @@ export const noticeSchema = z
     kind: z.enum(noticeKinds),
     subject: z
       .string()
-      .meta({ description: 'The subject of the notice: names from the configuration, or an account.' }),
+      .meta({ description: 'The notice’s subject: names from the configuration, or an account.' }),
     state: z.enum(['open', 'over']),
     count: z.int(),
     text: z.string(),
@@ -18,7 +18,7 @@ export const noticeSchema = z
     ended_at: unixSeconds('Null while the condition lasts.').nullable(),
     notified: z
       .array(z.string())
-      .meta({ description: 'The targets of `notify` that have been notified of its current state.' }),
+      .meta({ description: 'The `notify` targets that have been notified of the current state.' }),
   })
   .meta({ id: 'Notice' });
 

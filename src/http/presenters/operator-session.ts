@@ -8,11 +8,11 @@ export const operatorSessionSchema = z
     id: z.string(),
     operator: z.string(),
     current: z.boolean().meta({ description: 'Whether this request belongs to the session.' }),
-    address: z.string().meta({ description: 'The address from which the session was opened.' }),
+    address: z.string().meta({ description: 'The IP address from which the session was opened.' }),
     browser: z.string().meta({ description: 'The `user-agent` that opened the session.' }),
     created_at: unixSeconds(),
     last_used_at: unixSeconds(
-      'Accurate to the minute. Null if the session was not used after it was opened.',
+      'Accurate to the minute. Null if the session has not been used since it was opened.',
     ).nullable(),
     expires_at: unixSeconds(),
   })

@@ -21,7 +21,7 @@ const throughputSchema = z.object({
 export const overviewSchema = z
   .object({
     object: z.literal('overview'),
-    counted_at: unixSeconds('Counts are reused for a few seconds.'),
+    counted_at: unixSeconds('When the counts were taken. They are reused for a few seconds.'),
     operator: z
       .object({
         name: z.string(),
@@ -30,13 +30,13 @@ export const overviewSchema = z
       })
       .meta({
         description:
-          'The owner of the token in the request, and the operations of the operators’ API that it allows.',
+          'The owner of the request’s token, and the operators’ API operations that the token allows.',
       }),
-    first_run: z.boolean().meta({ description: 'Whether there is no account yet.' }),
+    first_run: z.boolean().meta({ description: 'True if there are no accounts yet.' }),
     currency: z.string(),
     workflows_url: z.string().nullable().meta({
       description:
-        'Append the id of a task to get the address of its workflow in the Temporal UI. Null if TEMPORAL_UI_URL is not set.',
+        'Append a task id to get the URL of its workflow in the Temporal UI. Null if TEMPORAL_UI_URL is not set.',
     }),
     money: z.object({ available: z.string(), held: z.string(), overdrawn: z.int() }).meta({
       description: 'Sums over all accounts. `overdrawn` is the number of accounts with a negative balance.',
@@ -51,7 +51,7 @@ export const overviewSchema = z
           .string()
           .meta({ description: 'Empty if the tasks are not waiting for anything in particular.' }),
         count: z.int(),
-        since: unixSeconds('Since when the oldest one has been waiting.'),
+        since: unixSeconds('When the oldest one began to wait.'),
       }),
     ),
     attention: z.array(
@@ -59,22 +59,22 @@ export const overviewSchema = z
         reason: z.enum(attentionReasons),
         channel: z.string(),
         count: z.int(),
-        since: unixSeconds('Since when the oldest one has been waiting.'),
+        since: unixSeconds('When the oldest one began to wait.'),
       }),
     ),
     callbacks: z.array(
       z.object({
         state: z.enum(['due', 'failing', 'abandoned']),
         count: z.int(),
-        since: unixSeconds('When the task of the oldest callback ended.').nullable(),
+        since: unixSeconds('When the oldest callback’s task ended.').nullable(),
       }),
     ),
     throughput: z.object({ hour: throughputSchema, day: throughputSchema }).meta({
-      description: 'The numbers of tasks that were created and that ended in the last hour and day.',
+      description: 'How many tasks were created, and how many ended, in the last hour and day.',
     }),
     delivery: z.object({ tasks: z.int(), p50_seconds: z.number(), p95_seconds: z.number() }).nullable().meta({
       description:
-        'The time from the end of the render at the upstream to the end of the task, for the newest tasks of the last three hours (at most 1,000). Null if no upstream has reported when a render ended.',
+        'The time from the end of the upstream’s render to the end of the task, for up to 1,000 of the newest tasks of the last three hours. Null if no upstream has reported when a render ended.',
     }),
     channels: z.array(channelHealthSchema).meta({
       description:
@@ -82,7 +82,7 @@ export const overviewSchema = z
     }),
     notices: z
       .array(noticeSchema)
-      .meta({ description: 'The conditions that need a person, whether or not anybody was notified.' }),
+      .meta({ description: 'The conditions that need an operator, whether or not anybody was notified.' }),
   })
   .meta({ id: 'Overview' });
 

@@ -22,7 +22,7 @@ const hashSchema = z.string().meta({ description: 'SHA-256, in hexadecimal.' });
 const payloadSchema = z.object({
   format: z.literal('mediary-receipt'),
   version: z.literal(1),
-  issuer: z.string().nullable().meta({ description: 'PUBLIC_URL of the gateway, or null if it has none.' }),
+  issuer: z.string().nullable().meta({ description: 'The gateway’s PUBLIC_URL, or null if it has none.' }),
   task: z.string(),
   account: z.string(),
   kind: z.enum(taskKinds),
@@ -45,20 +45,20 @@ const payloadSchema = z.object({
   request: z
     .object({
       sha256: hashSchema.meta({
-        description: 'The hash of the canonical form (RFC 8785) of the request as it is rendered.',
+        description: 'The hash of the rendered request in canonical form (RFC 8785).',
       }),
-      prompt_sha256: hashSchema.meta({ description: 'The hash of the prompt in UTF-8.' }),
+      prompt_sha256: hashSchema.meta({ description: 'The hash of the UTF-8 prompt.' }),
     })
     .nullable()
     .meta({ description: 'Null if the request is no longer kept.' }),
   basis: z.record(z.string(), z.unknown()).nullable().meta({
     description:
-      'The prices that were frozen with the hold, the account’s factor, the facts of the request that the prices test, and the limits of each measure. The facts are those for the channel of `charge_reckoning`, or of `hold_reckoning` if nothing is charged.',
+      'The prices that were frozen with the hold, the account’s factor, the request facts that the prices test, and the limits of each measure. The facts apply to the channel in `charge_reckoning`, or to the one in `hold_reckoning` if nothing is charged.',
   }),
   usage: z
     .record(z.string(), z.unknown())
     .nullable()
-    .meta({ description: 'The part of the upstream’s report that decides the charge.' }),
+    .meta({ description: 'The part of the upstream’s report that determines the charge.' }),
   media: z
     .array(
       z.object({
@@ -71,7 +71,7 @@ const payloadSchema = z.object({
   hold_reckoning: reckoningSchema.nullable(),
   charge_reckoning: reckoningSchema.nullable().meta({
     description:
-      'Each line with its quantity and the source of the quantity, the facts, and the steps after the sum. Null if nothing is charged, or if the charge is not decided yet.',
+      'Each line with its quantity and the source of the quantity, the facts, and the steps after the sum. Null if nothing is charged or the charge has not been decided yet.',
   }),
   ledger: z
     .array(
@@ -84,14 +84,14 @@ const payloadSchema = z.object({
         excess: z
           .string()
           .nullable()
-          .meta({ description: 'The amount that the next entry charges beyond the hold.' }),
+          .meta({ description: 'How much the next entry charges beyond the hold.' }),
         available: z.string(),
         held: z.string(),
         at: unixSeconds(),
         hash: z.string().meta({ description: 'The hash of the entry, which covers every entry before it.' }),
       }),
     )
-    .meta({ description: 'The ledger entries of the task, in the order of the ledger.' }),
+    .meta({ description: 'The task’s ledger entries, in ledger order.' }),
 });
 
 export const receiptSchema = z
@@ -101,7 +101,7 @@ export const receiptSchema = z
     payload: payloadSchema,
     jws: z.string().meta({
       description:
-        'The signed payload: a compact JWS with Ed25519 (EdDSA) and a key of `/.well-known/jwks.json`. Its content is the canonical form (RFC 8785) of `payload`.',
+        'The signed payload: a compact JWS, signed using Ed25519 (EdDSA) and a key from `/.well-known/jwks.json`. Its content is `payload` in canonical form (RFC 8785).',
     }),
   })
   .meta({ id: 'Receipt' });

@@ -17,21 +17,21 @@ const stepSchema = z.object({
 });
 
 const lineSchema = z.object({
-  index: z.int().meta({ description: 'Index into the lines of the price.' }),
+  index: z.int().meta({ description: 'Index into the price lines.' }),
   measure: z.enum(measures),
-  price: z.string().meta({ description: 'The price of one unit of the measure.' }),
+  price: z.string().meta({ description: 'The price per unit of the measure.' }),
   when: z.record(z.string(), z.unknown()),
-  quantity: z.string().meta({ description: 'The quantity in units of the measure, as decimal text.' }),
+  quantity: z.string().meta({ description: 'The quantity in units of the measure, as a decimal string.' }),
   free: z.string().optional().meta({ description: 'The free part of the quantity.' }),
   source: z.enum(countSources).meta({
     description:
       '`request`: counted in the request. `default`, `open`: as for facts. `formula`: derived from the resolution, ratio and length of an output. `measured`: from the file itself, of the result or of an input video. `upstream`: reported. `assumed`: the count is unknown; the highest possible count is held, and nothing is charged.',
   }),
   of: z.record(z.string(), factValue).optional().meta({
-    description: 'The facts of this group of images. Absent if all images are alike.',
+    description: 'The facts about this group of images. Absent if all images are alike.',
   }),
   text: z.string(),
-  amount: z.string().meta({ description: 'Exact: only the sum is rounded.' }),
+  amount: z.string().meta({ description: 'Unrounded: only the sum is rounded.' }),
 });
 
 export const reckoningSchema = z
@@ -39,7 +39,7 @@ export const reckoningSchema = z
     amount: z.string(),
     channel: z.string(),
     rules_of: z.enum(['model', 'channel']).meta({
-      description: 'Whether the price is the model’s or the channel’s own.',
+      description: 'Whether the price belongs to the model or to the channel.',
     }),
     facts: z
       .array(z.object({ name: z.string(), value: factValue, source: z.enum(['request', ...factSources]) }))
@@ -50,15 +50,13 @@ export const reckoningSchema = z
     seconds: z.number().optional().meta({ description: 'The length of the output.' }),
     input_seconds: z.number().optional().meta({
       description:
-        'The measured length of the input videos. Absent if no price depends on it, or if it is unknown. If it is unknown, the maximum is held and nothing is charged for it.',
+        'The measured length of the input videos. Absent if no price depends on it or if it is unknown. If the length is unknown, the maximum is held, and nothing is charged for it.',
     }),
     lines: z.array(lineSchema).meta({
       description:
-        'For each measure, the first line whose `when` matches, multiplied by the count. Their sum is the first step. Empty if nothing could be priced.',
+        'For each measure, the first line whose `when` matches, multiplied by the quantity. The sum of these lines is the first step. Empty if nothing could be priced.',
     }),
-    steps: z
-      .array(stepSchema)
-      .meta({ description: 'Each step starts from the amount of the previous step.' }),
+    steps: z.array(stepSchema).meta({ description: 'Each step starts from the previous step’s amount.' }),
   })
   .meta({ id: 'Reckoning' });
 
@@ -138,7 +136,7 @@ function wordsOf(step: WrittenStep, currency: string): string {
     case 'minimum':
       return `at least ${step.minimum} ${currency}, the minimum`;
     case 'factor':
-      return `× ${step.factor}, the factor of the account, rounded half up`;
+      return `× ${step.factor}, the account’s factor, rounded half up`;
     case 'multiplier':
       return `× ${step.multiplier}, the multiplier of holds, rounded half up`;
     case 'held':

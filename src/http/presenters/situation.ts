@@ -14,27 +14,28 @@ import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 const previewAmount = z
   .string()
   .nullable()
-  .meta({ description: 'Null if it depends on the facts that the operator gives with the action.' });
+  .meta({ description: 'Null if it depends on the facts that the operator enters with the action.' });
 
 export const situationSchema = z
   .object({
     name: z.enum(stateNames),
     what: z.string().meta({ description: 'One sentence about what the task is waiting for.' }),
     waits_for: z.enum(waitCauses).nullable().meta({
-      description: 'The same as a code, or the reason why a person is needed. Null if the task has ended.',
+      description:
+        'A machine-readable code for the situation, or the reason the task needs an operator. Null once the task has ended.',
     }),
-    since: unixSeconds('When the task began to wait for this.'),
+    since: unixSeconds('When this wait began.'),
     attention: z.enum(attentionReasons).nullable(),
     advice: z.string().nullable().meta({
-      description: 'The recommendation for a person. Null if there is nothing to do.',
+      description: 'The recommendation for an operator. Null if there is nothing to do.',
     }),
-    until: unixSeconds()
-      .nullable()
-      .meta({ description: 'When the next attempt begins, or the deadline. Null if the task has ended.' }),
+    until: unixSeconds().nullable().meta({
+      description: 'Unix seconds. When the next attempt begins, or the deadline. Null if the task has ended.',
+    }),
     where: z
       .object({ channel: z.string(), credential: z.string() })
       .nullable()
-      .meta({ description: 'The channel where the job is, or may be.' }),
+      .meta({ description: 'The channel that has, or may have, the job.' }),
     upstream_id: z.string().nullable(),
     marker: z
       .string()
@@ -43,30 +44,28 @@ export const situationSchema = z
     charge: z.string().nullable().meta({ description: 'The charge that awaits a decision.' }),
     charge_per_hold: z.string().nullable().meta({
       description:
-        'That charge divided by the hold, with two decimal places. A person must decide if the quotient is above 3, or above the model’s `hold.review_above`. Null if no charge awaits a decision, or if nothing is held.',
+        'The pending charge divided by the hold, to two decimal places. An operator must decide if it exceeds the model’s `hold.review_above` (default: 3). Null if no charge awaits a decision or nothing is held.',
     }),
     actions: z
       .array(
         z.object({
           name: z.enum(operatorActions),
-          access: z
-            .enum(['tasks', 'money'])
-            .meta({ description: 'The role that an operator needs for the action.' }),
+          access: z.enum(['tasks', 'money']).meta({ description: 'The role required for the action.' }),
           command: z.string(),
           charged: previewAmount,
           released: previewAmount,
           refunded: z.string(),
           unpaid_jobs: z.int().meta({
-            description: 'The number of jobs that the upstream may bill but that no charge covers.',
+            description: 'The number of jobs that the upstream may bill without a charge to cover them.',
           }),
         }),
       )
       .meta({
         description:
-          'The actions that are possible now, recommended ones first, each with its command line and its effect on the money.',
+          'The actions that are possible now, the recommended ones first, each with its command line and its effect on the money.',
       }),
   })
-  .meta({ id: 'TaskSituation', description: 'The situation of the task. The Temporal UI shows the same.' });
+  .meta({ id: 'TaskSituation', description: 'The task’s situation, as also shown in the Temporal UI.' });
 
 export function presentSituation(task: Task, around: Surroundings): z.output<typeof situationSchema> {
   const found = situation(standingOf(task, around));

@@ -7,7 +7,7 @@ export const taskRequestSchema = z
     task: z.string(),
     request: z.record(z.string(), z.unknown()).nullable().meta({
       description:
-        'The request as the gateway interpreted it. Encoded files are replaced by their length. Null if the request is no longer kept.',
+        'The request as the gateway interpreted it. Encoded files are replaced with their length. Null if the request is no longer kept.',
     }),
   })
   .meta({ id: 'TaskRequest' });

@@ -14,11 +14,11 @@ const sumsSchema = z.object({
   failures: z.array(z.object({ class: failureClassSchema, count: z.int() })),
   delivery: z.object({ p50_seconds: within, p95_seconds: within }).nullable().meta({
     description:
-      'The 50th and 95th percentile of the time from the end of the render to the end of the task, in seconds. A percentile is null if it is above 300. The object is null if no vendor reported when a render ended.',
+      'The 50th and 95th percentile of the time from the end of the render to the end of the task, in seconds. A percentile above 300 is reported as null. The object is null if no vendor reported when a render ended.',
   }),
-  held: z.string().meta({ description: 'The sum of the holds of the tasks that were created in this time.' }),
+  held: z.string().meta({ description: 'The total held for the tasks that were created in this time.' }),
   charged: z.string().meta({
-    description: 'The charges of this time in the ledger, including synchronous images.',
+    description: 'The ledger’s charges in this time, including synchronous images.',
   }),
   refunded: z.string(),
   cost: z.string().meta({ description: 'The known part of the cost.' }),
@@ -33,10 +33,10 @@ export const trendsSchema = z
     models: z.array(z.string()).meta({ description: 'The models with activity in this time.' }),
     data: z.array(
       sumsSchema.extend({
-        at: unixSeconds('The start of the step. The last step has not ended yet.'),
+        at: unixSeconds('The start of the step. The last step is still in progress.'),
         unfinished: z.int().nullable().meta({
           description:
-            'The tasks that were unfinished at the end of the step. Null if you filter by a channel or model.',
+            'The number of tasks that were unfinished at the end of the step. Null if the response is filtered by channel or model.',
         }),
       }),
     ),
@@ -45,7 +45,7 @@ export const trendsSchema = z
         name: z
           .string()
           .nullable()
-          .meta({ description: 'The channel or the model. Null for tasks that were never submitted.' }),
+          .meta({ description: 'The channel or model. Null for tasks that were never submitted.' }),
         ended: z.array(z.int()).meta({ description: 'How many tasks ended in each step.' }),
         failed: z.array(z.int()).meta({ description: 'How many tasks failed in each step.' }),
       }),

@@ -33,12 +33,12 @@ const taskErrorSchema = z.object({
   message: z.string(),
   code: taskErrorCodeSchema,
   class: failureClassSchema.optional(),
-  field: z
-    .string()
-    .optional()
-    .meta({ description: 'With `invalid_input`: the field that the upstream named, if any.' }),
+  field: z.string().optional().meta({
+    description: 'The field that the upstream named, if any. Set only if the class is `invalid_input`.',
+  }),
   input: z.enum(moderatedInputs).optional().meta({
-    description: 'With `moderation_input`: the kind of input that was refused, if the upstream reports it.',
+    description:
+      'The kind of input that was rejected, if the upstream reports it. Set only if the class is `moderation_input`.',
   }),
 });
 
@@ -62,17 +62,18 @@ export const taskFields = z.object({
   data: z.array(resultSchema),
   video_url: z.string().optional(),
   duration: z.number().optional().meta({
-    description: 'The length in seconds, as reported by the upstream or otherwise as charged. 0 if unknown.',
+    description:
+      'The length in seconds, as reported by the upstream or, if it reports none, as charged. 0 if unknown.',
   }),
   resolution: z.string().optional().meta({
     description:
-      'The resolution of the video: as rendered if that is known, otherwise as requested. Absent while the model may still choose the resolution or the ratio.',
+      'The video’s resolution: the rendered one if known, otherwise the requested one. Absent while the model may still choose the resolution or the ratio.',
   }),
   ratio: z.string().optional().meta({
-    description: 'The aspect ratio of the video, under the same rules as `resolution`.',
+    description: 'The video’s aspect ratio, under the same rules as `resolution`.',
   }),
   size: z.string().optional().meta({
-    description: 'The size of the video, `<width>x<height>`, under the same rules as `resolution`.',
+    description: 'The video’s size, `<width>x<height>`, under the same rules as `resolution`.',
   }),
   usage: z.object({ completion_tokens: z.number(), total_tokens: z.number() }).optional().meta({
     description: 'As reported by the upstream. 0 if the upstream does not count tokens.',
@@ -81,7 +82,7 @@ export const taskFields = z.object({
   estimate: z.string().optional().meta({
     description: 'The expected charge of an unfinished task. The hold may be higher.',
   }),
-  charge: z.string().optional().meta({ description: 'The charge of a task that succeeded.' }),
+  charge: z.string().optional().meta({ description: 'The charge for a task that succeeded.' }),
 });
 
 const shapeFields = { resolution: true, ratio: true, size: true } as const;
@@ -134,7 +135,7 @@ const page = z.object({
     .record(z.string(), z.string())
     .optional()
     .meta({
-      description: `With \`include=prompts\`: the first ${listedPromptCharactersMax} characters of each prompt, by task id, as long as the request is kept.`,
+      description: `The first ${listedPromptCharactersMax} characters of each prompt, by task id, as long as the request is kept. Present only with \`include=prompts\`.`,
     }),
 });
 

@@ -7,15 +7,17 @@ import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 export const waitSchema = z
   .object({
     cause: z.enum(waitCauses),
-    text: z.string().meta({ description: 'The text that the caller reads, without the times.' }),
+    text: z.string().meta({ description: 'The text shown to the caller, without times.' }),
     channel: z.string().nullable(),
     credential: z.string().nullable(),
-    code: z.string().nullable().meta({ description: 'The code of the upstream or the circuit.' }),
+    code: z.string().nullable().meta({ description: 'The upstream’s or the circuit’s code.' }),
     ahead: z.int().nullable().meta({ description: 'The number of tasks ahead at the last check.' }),
     since: unixSeconds(),
     ended_at: unixSeconds('Null if it has not ended.').nullable(),
     until: unixSeconds('The earliest time of the next attempt.').nullable(),
-    times: z.int().meta({ description: 'The number of equal consecutive waits that this entry represents.' }),
+    times: z
+      .int()
+      .meta({ description: 'The number of identical consecutive waits that this entry represents.' }),
   })
   .meta({ id: 'TaskWait' });
 

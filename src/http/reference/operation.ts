@@ -54,7 +54,7 @@ function need({ security }: Operation): Markup {
   return html`<p class="soft">Needs ${who}${names.length === 0 ? nothing : html` ${what} ${list}`}.</p>`;
 }
 
-const parameterTitles = { path: 'In the address', query: 'Query', header: 'Headers' } as const;
+const parameterTitles = { path: 'In the path', query: 'Query', header: 'Headers' } as const;
 
 function parameters({ id, parameters: all }: Operation, { objects }: Writing): Markup {
   const place = { objects, id, isSent: true };

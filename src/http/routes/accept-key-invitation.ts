@@ -16,7 +16,7 @@ export function acceptKeyInvitation({ accounts, keys, auth, invitations, now }: 
     tag: 'Account',
     summary: 'Get an API key with a link',
     description:
-      'Needs only the link, which can be used once. A repeat with the same `Idempotency-Key` gets the same response, so a client can request a lost response again for ten minutes.',
+      'Needs only the link, which can be used once. For ten minutes, a retry with the same `Idempotency-Key` gets the same response, so a lost response can be recovered.',
     method: 'post',
     paths: ['/invitations/keys/accept'],
     readBody: adminBody,
@@ -24,7 +24,7 @@ export function acceptKeyInvitation({ accounts, keys, auth, invitations, now }: 
     input: z.object({ body: acceptBody }),
     success: {
       description:
-        'A description of the key and, without `dry_run`, the key itself, which will not be shown again.',
+        'A description of the key and, unless `dry_run` is set, the key itself, which will not be shown again.',
       schema: z.object({
         object: z.literal('key'),
         id: z.string(),

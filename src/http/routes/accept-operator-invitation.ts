@@ -20,7 +20,7 @@ export function acceptOperatorInvitation(deps: Deps): Route {
     tag: 'Operators',
     summary: 'Accept an invitation as an operator',
     description:
-      'Needs only the link, which can be used once. A repeat with the same `Idempotency-Key` gets the same response, so a client can request a lost response again for ten minutes.',
+      'Needs only the link, which can be used once. For ten minutes, a retry with the same `Idempotency-Key` gets the same response, so a lost response can be recovered.',
     method: 'post',
     paths: ['/invitations/operators/accept'],
     readBody: adminBody,

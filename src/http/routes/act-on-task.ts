@@ -71,7 +71,7 @@ export function actOnTask({ tasks, actOnTask: act, mediaUrl, nodes }: Deps): Rou
     operationId: 'actOnTask',
     access: ['tasks', 'money'],
     summary: 'Act on a task',
-    description: `The task's record keeps who acted, when and why. A refused action changes nothing. ${dryRunMeaning} Actions that move money or can be billed twice need the \`plan\` of their dry run: ${planned.join(', ')}.\n\n${descriptions}`,
+    description: `The task’s record states who acted, when and why. A rejected action changes nothing. ${dryRunMeaning} Actions that move money or may cause double billing need the \`plan\` of their dry run: ${planned.join(', ')}.\n\n${descriptions}`,
     method: 'post',
     paths: ['/admin/v1/tasks/:task_id/actions'],
     input: z.object({ params: taskParams, body }),

@@ -8,21 +8,22 @@ const body = z.object({
   revision: z.int().nonnegative().meta({ description: 'The revision that you have read.' }),
   model: z.string().min(1).meta({ description: 'A model of the catalogue.' }),
   channel: z.string().min(1).meta({
-    description: 'A channel of the draft, or a channel of the catalogue, which is then added with `api_key`.',
+    description:
+      'A channel in the draft, or a channel from the catalogue, which is then added with `api_key`.',
   }),
   api_key: z.string().min(1).optional().meta({
-    description: 'The key of the channel’s credential `main`. Encrypted immediately, and never shown.',
+    description: 'The key for the channel’s credential `main`. Encrypted immediately and never shown.',
   }),
   base_url: z.string().min(1).optional().meta({
-    description: 'Defaults to the address of the channel, or else to the one in the catalogue.',
+    description: 'Defaults to the channel’s base URL, or else to the one in the catalogue.',
   }),
   has_listed_cost: z.boolean().optional().meta({
     description:
-      'Whether the upstream bills the prices that the catalogue lists. Sets `cost` of the model in the channel, if the catalogue has no other one.',
+      'Whether the upstream bills the prices that the catalogue lists. If so, sets the model’s `cost` on the channel, unless the catalogue has another cost.',
   }),
   markup_percent: z.number().min(-100).max(1000).multipleOf(0.01).optional().meta({
     description:
-      'Raises the prices of the catalogue, such as 25 for a quarter more. Costs stay as listed. Refused for a model that is already in the draft.',
+      'Raises the prices of the catalogue, such as 25 for a quarter more. Costs stay as listed. Rejected for a model that is already in the draft.',
   }),
 });
 

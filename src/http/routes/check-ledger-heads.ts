@@ -20,7 +20,7 @@ export function checkLedgerHeads({ ledgerHeads }: Pick<RouteDeps, 'ledgerHeads'>
     access: 'amounts',
     summary: 'Check heads that were stored elsewhere',
     description:
-      'Checks whether the ledger still has the entries that were once the last ones of their accounts, as `GET /admin/v1/ledger/heads` listed them. `POST /admin/v1/ledger/verify` checks the entries before them.',
+      'Checks that the ledger still contains these entries, each of which was once the last one of its account, as listed by `GET /admin/v1/ledger/heads`. `POST /admin/v1/ledger/verify` checks the entries before them.',
     method: 'post',
     paths: ['/admin/v1/ledger/heads/check'],
     input: z.object({ body: z.object({ heads: z.array(head).min(1).max(headsMax) }) }),

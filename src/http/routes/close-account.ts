@@ -16,7 +16,7 @@ export function closeAccount({ accounts, ledger, now }: Deps): Route {
     access: 'access',
     summary: 'Close an account',
     description:
-      'Within five seconds, no node creates anything new for the account. Tasks in flight continue and are settled, and keys can still read. Credits and corrections are still possible, to settle the balance.',
+      'Within five seconds, all nodes stop creating anything for the account. Tasks in flight continue and are settled, and keys can still read. Credits and corrections remain possible, so the balance can be settled.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/close'],
     input: z.object({ params: accountParams, body: z.object({ reason }) }),

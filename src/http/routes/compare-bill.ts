@@ -36,7 +36,7 @@ const body = z.object({
     .default({})
     .meta({
       description:
-        'The names of the columns. Absent ones default to the bill format of the channel’s vendor, if it is known. Without `job`, the sums for each day and model are compared. With it, the bill needs no column for the model.',
+        'The column names. Absent names default to the bill format of the channel’s vendor, if that format is known. If there is no `job` column, totals per day and model are compared. If there is one, the bill needs no model column.',
     }),
   unit: z.string().trim().min(1).max(40).optional().meta({
     description: 'The unit of the amounts, such as `USD`, if no column contains it.',
@@ -54,7 +54,7 @@ export const comparedBillSchema = z
     from: unixSeconds(),
     before: unixSeconds(),
     in_order: z.boolean().meta({ description: 'Whether every row matches.' }),
-    notes: z.array(z.string()).meta({ description: 'Sentences that say what was not compared.' }),
+    notes: z.array(z.string()).meta({ description: 'What was not compared, in sentences.' }),
     totals: z.array(
       z.object({
         result: z.enum(billResults),
@@ -77,11 +77,11 @@ export const comparedBillSchema = z
           unit: text,
           billed: text,
           expected: text,
-          difference: text.meta({ description: 'The billed amount less the expected amount.' }),
+          difference: text.meta({ description: 'The billed amount minus the expected amount.' }),
           tasks: z
             .int()
             .nullable()
-            .meta({ description: 'For a bill by days: the number of recorded tasks on that day.' }),
+            .meta({ description: 'The number of recorded tasks on that day. Set only for daily bills.' }),
           candidates: z
             .array(
               z.object({
@@ -95,10 +95,10 @@ export const comparedBillSchema = z
               }),
             )
             .meta({
-              description: 'For jobs that belong to no task: the attempts that may have created them.',
+              description: 'The attempts that may have created the job, if it belongs to no task.',
             }),
           has_more_candidates: z.boolean().meta({
-            description: 'Whether further attempts may have created the job, beyond `candidates`.',
+            description: 'Whether attempts other than `candidates` may have created the job.',
           }),
         }),
       )
@@ -106,7 +106,7 @@ export const comparedBillSchema = z
     has_more: z.boolean(),
     has_more_unclaimed: z.boolean().meta({
       description:
-        'Whether some attempts without a job may not have been considered as candidates, because there are too many.',
+        'Whether there were too many attempts without a job to consider all of them as candidates.',
     }),
   })
   .meta({ id: 'BillComparison' });
@@ -124,7 +124,7 @@ export function compareBill(deps: Deps): Route {
     readBody: jsonBody,
     input: z.object({ body }),
     success: {
-      description: 'The rows that match, the rows that differ, and the rows that only one side has.',
+      description: 'The rows that match, the rows that differ, and the rows that exist on only one side.',
       schema: comparedBillSchema,
     },
     errors: ['channel_not_found', 'concurrency_limit_exceeded'],

@@ -21,7 +21,7 @@ const body = z.object({
     .optional()
     .meta({
       description:
-        'How far below zero holds may take the balance. More than 0 needs the role `money`. Defaults to "0".',
+        'How far below zero holds can take the balance. A value above 0 requires the role `money`. Defaults to "0".',
     }),
 });
 

@@ -29,16 +29,16 @@ const body = z
     file: uploaded,
     content: uploaded.meta({
       description:
-        'An alternative to `file`, which clients of predictions use. The response then contains `urls`.',
+        'An alternative to `file`, used by clients of the predictions API. The response then contains `urls`.',
     }),
     url: z.string().min(1).optional().meta({
-      description: 'An alternative to `file`: the address from which the gateway fetches the file.',
+      description: 'An alternative to `file`: the URL from which the gateway fetches the file.',
     }),
     filename: z
       .string()
       .min(1)
       .optional()
-      .meta({ description: 'Defaults to the name in the form or the address.' }),
+      .meta({ description: 'Defaults to the name in the form or the URL.' }),
     purpose: z
       .string()
       .refine((text) => /^[\w-]{1,64}$/.test(text), 'must be 1-64 letters, digits, dashes and underscores')
@@ -70,7 +70,7 @@ export function createFile({ accounts, checkMediaUrl, stored }: Deps): Route {
     scope: 'create',
     summary: 'Store a file for later requests',
     description:
-      'Stores an image, a video or an audio file, sent as `file` in a form or as an address in JSON. `media` describes the file, as read from its bytes. Until `expires_at`, every request of the account may refer to the file as `asset://<id>`.',
+      'Stores an image, a video or an audio file, sent as `file` in a form or as a URL in JSON. `media` describes the file, as read from its bytes. Until `expires_at`, all of the account’s requests can refer to the file as `asset://<id>`.',
     tag: 'Files',
     method: 'post',
     paths: ['/v1/files'],
@@ -80,7 +80,7 @@ export function createFile({ accounts, checkMediaUrl, stored }: Deps): Route {
       description: 'The file is stored.',
       schema: fileSchema.extend({
         urls: z.object({ get: z.string() }).optional().meta({
-          description: 'Present if the form has `content`: the address that requests use for the file.',
+          description: 'The URL that requests use for the file. Present only if the form has `content`.',
         }),
       }),
     },

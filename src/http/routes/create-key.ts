@@ -31,7 +31,7 @@ const address = z
   .string()
   .refine(
     (text) => anyAddress.safeParse(text).success,
-    'must be an address or a network, such as 203.0.113.7 or 203.0.113.0/24',
+    'must be an IP address or a network, such as 203.0.113.7 or 203.0.113.0/24',
   );
 
 const body = z.object({
@@ -50,7 +50,7 @@ const body = z.object({
     .min(1)
     .max(permittedItemsMax)
     .optional()
-    .meta({ description: 'Addresses and networks from which the key may be used. Defaults to all.' }),
+    .meta({ description: 'IP addresses and networks from which the key may be used. Defaults to all.' }),
   routes: permitted.optional().meta({
     description: 'Operations that the key may use, by `operationId`. Defaults to all that its scopes allow.',
   }),
@@ -69,11 +69,11 @@ const body = z.object({
   channels: permitted.optional().meta({ description: 'Defaults to all.' }),
   asset_urls: z.boolean().optional().meta({
     description:
-      'If true, media may be `asset://…` references to assets of an upstream account. All callers share that account, so allow this only for keys that you trust with all of its assets. An account’s own files need no permission.',
+      'If true, media may be `asset://…` references to assets of an upstream account. All callers share that upstream account, so allow this only for keys that you trust with all of its assets. An account’s own files need no permission.',
   }),
   strict: z.boolean().optional().meta({
     description:
-      'If true, a field without effect is an error in every request of the key, as with `strict: true` in the body.',
+      'If true, a field without effect is an error in all of the key’s requests, as with `strict: true` in the body.',
   }),
   end_user_required: z.boolean().optional().meta({
     description:
@@ -85,10 +85,10 @@ const body = z.object({
   caps: z
     .object(keyCapsFields)
     .optional()
-    .meta({ description: 'The spending caps of the key. Needs the role `money`. Defaults to no caps.' }),
+    .meta({ description: 'The key’s spending caps. Requires the role `money`. Defaults to no caps.' }),
   link_valid_seconds: linkValidSeconds.optional().meta({
     description:
-      'If given, the response contains a link instead of the key. The first person to use it on /account gets the key, and nobody else ever sees it.',
+      'If set, the response contains a link instead of the key. The first person to open the link on /account gets the key, and nobody else ever sees it.',
   }),
 });
 

@@ -14,7 +14,7 @@ export function createVideo(deps: CreateVideoDeps): Route {
     scope: 'create',
     summary: 'Create a video generation task',
     description:
-      'The response confirms that the task was submitted. It does not contain the video. `Idempotency-Key` (1-255 visible ASCII characters) is kept for 24 hours. A repeat with the same key and body returns the same task, with `idempotency-replayed: true`. `x-mediary-hold` is the amount held until the task ends.',
+      'The response confirms the submission. It does not contain the video. `Idempotency-Key` (1-255 visible ASCII characters) is kept for 24 hours. A repeat with the same key and body returns the same task, with `idempotency-replayed: true`. `x-mediary-hold` is the amount held until the task ends.',
     tag: 'Videos',
     paths: ['/v1/videos/generations', '/v1/video/generations'],
     input: z.object({ body: anyFields }),

@@ -16,11 +16,11 @@ const body = z.object({
   amount: money
     .refine((micros) => micros !== 0n, 'must not be zero')
     .meta({
-      description: `A decimal string. Negative amounts are corrections. An account can have or owe at most ${formatMicros(amountMax)}.`,
+      description: `A decimal string. Negative amounts are corrections. A balance is limited to ±${formatMicros(amountMax)}.`,
     }),
   reference: plainWords(referenceCharactersMax)
     .min(1)
-    .meta({ description: 'A credit with the same reference is booked only once.' }),
+    .meta({ description: 'A credit with the same reference is recorded only once.' }),
   note: optionalReason,
 });
 

@@ -36,11 +36,11 @@ export function deleteAccount({ accounts, keys, tasks, ledger, now }: Deps): Rou
     access: 'admin',
     summary: 'Delete a closed account',
     description:
-      'Removes the account’s keys, its tasks with their requests, exchanges and our copies of results, its alert, its name and what operators wrote about it. The ledger, with the ids of end users, and the record of the deletion are kept. The reconciler removes the data, beginning twenty minutes after the account was closed. `GET /admin/v1/accounts/{account}` shows when the deletion is complete. It cannot be undone.',
+      'Removes the account’s keys, its tasks with their requests, exchanges and our copies of results, its alert, its name and what operators wrote about it. The ledger, with the ids of end users, and the record of the deletion are kept. The reconciler removes the data, beginning twenty minutes after the account was closed. `GET /admin/v1/accounts/{account}` shows when the deletion is complete. The deletion cannot be undone.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/delete'],
     input: z.object({ params: accountParams, body }),
-    success: { description: 'The data that is removed, and the data that is kept.', schema },
+    success: { description: 'What is removed and what is kept.', schema },
     errors: ['account_not_found', 'action_not_possible'],
     async handle({ params, body: { reason: why, dry_run }, operator: by }) {
       const account = await findAccount(accounts, params.account);

@@ -11,7 +11,7 @@ export function deleteFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
     scope: 'create',
     summary: 'Delete a stored file',
     description:
-      'Links to the file stop working immediately. A task that uses the file and has not been sent to its upstream yet may fail. The file no longer counts toward the storage quota.',
+      'Links to the file stop working immediately. A task that uses the file may fail if it has not been sent to its upstream yet. The file no longer counts toward the storage quota.',
     tag: 'Files',
     method: 'delete',
     paths: ['/v1/files/:file_id'],
@@ -22,7 +22,7 @@ export function deleteFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
     },
     otherAnswers: {
       204: {
-        description: 'The file is deleted. Clients of predictions expect this status.',
+        description: 'The file is deleted. Clients of the predictions API expect this status.',
         mediaType: 'none',
       },
     },

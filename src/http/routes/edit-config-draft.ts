@@ -41,7 +41,7 @@ export function editConfigDraft({ drafts }: Pick<RouteDeps, 'drafts'>): Route {
     access: 'configuration',
     summary: 'Change the configuration draft',
     description:
-      'A draft with mistakes is stored, so that you can write it in several steps. Its mistakes are listed as `violations` and prevent its publication. Vendor keys are sealed immediately and never shown. If somebody else has changed the draft in the meantime, nothing is stored, and the response says what they changed.',
+      'A draft with mistakes is stored, so that you can write it in multiple steps. Its mistakes are listed as `violations` and prevent its publication. Vendor keys are sealed immediately and never shown. If somebody else has changed the draft in the meantime, nothing is stored, and the response says what they changed.',
     method: 'put',
     paths: ['/admin/v1/config/draft'],
     readBody: jsonBody,

@@ -13,7 +13,7 @@ export function editImage(deps: ImageCreateDeps): Route {
     scope: 'create',
     summary: 'Edit images',
     description:
-      'Works like image generation, with at least one reference image: a URL, a data URL, or a file in a form (`image`, `image[]`, `mask`).',
+      'Works like image generation but requires at least one reference image: a URL, a data URL, or a file in a form (`image`, `image[]`, `mask`).',
     paths: ['/v1/images/edits'],
     input: z.object({ body: anyFields }),
     documentedBody: documentedEditBody(deps.images.vendorFields),

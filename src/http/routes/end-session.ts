@@ -13,7 +13,7 @@ export function endSession({ operatorSessions }: Pick<RouteDeps, 'operatorSessio
     isAct: true,
     summary: 'End a console session',
     description:
-      'An operator can end its own sessions, and with the role `access` all sessions. Every node refuses the session’s next request.',
+      'Operators can end their own sessions and, if they have the role `access`, all sessions. Every node rejects the session’s next request.',
     method: 'delete',
     paths: ['/admin/v1/sessions/:session'],
     input: z.object({
@@ -35,9 +35,13 @@ export function endSession({ operatorSessions }: Pick<RouteDeps, 'operatorSessio
       const found = await operatorSessions.find(id);
       const isTheirs = found?.operator === operator || mayUse({ roles }, 'access');
       if (found === undefined || !isTheirs || !(await operatorSessions.end(id)))
-        throw new GatewayError('session_not_found', 'There is no such session, or you may not end it.', {
-          param: 'session',
-        });
+        throw new GatewayError(
+          'session_not_found',
+          'There is no such session, or you are not allowed to end it.',
+          {
+            param: 'session',
+          },
+        );
       return jsonReply({ object: 'operator_session', id, ended: true });
     },
   });

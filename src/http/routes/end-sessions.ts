@@ -10,9 +10,9 @@ export function endSessions({ operatorSessions }: Pick<RouteDeps, 'operatorSessi
     operationId: 'endSessions',
     access: 'read',
     isAct: true,
-    summary: 'End several console sessions',
+    summary: 'End multiple console sessions',
     description:
-      'Ends all matching sessions except the one that makes this request. Every node refuses their next requests.',
+      'Ends all matching sessions except the one that makes this request. Every node rejects their next requests.',
     method: 'delete',
     paths: ['/admin/v1/sessions'],
     input: z.object({

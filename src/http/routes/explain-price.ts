@@ -17,12 +17,12 @@ const explanationSchema = z
       description: 'The amount that a create would hold: the highest possible charge on any channel.',
     }),
     usual: reckoningSchema.meta({
-      description: 'The charge if the first channel renders the defaults of the request and of the model.',
+      description: 'The charge if the first channel renders the request with the model’s defaults.',
     }),
     channels: z
       .array(z.object({ channel: z.string(), dearest: z.string(), rules_of: z.enum(['model', 'channel']) }))
       .meta({
-        description: 'The channels that may render the request, each with the highest possible charge there.',
+        description: 'The channels that may render the request, each with its highest possible charge.',
       }),
     dropped: droppedSchema,
     warnings: z.array(z.string()),
@@ -35,7 +35,7 @@ export function explainPrice(deps: ExplainedDeps): Route {
     access: 'amounts',
     summary: 'Explain what a request would hold and cost',
     description:
-      'Shows which line of the price is applied to which count, where each fact comes from, and each step of the computation. Uses the function that computes the hold of a create. Creates nothing.',
+      'Shows which price line applies to which quantity, where each fact comes from, and each step of the computation. Uses the same function as the hold of a create. Creates nothing.',
     method: 'post',
     paths: ['/admin/v1/prices/explain'],
     input: z.object({ body: explainedBodySchema }),

@@ -11,7 +11,7 @@ import type { Route } from '../route.ts';
 
 const fallbackSchema = z
   .object({
-    channels: z.array(z.string()).meta({ description: 'The fallback channels of the model, in order.' }),
+    channels: z.array(z.string()).meta({ description: 'The model’s fallback channels, in order.' }),
     candidates: candidatesSchema.meta({
       description:
         'The fallback channels that this request could use. If there are none, a failed job ends the task.',
@@ -21,7 +21,7 @@ const fallbackSchema = z
       .meta({ description: 'The classes of failures that lead to the fallback.' }),
     allow_moderation: z
       .boolean()
-      .meta({ description: 'Whether content that one vendor refused may be sent to another one.' }),
+      .meta({ description: 'Whether content that one vendor rejected may be sent to another.' }),
   })
   .meta({
     description:
@@ -45,7 +45,7 @@ const routeSchema = z.object({
   dropped: droppedSchema,
   health: z
     .array(channelHealthSchema)
-    .meta({ description: 'The channels of the model whose health is not `serving`.' }),
+    .meta({ description: 'The model’s channels whose health is not `serving`.' }),
   fallback: fallbackSchema.optional(),
   refusal: z.object({ code: z.string(), message: z.string() }).optional(),
 });
@@ -56,11 +56,11 @@ export function explainRoute(deps: ExplainedDeps & Pick<RouteDeps, 'readHealth'>
     access: 'read',
     summary: 'Explain which channels a request would try',
     description:
-      'Lists the channels in the order of one random draw, why the others would not be tried, and where a failed job would be replaced. Creates nothing.',
+      'Lists the channels in the order of one random draw, explains why the others would not be tried, and shows where a failed job would be replaced. Creates nothing.',
     method: 'post',
     paths: ['/admin/v1/routes/explain'],
     input: z.object({ body: explainedBodySchema }),
-    success: { description: 'The candidates and the dropped channels.', schema: routeSchema },
+    success: { description: 'The candidates and the excluded channels.', schema: routeSchema },
     errors: explainErrors,
     async handle({ body }) {
       const [explained, health] = await Promise.all([parseExplained(body, deps), deps.readHealth()]);

@@ -16,7 +16,7 @@ const amountSchema = z
   .object({
     amount: z.string().meta({ description: 'According to the ledger.' }),
     how: reckoningSchema.nullable().meta({
-      description: 'The explanation that is stored with the entry. Null if there is none.',
+      description: 'The explanation stored with the entry. Null if there is none.',
     }),
   })
   .nullable();
@@ -33,7 +33,7 @@ const explanationSchema = z
       .meta({ description: 'Null for synchronous images, because they have no task.' }),
     currency: z.string(),
     hold: amountSchema.meta({ description: 'Null if nothing was ever held.' }),
-    charge: amountSchema.meta({ description: 'Null if the charge is not decided yet.' }),
+    charge: amountSchema.meta({ description: 'Null if the charge has not been decided yet.' }),
     refunded: z.string(),
     note: z.string(),
   })
@@ -92,6 +92,6 @@ function noteOf(task: Task | undefined, entries: readonly LedgerEntry[]): string
   if (has('release') || has('void')) return 'Nothing is charged: what was held is given back.';
   const proposed = task === undefined ? undefined : proposedCharge(task.state);
   if (proposed !== undefined)
-    return `The upstream’s report amounts to ${formatMicros(proposed)}: a person decides whether that is charged.`;
+    return `The upstream’s report amounts to ${formatMicros(proposed)}: an operator decides whether to charge it.`;
   return 'The upstream’s report decides the charge, at the prices that were frozen with the hold.';
 }

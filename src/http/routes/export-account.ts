@@ -25,9 +25,9 @@ export function exportAccount(deps: Deps): Route {
   return adminRoute({
     operationId: 'exportAccount',
     access: 'content',
-    summary: 'Export everything that is kept about an account',
+    summary: 'Export everything the gateway keeps about an account',
     description:
-      'Writes one object per line: the account, its keys without any secret, its tasks (newest first, each with its request if that is still kept), every entry of its ledger, and finally one line with the number of each. Without that last line, the export is incomplete. The data is streamed.',
+      'Writes one object per line: the account, its keys without any secret, its tasks (newest first, each with its request if that is still kept), every entry of its ledger, and finally one line with the number of each. If that last line is missing, the export is incomplete. The data is streamed.',
     method: 'get',
     paths: ['/admin/v1/accounts/:account/export'],
     input: z.object({ params: accountParams }),

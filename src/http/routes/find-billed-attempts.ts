@@ -22,7 +22,7 @@ export function findBilledAttempts(deps: BillingDeps): Route {
   return adminRoute({
     operationId: 'findBilledAttempts',
     access: 'amounts',
-    summary: 'Find the tasks of billed jobs',
+    summary: 'Find the tasks that billed jobs belong to',
     description:
       'Returns the tasks to which these jobs belong, or belonged, and what the upstream should bill for them. Jobs that belong to no task are left out.',
     method: 'post',

@@ -10,7 +10,7 @@ import type { Route } from '../route.ts';
 type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue' | 'now'>;
 
 const at = queryNumber(z.int().min(0).max(99_999_999_999).optional()).meta({
-  description: 'Unix seconds, exclusive: entries from this time on do not count. Defaults to now.',
+  description: 'Unix seconds, exclusive: later entries do not count. Defaults to now.',
 });
 
 export function getAccountBalance({ accounts, ledger, catalogue, now }: Deps): Route {
@@ -31,9 +31,7 @@ export function getAccountBalance({ accounts, ledger, catalogue, now }: Deps): R
           at: unixSeconds(),
           available: z.string(),
           held: z.string(),
-          seq: z
-            .int()
-            .meta({ description: 'The number of the last entry that counts, or 0 if there is none.' }),
+          seq: z.int().meta({ description: 'The number of the last entry included, or 0 if there is none.' }),
         })
         .meta({ id: 'AccountBalance' }),
     },

@@ -25,7 +25,7 @@ export function getBalance({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'ca
           held: z.string().meta({ description: 'The amount held for unfinished tasks.' }),
           caps: z
             .array(capSchema)
-            .meta({ description: 'The caps of the key for all models. See also `GET /v1/key`.' }),
+            .meta({ description: 'The key’s caps for all models. See also `GET /v1/key`.' }),
         })
         .meta({ id: 'Balance' }),
     },

@@ -9,13 +9,13 @@ export function getCallback({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
   return keyRoute({
     operationId: 'getCallback',
     scope: 'read_own',
-    summary: 'Show the delivery of a task’s callback',
-    description: 'Shows every attempt with the response of your server. Works for video and image tasks.',
+    summary: 'Show the delivery attempts of a task’s callback',
+    description: 'Shows every attempt with your server’s response. Works for video and image tasks.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/callbacks/:task_id'],
     input: z.object({ params: taskParams }),
-    success: { description: 'The current state of the callback.', schema: callbackSchema },
+    success: { description: 'The callback’s current state.', schema: callbackSchema },
     errors: ['task_not_found', 'missing_parameter'],
     async handle({ params: { task_id: id }, reach }) {
       return jsonReply(presentOwnCallback(await findOwnTask(tasks, { id, reach })));

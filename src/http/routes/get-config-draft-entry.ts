@@ -10,12 +10,14 @@ const fieldValue = z.union([scalar, z.array(scalar)]).nullable();
 export const configDraftEntrySchema = z
   .object({
     object: z.literal('config.draft.entry'),
-    revision: z.int().meta({ description: 'Send it with the change of a field.' }),
+    revision: z.int().meta({ description: 'Send this when you change a field.' }),
     pointer: z.string(),
     fields: z
       .array(
         z.object({
-          pointer: z.string().meta({ description: 'Send it in `set` of `PUT /admin/v1/config/draft`.' }),
+          pointer: z
+            .string()
+            .meta({ description: 'The key to use in `set` of `PUT /admin/v1/config/draft`.' }),
           name: z.string(),
           description: z.string(),
           type: z.enum(['text', 'number', 'boolean', 'choice', 'secret', 'texts', 'numbers']).meta({
@@ -27,7 +29,7 @@ export const configDraftEntrySchema = z
           default: fieldValue.meta({ description: 'Null if there is none.' }),
           value: fieldValue.meta({
             description:
-              'Null if the draft does not set it. `${kept}` stands for a secret that the text contains.',
+              'Null if the draft does not set the field. `${kept}` stands for a secret that the text contains.',
           }),
           mistakes: z.array(z.string()),
         }),
@@ -40,24 +42,26 @@ export const configDraftEntrySchema = z
           name: z.string(),
           present: z
             .boolean()
-            .meta({ description: 'False for an optional part that the draft does not have yet.' }),
+            .meta({ description: 'False for an optional section that the draft does not have yet.' }),
         }),
       )
       .meta({ description: 'The entries directly below this one.' }),
     groups: z
       .array(
         z.object({
-          pointer: z.string().meta({ description: 'Send it in `insert` of `PUT /admin/v1/config/draft`.' }),
+          pointer: z
+            .string()
+            .meta({ description: 'The value to use in `insert` of `PUT /admin/v1/config/draft`.' }),
           name: z.string(),
           description: z.string(),
           key: z
             .enum(['id', 'name', 'none'])
-            .meta({ description: 'How a new element is named. With `none`, send no name.' }),
+            .meta({ description: 'How a new element is named. If this is `none`, send no name.' }),
         }),
       )
-      .meta({ description: 'The lists and mappings of this entry to which elements can be added.' }),
+      .meta({ description: 'This entry’s lists and mappings to which elements can be added.' }),
     removable: z.boolean().meta({
-      description: 'Whether the entry can be removed. To remove it, set its pointer to null.',
+      description: 'Whether the entry can be removed, which you do by setting its pointer to null.',
     }),
   })
   .meta({ id: 'ConfigDraftEntry' });

@@ -24,7 +24,7 @@ export function getIndex({ operatorAuth }: Pick<RouteDeps, 'operatorAuth'>, file
     description: 'Returns a page to clients that accept `text/html`, and JSON to all others.',
     paths: ['/'],
     success: {
-      description: 'The addresses of the API, its documentation and its pages.',
+      description: 'The URLs of the API, its documentation and its pages.',
       mediaType: ['application/json', 'text/html'],
     },
     handle({ meta }) {

@@ -20,14 +20,14 @@ const projectionSchema = z
       .string()
       .nullable()
       .meta({
-        description: `The projected total of the month. Null while fewer than ${projectionDaysMin} complete days are known.`,
+        description: `The projected total for the month. Null until ${projectionDaysMin} complete days are known.`,
       }),
-    complete_days: z.int().meta({ description: 'The number of days that the projection is based on.' }),
+    complete_days: z.int().meta({ description: 'The number of days on which the projection is based.' }),
     ends_at: unixSeconds('The start of the next month.'),
   })
   .meta({
     description:
-      'The projection assumes that each remaining day of the month costs the average of the month’s complete days since the key was created. Today counts as at least its cost so far.',
+      'The projection assumes that each remaining day costs as much as the average complete day of this month since the key was created. Today counts as at least its cost so far.',
   });
 
 const ownKeySchema = z
@@ -60,13 +60,13 @@ export function getKey(deps: Deps): Route {
     scope: 'any',
     summary: "Get the key's limits and usage",
     description:
-      'Amounts are decimal strings with six places. A key that replaced another one shares its amounts with it.',
+      'Amounts are decimal strings with six places. A key that replaced another key shares that key’s amounts.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/key'],
     input: z.object({}),
     success: {
-      description: 'The key of the request.',
+      description: 'The key that sent the request.',
       schema: ownKeySchema,
     },
     async handle({ caller }) {

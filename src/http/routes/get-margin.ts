@@ -40,11 +40,11 @@ export const marginSchema = z
         cost: z.string().meta({ description: 'The known part of the cost.' }),
         cost_unknown: z.int().meta({
           description:
-            'The number of attempts that may be billed for an unknown amount, which `cost` does not include.',
+            'The number of attempts that may be billed for an unknown amount. `cost` does not include them.',
         }),
         margin: z.string().meta({
           description:
-            'The charges less the refunds and the known cost. With `cost_unknown`, the margin is at most this.',
+            'Charges minus refunds and the known cost. If `cost_unknown` is above 0, the real margin is at most this.',
         }),
       }),
     ),
@@ -57,9 +57,9 @@ export function getMargin({ ledger, catalogue, reports, now }: Deps): Route {
   return adminRoute({
     operationId: 'getMargin',
     access: 'amounts',
-    summary: 'Show margins: charges less refunds and upstream costs',
+    summary: 'Show margins: charges minus refunds and upstream costs',
     description:
-      'Returns sums over the tasks that ended or were refunded on these days, ordered by day and then by margin, lowest first. The costs of all attempts of a task are attributed to the channel of its last job.',
+      'Returns totals for the tasks that ended or were refunded on these days, ordered by day and then by margin, lowest first. The costs of all attempts of a task are attributed to the channel of its last job.',
     method: 'get',
     paths: ['/admin/v1/margin'],
     input: z.object({ query: z.object({ ...period, by: byOf(marginDimensions, 'model') }) }),

@@ -23,7 +23,7 @@ const input = z.object({
     sig: z.string().default(''),
     via: z.string().optional().meta({
       description:
-        '`gateway`: the gateway itself sends the bytes, without a redirect. Links for upstreams have this value.',
+        '`gateway`: the gateway itself sends the bytes, without a redirect. Links meant for upstreams use this value.',
     }),
   }),
 });
@@ -31,9 +31,9 @@ const input = z.object({
 export function getMedia({ storage, links, now }: MediaDeps): Route {
   return openRoute({
     operationId: 'getMedia',
-    summary: 'Fetch a result from the storage of the gateway',
+    summary: 'Fetch a result from the gateway’s storage',
     description:
-      'The links are in `data[]` of a finished task, and work until `expires_at`. GET the task again for a new one. If the storage serves files itself, the response redirects to it. Supports range requests, `if-none-match`, and pages of any origin (CORS).',
+      'The links are in `data[]` of a finished task and work until `expires_at`. GET the task again for new ones. If the storage serves files itself, the response redirects to it. Supports range requests, `if-none-match`, and pages of any origin (CORS).',
     tag: 'Videos',
     method: 'get',
     paths: ['/media/:task_id/:name'],

@@ -21,7 +21,7 @@ export function getOverview(deps: Deps, routes: () => readonly Route[]): Route {
   return adminRoute({
     operationId: 'getOverview',
     access: 'read',
-    summary: 'Show the state of the gateway',
+    summary: 'Show the gateway’s state',
     description:
       'Shows what needs attention, the unfinished tasks, the money, how many tasks are created and end, and how soon results are delivered.',
     method: 'get',

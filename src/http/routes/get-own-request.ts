@@ -9,9 +9,8 @@ export function getOwnRequest({ tasks, requests }: Pick<RouteDeps, 'tasks' | 're
   return keyRoute({
     operationId: 'getOwnRequest',
     scope: 'read_own',
-    summary: 'Get the request of a task, to send it again with changes',
-    description:
-      'Returns the request for a video or an image, with the prompt, the addresses of its media and the settings.',
+    summary: 'Get a task’s request, so you can repeat it with changes',
+    description: 'Returns the request for a video or image: its prompt, media URLs and settings.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/requests/:task_id'],

@@ -7,9 +7,9 @@ import type { Route } from '../route.ts';
 export function getPageFile(files: PageFiles): Route {
   return openRoute({
     operationId: 'getPageFile',
-    summary: 'Fetch a file that a page of the gateway needs',
+    summary: 'Fetch a file that a gateway page needs',
     description:
-      'The pages refer to these files. If the address contains another version, the response is the current file, which must not be cached.',
+      'The pages refer to these files. If the URL contains another version, the response is the current file and must not be cached.',
     tag: 'Service',
     method: 'get',
     paths: ['/pages/:version/:folder/:name'],
@@ -17,7 +17,7 @@ export function getPageFile(files: PageFiles): Route {
     headers: z.object({ 'if-none-match': z.string().optional() }),
     success: { description: 'The file.', mediaType: ['text/javascript', 'text/css', 'image/svg+xml'] },
     otherAnswers: {
-      304: { description: 'The version in `if-none-match` is current.', mediaType: 'none' },
+      304: { description: 'The version in `if-none-match` is still current.', mediaType: 'none' },
     },
     errors: ['route_not_found'],
     prepare() {

@@ -17,8 +17,8 @@ type Deps = Pick<RouteDeps, 'catalogue' | 'receiptKeys'>;
 export function getReceiptKeys({ catalogue, receiptKeys }: Deps): Route {
   return openRoute({
     operationId: 'getReceiptKeys',
-    summary: 'Get the public keys of receipts',
-    description: 'A JSON Web Key Set (RFC 7517) with the current key first, and then the earlier ones.',
+    summary: 'Get the public keys for receipts',
+    description: 'A JSON Web Key Set (RFC 7517): first the current key, then earlier ones.',
     tag: 'Service',
     method: 'get',
     paths: ['/.well-known/jwks.json'],

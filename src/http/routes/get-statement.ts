@@ -12,7 +12,7 @@ export function getStatement(deps: Deps): Route {
     scope: 'read_account',
     summary: "Get the account's statement for a month",
     description:
-      'Contains the opening balance, every entry, the closing balance and the sums. It covers the whole account, whichever of its keys is used. Before the end of the month, it covers the month so far. It is streamed, however long it is.',
+      'Contains the opening balance, every entry, the closing balance and the sums. It covers the whole account, whichever of its keys is used. For the current month, it covers the month so far. Statements of any length are streamed.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/statement'],

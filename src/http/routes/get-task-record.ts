@@ -23,7 +23,7 @@ export function getTaskRecord(deps: Deps): Route {
       query: z.object({
         history: z.enum(['true', 'false']).optional().meta({
           description:
-            'If `true`, the response includes the history of the task’s workflow, if Temporal still has it.',
+            'If `true`, the response includes the task’s workflow history, provided that Temporal still has it.',
         }),
       }),
     }),

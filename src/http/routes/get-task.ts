@@ -12,7 +12,7 @@ export function getTask({ tasks, port, ledger, mediaUrl, nodes, readHealth }: De
   return adminRoute({
     operationId: 'getTask',
     access: 'read',
-    summary: 'Show a task with its attempts, ledger entries and callbacks',
+    summary: 'Show a task and its attempts, ledger entries and callbacks',
     method: 'get',
     paths: ['/admin/v1/tasks/:task_id'],
     input: z.object({ params: taskParams }),

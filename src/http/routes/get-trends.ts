@@ -32,7 +32,7 @@ export function getTrends({ readTrends, catalogue }: Pick<RouteDeps, 'readTrends
     access: 'read',
     summary: 'Show created and ended tasks and their amounts over time',
     description:
-      'Computed from the task records and the ledger. A created task is attributed to the channel and model that it has now. Results are cached for some seconds, and past hours are stored as rollups.',
+      'Computed from the task records and the ledger. A created task is attributed to its current channel and model. Results are cached for a few seconds, and past hours are stored as rollups.',
     method: 'get',
     paths: ['/admin/v1/trends'],
     input: z.object({ query }),

@@ -8,9 +8,9 @@ export function getUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports
   return keyRoute({
     operationId: 'getUsage',
     scope: 'read_own',
-    summary: 'Show the usage of the account or the key',
+    summary: 'Show the account’s or key’s usage',
     description:
-      'Returns ledger sums by the day (UTC) of a task’s hold, its model, the id of its API key and the end user in its request. A key with the scope `read_account` gets the sums of the whole account. Any other key gets those of its own tasks. All entries that were written before the request are counted.',
+      'Returns ledger totals by the UTC day of a task’s hold, its model, its API key id and its end user. A key with the scope `read_account` gets totals for the whole account. Any other key gets totals for its own tasks. All entries written before the request are counted.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/usage'],

@@ -21,7 +21,7 @@ export const actSchema = z
     ),
     for_one: z.boolean().meta({
       description:
-        'Whether the fields are specific to one task, so the action cannot be applied to multiple tasks at once.',
+        'True if the fields are specific to one task, so the action cannot be applied to multiple tasks at once.',
     }),
     money: z.enum(['none', 'releases', 'by_facts', 'proposed', 'refunds']),
     bills: z.enum(['none', 'unpaid', 'twice']).meta({
@@ -31,7 +31,7 @@ export const actSchema = z
     ends: z.boolean().meta({ description: 'True if the action makes the task fail.' }),
     needs_plan: z.boolean().meta({ description: 'True if the action needs the `plan` of its dry run.' }),
     confirmation: z.string().nullable().meta({
-      description: 'The prerequisite that a person must confirm before the action. Null if there is none.',
+      description: 'The prerequisite that an operator must confirm before the action. Null if there is none.',
     }),
   })
   .meta({ id: 'Act' });

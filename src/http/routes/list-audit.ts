@@ -23,7 +23,7 @@ export function listAudit({ audit }: Pick<RouteDeps, 'audit'>): Route {
     access: 'read',
     summary: 'List what operators did, newest first',
     description:
-      'Lists the actions on tasks, wherever they came from, and every change that was made through this API: accounts, credits, keys, channels, circuits, operators, the configuration. This includes refused actions, but neither reads nor dry runs.',
+      'Lists the actions on tasks, whatever their source, and every change made through this API: accounts, credits, keys, channels, circuits, operators, the configuration. Rejected actions are included. Reads and dry runs are not.',
     method: 'get',
     paths: ['/admin/v1/audit'],
     input: z.object({ query }),

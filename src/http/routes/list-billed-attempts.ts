@@ -26,12 +26,11 @@ const query = z.object({
     description: 'Unix seconds: tasks created before then.',
   }),
   unclaimed: z.enum(['true', 'false']).default('false').meta({
-    description:
-      'Selects attempts without a known job, for which it is unknown whether the upstream has one.',
+    description: 'Selects attempts for which it is unknown whether the upstream has a job.',
   }),
   limit: queryNumber(z.int().min(1).max(pageSizeMax).default(pageSizeMax)).meta({
     description:
-      'The number of tasks per page. Each task has the attempts that it made on the channel, usually one.',
+      'The number of tasks per page. Each task is listed with its attempts on the channel, usually one.',
   }),
   page: z
     .string()
@@ -47,14 +46,14 @@ export function listBilledAttempts(deps: BillingDeps): Route {
     access: 'amounts',
     summary: 'List the jobs that an upstream may bill',
     description:
-      'Lists the jobs that a channel has for tasks that were created in a period, newest first, with what the upstream should bill for each.',
+      'Lists a channel’s jobs for the tasks created in a period, newest first, with what the upstream should bill for each.',
     method: 'get',
     paths: ['/admin/v1/billed-attempts'],
     input: z.object({ query }),
     success: {
       description: 'One page.',
       schema: pageSchema(billedAttemptSchema).extend({
-        next_page: z.string().optional().meta({ description: 'The next `page`, while there are more.' }),
+        next_page: z.string().optional().meta({ description: 'The next `page`, if there is one.' }),
       }),
     },
     errors: ['channel_not_found'],

@@ -15,7 +15,7 @@ const query = z.object({
   after: z.string().optional().meta({ description: 'The last `task_id` of the previous page.' }),
   state: z.enum(callbackStates).optional().meta({
     description:
-      '`gave_up`: no further request is made. `pending`: the last attempt failed and will be repeated.',
+      '`gave_up`: no more attempts are made. `pending`: the last attempt failed and will be retried.',
   }),
 });
 
@@ -25,7 +25,7 @@ export function listCallbacks({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
     scope: 'read_own',
     summary: 'List callbacks',
     description:
-      'Lists the callbacks, newest task first, each with every request and the response of your server. With the scope `read_account`, the list covers all keys of the account.',
+      'Lists the callbacks, newest task first, each with every request and your server’s response. For a key with the scope `read_account`, the list covers all of the account’s keys.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/callbacks'],

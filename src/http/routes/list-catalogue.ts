@@ -22,8 +22,7 @@ export const catalogueModelSchema = z
         }),
       )
       .meta({
-        description:
-          'Default prices, close to those that the upstreams published. Check them before you sell.',
+        description: 'Default prices, close to the upstreams’ published prices. Check them before you sell.',
       }),
     channels: z.array(
       z.object({
@@ -47,7 +46,7 @@ export function listCatalogue({ exampleCatalogue }: Pick<RouteDeps, 'exampleCata
     paths: ['/admin/v1/config/catalogue'],
     input: z.object({}),
     success: {
-      description: 'The models, in the order of the file.',
+      description: 'The models, in file order.',
       schema: listSchema(catalogueModelSchema),
     },
     async handle() {

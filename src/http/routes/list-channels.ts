@@ -45,18 +45,18 @@ const listedSchema = channelSchema
   .extend({
     recent: recentSchema.nullable().meta({
       description:
-        'The outcomes of the tasks of the last three hours, counted every half minute. Null if they were not counted.',
+        'The outcomes of the last three hours’ tasks, counted every half minute. Null if they were not counted.',
     }),
     slots: slotsSchema.nullable().meta({
-      description: 'Counted every five seconds. Null if the channel has no limit of concurrent tasks.',
+      description: 'Counted every five seconds. Null if the channel does not limit concurrent tasks.',
     }),
     balances: balancesSchema.meta({
       description:
-        'The remaining balance at the vendor, for each credential. Empty if the vendor does not report it. The list never waits for the vendor. It shows the last known balance and requests a new one if that is older than ten minutes.',
+        'The remaining balance at the vendor, for each credential. Empty if the vendor does not report it. The list never waits for the vendor. It shows the last known balance, and requests a new one if the last is older than ten minutes.',
     }),
     today: todaySchema.nullable().meta({
       description:
-        'Summed every two minutes. Null if no task ended on the channel today, or if the sum is not computed yet.',
+        'Summed every two minutes. Null if no task has ended on the channel today or the sum has not been computed yet.',
     }),
   })
   .meta({ id: 'ListedChannel' });

@@ -10,7 +10,7 @@ export function listConfigVersions({ drafts }: Pick<RouteDeps, 'drafts'>): Route
     access: 'read',
     isShownWhole: true,
     summary: 'List the versions of the configuration',
-    description: 'Lists the version in force and the 100 before it, newest first.',
+    description: 'Lists the active version and the 100 before it, newest first.',
     method: 'get',
     paths: ['/admin/v1/config/versions'],
     input: z.object({}),

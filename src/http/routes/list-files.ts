@@ -21,7 +21,7 @@ export function listFiles({ files }: Pick<FileRouteDeps, 'files'>): Route {
       query: z.object({
         limit: pageSize,
         after: z.string().optional().meta({
-          description: 'The last id of the previous page. The file may have been deleted meanwhile.',
+          description: 'The last id of the previous page, even if that file has since been deleted.',
         }),
       }),
     }),

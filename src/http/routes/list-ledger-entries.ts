@@ -11,7 +11,7 @@ const after = queryNumber(z.int().min(0).default(0)).meta({
   description: 'The page begins after this `seq`.',
 });
 const before = queryNumber(z.int().min(1).optional()).meta({
-  description: 'With `order=newest`: the page begins before this `seq`.',
+  description: 'The page begins before this `seq`. Used only with `order=newest`.',
 });
 const order = z.enum(['oldest', 'newest']).default('oldest');
 

@@ -18,7 +18,7 @@ export function listLedgerHeads({ ledgerHeads }: Pick<RouteDeps, 'ledgerHeads'>)
     access: 'amounts',
     summary: 'List the anchored heads of all accounts',
     description:
-      'Once a day, and whenever a verification finds no violation in an account, the account’s last entry is recorded and signed. Keep these heads elsewhere and check them later with `POST /admin/v1/ledger/heads/check`: they reveal entries that were cut off or rewritten since then. Ordered by account and `seq`.',
+      'Once a day, and whenever a verification finds no violation in an account, the account’s last entry is recorded and signed. Keep these heads elsewhere and check them later with `POST /admin/v1/ledger/heads/check`, which reveals entries that have been removed from the end or rewritten since. Ordered by account and `seq`.',
     method: 'get',
     paths: ['/admin/v1/ledger/heads'],
     input: z.object({ query }),

@@ -9,9 +9,9 @@ export function listNodes({ nodes }: Pick<RouteDeps, 'nodes'>): Route {
   return adminRoute({
     operationId: 'listNodes',
     access: 'read',
-    summary: 'List the processes of the gateway',
+    summary: 'List the gateway’s processes',
     description:
-      'Each process sends a report every five seconds, and immediately when it loads or refuses a configuration.',
+      'Each process sends a report every five seconds, and immediately after it loads or rejects a configuration.',
     method: 'get',
     paths: ['/admin/v1/nodes'],
     input: z.object({}),

@@ -11,12 +11,12 @@ export function listNotices({ notices }: Pick<RouteDeps, 'notices'>): Route {
     access: 'read',
     summary: 'List notices for operators',
     description:
-      'Lists conditions that need a person, and past ones: at most 200, the most recently changed first.',
+      'Lists current and past conditions that need an operator: at most 200, the most recently changed first.',
     method: 'get',
     paths: ['/admin/v1/notices'],
     input: z.object({ query: z.object({ state: z.enum(['open', 'over']).default('open') }) }),
     success: {
-      description: 'Notices, whether or not a target is configured for them.',
+      description: 'The notices, whether or not any targets are configured.',
       schema: listSchema(noticeSchema),
     },
     async handle({ query }) {

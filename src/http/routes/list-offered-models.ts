@@ -7,8 +7,8 @@ import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
 const originSchema = z.object({
-  source: z.string().meta({ description: 'An SDK with its version, or the subject of a page.' }),
-  read: z.string().meta({ description: 'The day or the month in which the source was read.' }),
+  source: z.string().meta({ description: 'The SDK and its version, or the page’s subject.' }),
+  read: z.string().meta({ description: 'The day or month when the source was read.' }),
 });
 
 export const offerSchema = z.object({
@@ -16,7 +16,7 @@ export const offerSchema = z.object({
   upstream: z.string().meta({ description: 'The vendor’s name for the model.' }),
   enabled: z.boolean().meta({ description: 'Whether the channel accepts new tasks.' }),
   facts: originSchema.nullable().meta({
-    description: 'The source of the facts about the model. Null if the facts are in gateway.yaml.',
+    description: 'The source of the model’s facts. Null if the facts are in gateway.yaml.',
   }),
   retirement: originSchema
     .extend({
@@ -25,7 +25,7 @@ export const offerSchema = z.object({
         .meta({ description: 'The first day (UTC) on which the vendor no longer serves the model.' }),
     })
     .nullable()
-    .meta({ description: 'Null if the vendor has not announced that it will shut the model down.' }),
+    .meta({ description: 'Null if the vendor has not announced a shutdown of the model.' }),
 });
 
 type Deps = Pick<RouteDeps, 'catalogue' | 'channelSwitches'>;

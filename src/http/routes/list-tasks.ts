@@ -33,13 +33,11 @@ const query = z.object({
   after: z.string().optional(),
   status: taskStatusSchema.optional(),
   account: z.string().optional(),
-  key: z.string().optional().meta({ description: 'The public id of the key that created the tasks.' }),
+  key: z.string().optional().meta({ description: 'Selects tasks created by the key with this public id.' }),
   channel: z.string().optional(),
   model: z.string().optional(),
   kind: taskKindSchema.optional(),
-  class: failureClassSchema
-    .optional()
-    .meta({ description: 'Selects failed tasks by the class of their failure.' }),
+  class: failureClassSchema.optional().meta({ description: 'Selects failed tasks by failure class.' }),
   needs_attention: z.enum(['true', 'false']).optional(),
   attention: z
     .enum(attentionReasons)
@@ -67,16 +65,16 @@ const query = z.object({
   }),
   query: z.string().min(1).max(2000).optional().meta({
     description:
-      'A query of Temporal’s visibility, such as `NeedsAttention = "submit_ambiguous"`. Use `page`, not `after`, for its pages. The other filters narrow each page.',
+      'A Temporal visibility query, such as `NeedsAttention = "submit_ambiguous"`. Use `page`, not `after`, to page through it. The other filters narrow each page.',
   }),
   page: z
     .string()
     .max(2000)
     .optional()
-    .meta({ description: 'With `query`: `next_page` of the previous page.' }),
+    .meta({ description: '`next_page` of the previous page. Used only with `query`.' }),
   upstream_id: z.string().optional().meta({
     description:
-      'The id of the upstream’s job; if several channels have used it, the newest task is returned. The other filters are ignored.',
+      'The upstream job id. If multiple channels have used the id, the newest task is returned. The other filters are ignored.',
   }),
 });
 
@@ -98,7 +96,7 @@ export function listTasks(deps: Deps): Route {
         next_page: z
           .string()
           .optional()
-          .meta({ description: 'With `query`: the next `page`, while there are more.' }),
+          .meta({ description: 'The next `page`, if there is one. Present only with `query`.' }),
       }),
     },
     errors: ['concurrency_limit_exceeded'],

@@ -23,7 +23,7 @@ const rowSchema = z.object({
   model: z.string(),
   upstream_model: z.string().nullable().meta({
     description:
-      'The vendor’s name for the model, according to the running configuration. Null if it has none.',
+      'The vendor’s name for the model in the running configuration. Null if the configuration has none.',
   }),
   tasks: z.int().meta({ description: 'The number of tasks that have ended, including synchronous images.' }),
   cost: z.string().meta({ description: 'The known part of the cost.' }),
@@ -37,12 +37,12 @@ export function listUpstreamCosts(deps: BillingDeps): Route {
     access: 'amounts',
     summary: 'Show what an upstream should bill for a period',
     description:
-      'Returns sums over the tasks of a channel that ended in the period, by model. The costs of all attempts of a task are attributed to the channel of its last job.',
+      'Returns totals by model for the channel’s tasks that ended in the period. The costs of all attempts of a task are attributed to the channel of its last job.',
     method: 'get',
     paths: ['/admin/v1/upstream-costs'],
     input: z.object({ query }),
     success: {
-      description: 'The sums by model.',
+      description: 'The totals by model.',
       schema: z.object({ object: z.literal('list'), currency: z.string(), data: z.array(rowSchema) }),
     },
     errors: ['channel_not_found'],

@@ -10,7 +10,7 @@ export function listUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'report
     access: 'amounts',
     summary: 'Show what accounts have used',
     description:
-      'Returns the same sums that owners see, for one account or for all. They can also be grouped by account.',
+      'Returns the same totals that owners see, for one account or for all. They can also be grouped by account.',
     method: 'get',
     paths: ['/admin/v1/usage'],
     input: z.object({ query: usageQuery }),

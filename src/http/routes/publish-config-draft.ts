@@ -26,7 +26,7 @@ export function publishConfigDraft({ drafts, nodes }: Pick<RouteDeps, 'drafts' |
       }),
     }),
     success: {
-      description: 'The configuration that is now in force, and which process runs it.',
+      description: 'The active configuration, and which processes run it.',
       schema: configSchema,
     },
     errors: ['action_not_possible'],

@@ -15,7 +15,7 @@ const keptMs = 250;
 const warningSchema = z.object({
   duty: z.enum(['creates', 'tasks', 'links', 'addresses']).meta({
     description:
-      '`creates`: new tasks are refused with 503. `tasks`: they are accepted and wait. `links`: links to stored results and files work on this machine only. `addresses`: all callers behind a proxy share the limits of its address.',
+      '`creates`: new tasks are rejected with 503. `tasks`: new tasks are accepted but wait. `links`: links to stored results and files work on this machine only. `addresses`: all callers behind a proxy share the limits of the proxy’s address.',
   }),
   message: z.string(),
 });
@@ -28,7 +28,7 @@ export function readyz(deps: Deps): Route {
     operationId: 'readyz',
     summary: 'Check that this process can serve requests',
     description:
-      'The process is ready while MongoDB responds, and does everything that it still can. `warnings` lists what it cannot do.',
+      'The process is ready as long as MongoDB responds. `warnings` lists what the process currently cannot do.',
     tag: 'Service',
     method: 'get',
     paths: ['/readyz'],

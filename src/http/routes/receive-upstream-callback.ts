@@ -26,7 +26,7 @@ export function receiveUpstreamCallback(deps: Deps): Route {
     operationId: 'receiveUpstreamCallback',
     summary: 'Notify the gateway that a task may have changed',
     description:
-      'The address is secret and belongs to one task. The notification only triggers a poll: the gateway always requests the state itself.',
+      'The URL is secret and belongs to one task. The notification only triggers a poll, because the gateway always requests the state itself.',
     tag: 'Service',
     method: 'post',
     paths: ['/callbacks/upstream/:task_id/:token'],
@@ -37,7 +37,7 @@ export function receiveUpstreamCallback(deps: Deps): Route {
     readBody: callbackBody,
     success: {
       description:
-        '`{"status":"ok"}`, or the response that an upstream expects when it challenges the address.',
+        '`{"status":"ok"}`, or the response that an upstream expects when it sends a challenge to the URL.',
       schema: z.looseObject({}),
     },
     errors: ['task_not_found'],

@@ -14,13 +14,13 @@ export function redeliverCallback({ tasks, requests, port }: Deps): Route {
     scope: 'create',
     summary: 'Send a task’s callback again',
     description:
-      'Sends the callback now, to the address that the task was created with, even if it was delivered before. It has the same `webhook-id`, and is retried as before if it is not accepted. It replaces any attempts that were still due.',
+      'Sends the callback now, to the URL that the task was created with, even if it has been delivered before. The callback keeps its `webhook-id`, is retried as usual if it is not accepted, and replaces any attempts that were still due.',
     tag: 'Account',
     method: 'post',
     paths: ['/v1/callbacks/:task_id/redeliver'],
     input: z.object({ params: taskParams }),
     success: {
-      description: 'The callback as it was before. It is sent within seconds.',
+      description: 'The callback’s state before the new attempt, which follows within seconds.',
       schema: callbackSchema,
     },
     errors: ['task_not_found', 'missing_parameter', 'action_not_possible'],

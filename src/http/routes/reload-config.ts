@@ -34,12 +34,12 @@ export function reloadConfig(deps: Deps): Route {
       }),
     }),
     success: {
-      description: 'The configuration that is now in force, and which process runs it.',
+      description: 'The active configuration, and which processes run it.',
       schema: configSchema.extend({
         changes: z
           .array(configChangeSchema)
           .optional()
-          .meta({ description: 'With `dry_run`: what the file of this process would change.' }),
+          .meta({ description: 'What this process’s file would change. Present only for a dry run.' }),
       }),
     },
     async handle({ body, operator }) {

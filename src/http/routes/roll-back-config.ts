@@ -24,7 +24,7 @@ export function rollBackConfig({ drafts, nodes }: Pick<RouteDeps, 'drafts' | 'no
     }),
     success: {
       description:
-        'The configuration that is now in force, and which process runs it. With `dry_run`, the changes that would be made.',
+        'The active configuration, and which processes run it. For a dry run, the changes that would be made.',
       schema: z.union([configSchema, changedSchema]),
     },
     errors: ['action_not_possible'],

@@ -15,12 +15,9 @@ const oldValidSecondsDefault = 24 * 60 * 60;
 const oldValidSecondsMax = 90 * oldValidSecondsDefault;
 
 const body = z.object({
-  old_valid_seconds: z
-    .int()
-    .min(0)
-    .max(oldValidSecondsMax)
-    .default(oldValidSecondsDefault)
-    .meta({ description: 'How many seconds the old key remains valid. With 0, it expires immediately.' }),
+  old_valid_seconds: z.int().min(0).max(oldValidSecondsMax).default(oldValidSecondsDefault).meta({
+    description: 'How many seconds the old key remains valid. If 0, the old key expires immediately.',
+  }),
   reason,
 });
 
@@ -39,7 +36,7 @@ export function rotateKey({ keys, auth, randomBytes, now }: Deps): Route {
       schema: keySchema.extend({
         key: z.string(),
         replaces: z.string(),
-        old_ends_at: unixSeconds('The old key is refused from then on.'),
+        old_ends_at: unixSeconds('The old key is rejected from then on.'),
       }),
     },
     errors: ['key_not_found', 'action_not_possible'],

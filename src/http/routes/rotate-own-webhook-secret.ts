@@ -10,7 +10,7 @@ export function rotateOwnWebhookSecret(deps: WebhookSecretDeps): Route {
     scope: 'manage',
     summary: 'Replace the secret that signs callbacks',
     description:
-      'Replaces the secret of the whole account, whichever of its keys is used. The two previous secrets stay valid, and the next rotation invalidates the older of them. Callbacks carry a signature for each valid secret.',
+      'Replaces the whole account’s secret, whichever of its keys is used. The two previous secrets stay valid, and the next rotation invalidates the older of them. Callbacks carry a signature for each valid secret.',
     tag: 'Account',
     method: 'post',
     paths: ['/v1/webhook-secret/rotate'],

@@ -22,10 +22,12 @@ const body = z.object({
     .min(1)
     .optional()
     .meta({ description: 'Only this model. Defaults to the whole credential.' }),
-  state: z.enum(['open', 'closed']).meta({ description: 'While it is `open`, nothing is submitted there.' }),
+  state: z
+    .enum(['open', 'closed'])
+    .meta({ description: 'While the circuit is `open`, nothing is submitted through it.' }),
   seconds: z.int().min(1).max(secondsMax).optional().meta({
     description:
-      'How long it stays open before one request is tried. By default it stays open until an operator closes it.',
+      'How long the circuit stays open before one request is tried. By default it stays open until an operator closes it.',
   }),
   reason,
 });

@@ -23,10 +23,10 @@ const body = z.object({
     .array(z.object({ user: plainWords(userCharactersMax).min(1), ...capsFields }))
     .max(cappedUsersMax)
     .default([])
-    .meta({ description: 'End users with their own caps, which replace the general ones.' }),
+    .meta({ description: 'End users with their own caps instead of the general ones.' }),
   ignore_case: z.boolean().default(false).meta({
     description:
-      'If true, names that differ only in case are one end user. This applies to later spending. Earlier spending remains under the names for which it was counted.',
+      'If true, names that differ only in case are one end user. This applies to future spending. Past spending stays under the names for which it was counted.',
   }),
   reason,
 });
@@ -42,7 +42,7 @@ export function setEndUserCaps(deps: Deps): Route {
     unrecorded: ['users'],
     summary: 'Limit what the end users of an account may spend',
     description:
-      'Limits what each end user (`safety_identifier`, or `user` of an image) may spend with all keys of the account together, including end users that have not been seen before. Replaces all such caps. A window that is absent is not limited. Effective on every node within five seconds.',
+      'Limits what each end user (`safety_identifier`, or `user` for images) may spend across all of the account’s keys, including end users that have not been seen before. Replaces all such caps. An absent window is unlimited. Effective on every node within five seconds.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/end-user-caps'],
     input: z.object({ params: accountParams, body }),

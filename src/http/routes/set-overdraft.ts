@@ -10,7 +10,7 @@ import type { Route } from '../route.ts';
 const body = z.object({
   overdraft_limit: money
     .refine((micros) => micros >= 0n, 'must not be negative')
-    .meta({ description: 'How far below zero holds may take the balance.' }),
+    .meta({ description: 'How far below zero holds can take the balance.' }),
   reason,
 });
 

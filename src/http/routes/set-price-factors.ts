@@ -26,7 +26,7 @@ const body = z.object({
     .array(z.object({ model: z.string().min(1), factor }))
     .max(modelsMax)
     .default([])
-    .meta({ description: 'Models with their own factor, which replaces the general one.' }),
+    .meta({ description: 'Models with their own factor instead of the general one.' }),
   reason,
 });
 
@@ -38,7 +38,7 @@ export function setPriceFactors({ accounts, catalogue, ledger, now }: Deps): Rou
     access: 'money',
     summary: 'Set the price factors of an account',
     description:
-      'The charge, the hold and the estimate of a task are multiplied by the factor of its account: `0.9` is a discount of ten per cent. The factor is frozen with the hold, so tasks in flight keep theirs. Replaces all factors of the account. Effective on every node within five seconds.',
+      'A task’s charge, hold and estimate are multiplied by its account’s factor: `0.9` is a ten per cent discount. The factor is frozen with the hold, so tasks in flight keep theirs. The request replaces all of the account’s factors. Effective on every node within five seconds.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/price-factors'],
     input: z.object({ params: accountParams, body }),

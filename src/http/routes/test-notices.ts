@@ -7,14 +7,14 @@ import type { Route } from '../route.ts';
 const targetSchema = z.object({
   id: z.string(),
   ok: z.boolean(),
-  error: z.string().nullable().meta({ description: 'Why the target did not accept the message.' }),
+  error: z.string().nullable().meta({ description: 'Why the target rejected the message.' }),
 });
 
 export function testNotices({ testNotices: test }: Pick<RouteDeps, 'testNotices'>): Route {
   return adminRoute({
     operationId: 'testNotices',
     access: 'configuration',
-    summary: 'Send a test message to every target of notices',
+    summary: 'Send a test message to every notice target',
     method: 'post',
     paths: ['/admin/v1/notices/test'],
     input: z.object({}),

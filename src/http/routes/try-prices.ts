@@ -32,9 +32,9 @@ export function tryPrices({ tasks, ledger, drafts, log, now }: Deps): Route {
   return adminRoute({
     operationId: 'tryPrices',
     access: 'amounts',
-    summary: 'Try other prices on recorded tasks',
+    summary: 'Try other prices on past tasks',
     description:
-      'Computes what tasks that have succeeded would have been charged and would have earned at other prices, from their recorded facts. Synchronous images are computed from their ledger entries. Refunds are left out, before and after. Changes nothing. The response is one line of JSON per second, `{"progress":{"tasks"}}`, and finally `{"result":…}` or `{"error":…}`. The work stops when the caller disconnects. Only one such request runs at a time on a node.',
+      'Computes, from the recorded facts, what successful tasks would have been charged and would have earned at other prices. Synchronous images are computed from their ledger entries. Refunds are excluded from both sides. Changes nothing. The response is one line of JSON per second, `{"progress":{"tasks"}}`, and finally `{"result":…}` or `{"error":…}`. The work stops when the caller disconnects. Each node runs only one such request at a time.',
     method: 'post',
     paths: ['/admin/v1/prices/try'],
     input: z.object({ body: bodySchema }),

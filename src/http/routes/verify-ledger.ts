@@ -22,7 +22,7 @@ export function verifyLedger({ verifyLedger: verify, log }: Deps): Route {
     access: 'amounts',
     summary: 'Check every invariant of the ledger',
     description:
-      'Reads the whole ledger and changes nothing. The response is one line of JSON per second, `{"progress":{"accounts","entries"}}`, and finally `{"result":…}` or `{"error":…}`. The work stops when the caller disconnects. Only one such request runs at a time on a node.',
+      'Reads the whole ledger and changes nothing. The response is one line of JSON per second, `{"progress":{"accounts","entries"}}`, and finally `{"result":…}` or `{"error":…}`. The work stops when the caller disconnects. Each node runs only one such request at a time.',
     method: 'post',
     paths: ['/admin/v1/ledger/verify'],
     input: z.object({}),

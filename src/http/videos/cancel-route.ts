@@ -14,7 +14,7 @@ export function cancelRoute({ kind, ...route }: TaskRoute, deps: CancelDeps): Ro
     ...route,
     scope: 'create',
     description:
-      'Ends the task immediately if nothing has been sent upstream. Otherwise, asks the upstream to cancel the job. If the upstream refuses or cannot cancel, the task keeps running and the response is 409.',
+      'Ends the task immediately if nothing has been sent upstream. Otherwise, asks the upstream to cancel the job. If the upstream does not cancel it, the task keeps running and the response is 409.',
     method: 'post',
     input: z.object({ params: taskParams }),
     success: { description: 'The task is cancelled, and its hold is released.', schema: taskSchemas[kind] },

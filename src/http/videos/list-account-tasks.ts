@@ -53,7 +53,7 @@ export function listTasksOf(
     success: { description: 'One page.', schema: taskListSchemas[kind] },
     async handle({ query: { limit, after, status, model, include, ...asked }, reach }) {
       if (include !== undefined && limit > promptsMax)
-        throw invalidParameter('limit', `With include=prompts, limit must be at most ${promptsMax}.`);
+        throw invalidParameter('limit', `If include=prompts is set, limit must be at most ${promptsMax}.`);
       const { created_after: createdAfter, created_before: createdBefore } = asked;
       const filter = { kind, ...reach, ...defined({ status, model, createdAfter, createdBefore }) };
       const page = await pageOfTasks(filter, { limit, ...defined({ after }) }, tasks);

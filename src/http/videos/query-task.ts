@@ -37,14 +37,14 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
     ...route,
     scope: 'read_own',
     description:
-      'Poll every 2 to 5 seconds (`retry-after` states when), or wait with `?wait=`. Stop at `succeeded` or `failed`. The response has an `etag`. If the request sends it as `if-none-match` and nothing has changed, the response is a 304. The headers `x-mediary-cost` and, in US dollars, `x-litellm-response-cost` also contain the charge of a task that succeeded.',
+      'Poll every 2 to 5 seconds (`retry-after` states when), or wait with `?wait=`. Stop at `succeeded` or `failed`. The response has an `etag`. If you send it as `if-none-match` and nothing has changed, the response is a 304. If the task succeeded, its charge is also in the headers `x-mediary-cost` and, in US dollars, `x-litellm-response-cost`.',
     method: 'get',
     reads: 'one',
     input: z.object({ params: taskParams, query }),
     headers: z.object({ 'if-none-match': z.string().optional() }),
-    success: { description: 'The current state of the task.', schema: taskSchemas[kind] },
+    success: { description: 'The task’s current state.', schema: taskSchemas[kind] },
     otherAnswers: {
-      304: { description: 'The version in `if-none-match` is current.', mediaType: 'none' },
+      304: { description: 'The version in `if-none-match` is still current.', mediaType: 'none' },
     },
     errors: ['task_not_found', 'missing_parameter'],
     async handle({ params, query: { wait = 0 }, caller, reach, meta }) {

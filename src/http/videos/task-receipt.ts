@@ -19,7 +19,7 @@ export function taskReceipt({ kind, ...route }: TaskRoute, deps: ReceiptDeps): R
     ...route,
     scope: 'read_own',
     description:
-      'A signed statement of what was requested, which prices were frozen, what was consumed and what was charged, with the task’s entries in the ledger. Anybody with the keys of `/.well-known/jwks.json` can verify it without the gateway. The receipt of a failed or cancelled task states a charge of 0. Once the task has ended, its receipt stays the same until the task is refunded, its result is copied later, or its request is no longer kept.',
+      'A signed statement of what was requested, which prices were frozen, what was consumed and what was charged, with the task’s ledger entries. Anybody can verify it without the gateway, using the keys from `/.well-known/jwks.json`. The receipt of a failed or cancelled task states a charge of 0. Once the task has ended, its receipt changes only if the task is refunded, its result is copied later, or its request is no longer kept.',
     method: 'get',
     input: z.object({ params: taskParams }),
     success: { description: 'The receipt and its signature.', schema: receiptSchema },

@@ -159,7 +159,7 @@ export const videoBodySchema = z
     duration: duration.optional().meta({ description: 'Seconds: 5, "5" or "5s"; -1 lets the model decide.' }),
     seconds: duration
       .optional()
-      .meta({ description: 'Legacy name of `duration`. If both are present, `duration` applies.' }),
+      .meta({ description: 'The legacy name of `duration`. If both are present, `duration` applies.' }),
     metadata: metadata.optional().meta({
       description:
         'Parameters that only some models support, as an object or its JSON string. Those listed here have the same meaning for every vendor. All others are passed upstream unchanged. `warnings` lists those that the model does not use.',

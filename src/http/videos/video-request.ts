@@ -122,7 +122,9 @@ function checkMedia(
       return inline.toLowerCase() === mediaType ? undefined : `Its data must be of type ${mediaType}/….`;
     if (fileIdOf(url) !== undefined) return undefined;
     if (!assetReference.test(url)) return 'Media must be given as http or https URLs.';
-    return caller.assetUrls === true ? undefined : 'This API key may not use assets of an upstream account.';
+    return caller.assetUrls === true
+      ? undefined
+      : 'This API key is not allowed to use assets of an upstream account.';
   };
   for (const { urls, nameOf, mediaType } of [media.images, media.videos, media.audios]) {
     urls.forEach((url, index) => {
@@ -138,7 +140,7 @@ function readRoles(inputType: InputType | undefined, media: Media): AskedImage[]
   const { images, videos, audios } = media;
   const hasMedia = images.urls.length + videos.urls.length + audios.urls.length > 0;
   if (inputType === 'text_to_video' && hasMedia)
-    throw invalidParameter('input_type', 'text_to_video does not accept images, videos or audios.');
+    throw invalidParameter('input_type', 'text_to_video does not accept image, video or audio input.');
   if (inputType === 'reference' && !hasMedia)
     throw invalidParameter('input_type', 'reference needs at least one image, video or audio.');
   const isFrames = inputType === 'first_last_frame';

@@ -78,7 +78,7 @@ export function AccountAlert({ api, path, account, currency, onSaved, onClose })
     effect=${(/** @type {Record<string, string>} */ { threshold: below = '', caps: about }) =>
       below.trim() === '' && about !== 'true'
         ? 'No more events are posted.'
-        : `Events are signed with the webhook secret of the account.${undelivered > 0 ? ` The address has not accepted ${counted(undelivered, 'event')} yet.` : ''}`}
+        : `Events are signed with the account’s webhook secret.${undelivered > 0 ? ` The address has not accepted ${counted(undelivered, 'event')} yet.` : ''}`}
     run=${(/** @type {Record<string, string>} */ { caps: about, ...written }) => {
       const given = Object.entries(written).filter(([, value]) => value !== '');
       return api.post(`${path}/alert`, { ...Object.fromEntries(given), caps: about === 'true' });

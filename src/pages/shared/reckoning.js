@@ -17,7 +17,7 @@ const sources = {
  * `amount`: the amount in the ledger. `open`: how unspecified parameters were priced. A hold assumes the most
  * expensive value.
  */
-export function Reckoning({ title, amount, how, currency, open = 'the dearest' }) {
+export function Reckoning({ title, amount, how, currency, open = 'the most expensive' }) {
   return html`<section class="reckoning">
     <h3>${title}: ${money(amount ?? how?.amount)} ${currency}</h3>
     ${how === null ? html`<p class="soft">The entry does not say how it was computed.</p>` : html`<${Steps} how=${how} open=${open} />`}

@@ -9,9 +9,9 @@ export const ark: Provider = {
     inputs: 'text; first and last frame; reference images, videos and audio (2.0 and later)',
     unbilled: { classes: 'all' },
     unverified: [
-      'which field of a list item has the failure: both `failure_reason` and `error` are read',
-      'whether `safety_identifier` may differ for each task, since it is the marker by which lost jobs are found',
-      'the price of a draft with 2.5, and of 1080p in CNY; whether 2.5 accepts `priority`',
+      'which field of a list item contains the failure: both `failure_reason` and `error` are read',
+      'whether `safety_identifier` may differ for each task, because it is the marker by which lost jobs are found',
+      'the price of a 2.5 draft, and of 1080p in CNY; whether 2.5 accepts `priority`',
     ],
   },
   video: arkVideo,

@@ -9,14 +9,14 @@ export function createBfl(now: () => number): Provider {
     about: {
       vendor: 'Black Forest Labs',
       inputs:
-        'text; videos: a first frame, first and last frames, up to 10 keyframes at the times in `metadata.keyframe_seconds`, or a video to continue; images: up to 10 references, or with `flux-pro-1.0-fill` a mask',
+        'text; videos: a first frame, first and last frames, up to 10 keyframes at the times in `metadata.keyframe_seconds`, or a video to continue; images: up to 10 references or, for `flux-pro-1.0-fill`, a mask',
       costUnit: 'credits',
       unbilled: { classes: ['moderation_input', 'moderation_output'] },
       unverified: [
-        'how callbacks are signed: with `callback_secret`, both known ways are accepted; without it, a callback only triggers a poll',
+        'how callbacks are signed: if `callback_secret` is set, both known ways are accepted; otherwise, a callback only triggers a poll',
         'whether FLUX 3 links work for an hour',
         'the prices of 1440p and 4k',
-        'whether a submission that got a 503 may have been accepted: a 503 with an explanation is retried',
+        'whether a submission that got a 503 might have been accepted: a 503 with an explanation is retried',
       ],
     },
     video: createBflVideo(now),

@@ -45,8 +45,8 @@ export function createFal(): Provider {
     about: {
       vendor: 'fal',
       inputs:
-        'defined by the mapping of each model. A lost job can be found by the mapping’s marker field only if the account stores payloads. A running job is reported as cancelled only after it has stopped',
-      costUnit: 'what the model bills, times the price in the mapping',
+        'defined by each model’s mapping. A lost job can be found by the mapping’s marker field only if the account stores payloads. A running job is reported as cancelled only after it has stopped',
+      costUnit: 'the model’s billed units, times the price in the mapping',
       unbilled: { classes: ['internal', 'capacity'] },
       unverified: [
         'whether the history contains requests that are still waiting',

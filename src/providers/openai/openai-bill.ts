@@ -6,7 +6,7 @@ import type { BillFormat } from '../provider.ts';
  * these columns of the file are read. Days without costs have no amount.
  */
 export const openaiBill: BillFormat = {
-  source: 'the export of costs in the dashboard, grouped by line item',
+  source: 'the dashboard’s cost export, grouped by line item',
   columns: {
     amount: 'amount_value',
     at: 'start_time',

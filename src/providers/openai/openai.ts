@@ -63,7 +63,7 @@ const laterParameters: ImageFacts['parameters'] = {
 const openaiImageFacts: FactsTable = {
   origin: { source: 'openai 7.59.0', read: '2026-11-28' },
   retired: {
-    source: 'the vendor’s page of deprecations',
+    source: 'the vendor’s deprecations page',
     read: '2026-11-29',
     models: [
       [/^dall-e-[23]$/, '2026-05-12'],
@@ -141,7 +141,7 @@ export const openai: Provider = {
   about: {
     vendor: 'OpenAI',
     inputs:
-      'text; images and a mask for edits. Azure OpenAI works as well: its `base_url` ends with `/openai?api-version=…`, and `upstream` is the deployment; its videos need the vendor file examples/vendors/azure-openai-video.yaml',
+      'text; images and a mask for edits. Azure OpenAI works as well: its `base_url` ends with `/openai?api-version=…`, and `upstream` is the deployment; Azure’s videos need the vendor file examples/vendors/azure-openai-video.yaml',
     unverified: [
       'which qualities gpt-image-2.6 accepts, and how many tokens each of them costs',
       'when Azure shuts models down: the table has OpenAI’s dates',
@@ -205,7 +205,10 @@ async function listModels(context: ProviderContext): Promise<void> {
   const { signal } = context;
   const answer = await context.request({ method: 'GET', ...target, signal });
   if (answer.status === 403)
-    throw new UpstreamError('rejected', 'The key may not list models.', { code: 'forbidden', status: 403 });
+    throw new UpstreamError('rejected', 'The key is not allowed to list models.', {
+      code: 'forbidden',
+      status: 403,
+    });
   if (!isSuccess(answer)) throw refusalError(answer, readConventionRefusal(answer.json), openaiFailures);
   if (isSuccess(await context.request({ method: 'GET', url: target.url, signal })))
     throw new UpstreamError('rejected', 'The models are listed without a key.', { code: 'public_list' });

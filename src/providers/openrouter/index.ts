@@ -88,7 +88,7 @@ const openrouterFacts: FactsTable = {
 function check({ ratio, firstFrame, references }: VideoRequest): RequestIssue | undefined {
   const hasImage = firstFrame !== undefined || references.length > 0;
   return ratio === 'adaptive' && !hasImage
-    ? issue('ratio', 'Without an image, the model cannot choose the ratio. Specify one.')
+    ? issue('ratio', 'The model can choose the ratio only if there is an image. Specify a ratio.')
     : undefined;
 }
 
@@ -256,7 +256,7 @@ export const openrouter: Provider = {
   about: {
     vendor: 'OpenRouter',
     inputs:
-      'text; a first frame, or a first and a last one; reference images and, if the model accepts them, videos and sounds. The vendor decides what each model can render',
+      'text; a first frame, or a first and a last one; reference images and, if the model accepts them, reference videos and audio. The vendor decides what each model can render',
     costUnit: 'USD',
     unverified: [
       'whether a failed job is billed',

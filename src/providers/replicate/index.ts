@@ -33,7 +33,7 @@ export const replicate: Provider = {
   about: {
     vendor: 'Replicate',
     inputs:
-      'defined by the mapping of each model. A lost job is found by its callback address or the mapping’s marker field. With neither, an operator must look it up within an hour, before its inputs are deleted',
+      'defined by each model’s mapping. A lost job is found by its callback URL or the mapping’s marker field. If there is neither, an operator must look up the job within an hour, before its inputs are deleted',
     costUnit: 'the unit that the mapping counts (seconds of hardware, or outputs)',
     unverified: [
       'whether a failed run is billed for its run time',

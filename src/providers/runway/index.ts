@@ -22,13 +22,13 @@ export const runway: Provider = {
   about: {
     vendor: 'Runway',
     inputs:
-      'text; a first frame, and for some models a last frame; references (Seedance, Wan 3, Hailuo 3, Grok and Gemini Omni 1.1); a video to edit (`metadata.video_task: edit` if the model also accepts reference videos), or to continue (`metadata.video_task: extend`, Seedance 2.5 and Gemini Omni 1.1); images with references, which a gen4 prompt refers to as `@image_1`. A resolution and a ratio are sent as a size in pixels, or in the model’s own words. A lost job must be looked up in the vendor’s portal',
+      'text; a first frame, and for some models a last frame; references (Seedance, Wan 3, Hailuo 3, Grok and Gemini Omni 1.1); a video to edit (`metadata.video_task: edit` if the model also accepts reference videos), or to continue (`metadata.video_task: extend`, Seedance 2.5 and Gemini Omni 1.1); images with references, which gen4 prompts refer to as `@image_1`. The resolution and ratio are sent as a size in pixels or in the model’s own terms. A lost job must be looked up in the vendor’s portal',
     costUnit: 'credits',
     unbilled: { classes: ['internal'] },
     unverified: [
-      'whether jobs refused for their content are billed: the documentation says so, but Seedance reported a cost of zero; the cost in the response applies',
+      'whether jobs rejected for their content are billed: the documentation says so, but Seedance reported a cost of zero, so the cost in the response applies',
       'what `@runwayml/sdk`, the source of all fields and sizes, lacks: the lengths of Seedance 2.5, Wan 3, Grok Imagine, Hailuo 3 and H3 Max, and all of `veo3`, `gen4_aleph` and Kling',
-      'whether a model without a switch for sound generates sound',
+      'whether a model without a sound switch generates sound',
       'whether a cancelled job still exists, as `CANCELLED`: both cases are handled',
     ],
   },

@@ -23,7 +23,7 @@ export async function uploadToRunway(
   const json = { filename, type: 'ephemeral' };
   const answer = await callRunway({ method: 'POST', path: '/v1/uploads', json }, context);
   const slot = slotSchema.safeParse(answer.json).data;
-  if (slot === undefined) throw unreadableError(answer, 'it does not contain an upload address');
+  if (slot === undefined) throw unreadableError(answer, 'it does not contain an upload URL');
   const form = new FormData();
   for (const [field, value] of Object.entries(slot.fields)) form.append(field, value);
   form.append('file', blob, filename);

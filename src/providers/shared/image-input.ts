@@ -32,7 +32,7 @@ export function bareImage(image: ImageInput): string {
     case 'data':
       return image.base64;
     case 'file':
-      throw new TypeError('the images of a task are addresses and data');
+      throw new TypeError('the images of a task are URLs and data');
     default:
       return image satisfies never;
   }

@@ -72,7 +72,7 @@ function addressed(
   { file, now }: Calling,
 ): { readonly url: string; readonly headers: Readonly<Record<string, string>> } {
   const url = addressBelow(context.baseUrl, path);
-  if (url === undefined) throw notSayable('its path leaves the base address');
+  if (url === undefined) throw notSayable('its path leaves the base URL');
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   const isSigned = 'hmac' in file.authentication;
   if (isSigned && (form !== undefined || hasFiles(json)))

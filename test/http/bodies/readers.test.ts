@@ -68,7 +68,7 @@ describe('the JSON scanner', () => {
     ['keys', `{${'"a":1,'.repeat(jsonKeysMax)}`, `{${'"a":1,'.repeat(jsonKeysMax + 1)}`],
   ])('knows the limit of %s', (_name, fits, exceeds) => {
     expect(() => scanAll(fits, [11])).not.toThrow();
-    expect(() => scanAll(exceeds, [11])).toThrow(/JSON may have/);
+    expect(() => scanAll(exceeds, [11])).toThrow(/JSON must not/);
   });
 
   it('does not count the contents of strings, escaped quotes included', () => {
@@ -254,7 +254,7 @@ describe('the multipart parser', () => {
     ['--x\r\nContent-Disposition: attachment; name="a"\r\n\r\nabc\r\n--x--', /malformed/],
     ['--x\r\n\r\nabc\r\n--x--', /malformed/],
     ['--xy\r\nContent-Disposition: form-data; name="a"\r\n\r\nabc\r\n--x--', /malformed/],
-    [`--x\r\nContent-Disposition: ${'a'.repeat(10_000)}`, /headers of a part/],
+    [`--x\r\nContent-Disposition: ${'a'.repeat(10_000)}`, /^Part headers/],
   ])('%j is refused', (text, reason) => {
     for (const sizes of [[1], [20_000]]) expect(() => parse(Buffer.from(text), sizes)).toThrow(reason);
   });

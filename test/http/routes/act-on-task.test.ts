@@ -75,7 +75,7 @@ it('redeliver: only where there is a callback address, and the task has ended', 
   const without = await newTask();
   expect((await redeliver(without)).status).toBe(409);
   await world.port.cancel(without);
-  expect((await redeliver(without)).body.error.message).toBe('The task has no callback address.');
+  expect((await redeliver(without)).body.error.message).toBe('The task has no callback URL.');
   const withOne = await newTask({ metadata: { callback_url: 'https://caller.example/hook' } });
   await world.port.cancel(withOne);
   expect((await redeliver(withOne)).body.actions).toMatchObject([{ action: 'redeliver', reason: 'lost it' }]);

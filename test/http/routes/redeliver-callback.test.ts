@@ -24,7 +24,7 @@ it('409: the task is unfinished, or has no callback address', async () => {
   expect([unfinished.status, unfinished.body.error.code]).toEqual([409, 'action_not_possible']);
   await world.port.cancel(unwanted.body.id);
   const without = await account.call('POST', path(unwanted.body.id));
-  expect([without.status, without.body.error.message]).toEqual([409, 'The task has no callback address.']);
+  expect([without.status, without.body.error.message]).toEqual([409, 'The task has no callback URL.']);
 });
 
 it('409: the request with the callback address has been deleted, and operators are not offered the act', async () => {

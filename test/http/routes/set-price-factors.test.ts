@@ -62,7 +62,7 @@ it('holds, estimates, explanations and receipts multiply by it; tasks in flight 
   const half = await pricesFor(account);
   expect(half.charge).toBe(before.charge / 2n);
   const holds = before.holds.map((hold) => (Number(hold) / 2).toFixed(6));
-  const words = '× 0.5, the factor of the account, rounded half up';
+  const words = '× 0.5, the account’s factor, rounded half up';
   expect(half).toMatchObject({ holds, steps: Array(4).fill(words), factors: ['0.5', '0.5', '0.5'] });
   expect(inFlight).not.toHaveProperty('factor');
 

@@ -7,14 +7,14 @@ const world = useHttpWorld('route_test_notices');
 it('says of each target whether it took the message', async () => {
   const node = await world.startNode({
     testNotices: () =>
-      Promise.resolve([{ id: 'mail' }, { id: 'pager', error: 'the address responded with 503' }]),
+      Promise.resolve([{ id: 'mail' }, { id: 'pager', error: 'the endpoint responded with 503' }]),
   });
   const { body } = await adminCaller(node.url, adminToken)('POST', '/notices/test');
   expect(body).toEqual({
     object: 'list',
     data: [
       { id: 'mail', ok: true, error: null },
-      { id: 'pager', ok: false, error: 'the address responded with 503' },
+      { id: 'pager', ok: false, error: 'the endpoint responded with 503' },
     ],
   });
 });

@@ -39,7 +39,7 @@ export const arkNames = namesOf(
   { prefix: '', others: 'metadata', alone: 'first_frame' },
   {
     content: { parts: true },
-    draft_task: { refused: 'is not supported: its media and its price are not known here' },
+    draft_task: { refused: 'is not supported, because the gateway does not know its media and price' },
   },
   ...videoFields,
 );

@@ -8,8 +8,7 @@ const errorSchema = z
   .object({
     error: z.object({
       code: z.string().meta({
-        description:
-          'An error code of Ark. The guide “Dialects” lists the corresponding codes of the gateway.',
+        description: 'An Ark error code. The guide “Dialects” lists the corresponding gateway codes.',
       }),
       message: z.string(),
       param: z.string(),

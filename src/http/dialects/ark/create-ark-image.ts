@@ -27,7 +27,7 @@ const answerSchema = z
       z.object({ url: z.string().optional(), b64_json: z.string().optional(), size: z.string().optional() }),
     ),
     usage: usageSchema,
-    warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'The names of ignored fields.' }),
   })
   .meta({ id: 'ArkImages' });
 
@@ -59,7 +59,7 @@ export function createArkImage(deps: DialectDeps): Route {
       operationId: 'createArkImage',
       summary: 'Generate images',
       description:
-        'Waits up to ten minutes for the images. Responds with links unless `b64_json` is requested. With `stream: true` the response is a stream of events.',
+        'Waits up to ten minutes for the images. Returns links unless you request `b64_json`. If you send `stream: true`, the response is a stream of events.',
       dialect: arkDialect,
       paths: ['/api/v3/images/generations'],
       documentedBody: documentedWaitingBody(deps.images.vendorFields, false),

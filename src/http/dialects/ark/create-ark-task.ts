@@ -17,7 +17,7 @@ export function createArkTask(deps: DialectDeps): Route {
     scope: 'create',
     summary: 'Create a video generation task',
     description:
-      'A `draft_task` is refused, because the gateway does not know its media and price. `Idempotency-Key` works as with `POST /v1/videos/generations`.',
+      'A `draft_task` is rejected, because the gateway does not know its media and price. `Idempotency-Key` works as it does for `POST /v1/videos/generations`.',
     dialect: arkDialect,
     paths: ['/api/v3/contents/generations/tasks'],
     input: z.object({ body: anyFields }),
@@ -27,7 +27,7 @@ export function createArkTask(deps: DialectDeps): Route {
       schema: z.object({
         id: z.string(),
         safety_identifier: z.string().optional(),
-        warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
+        warnings: z.array(z.string()).optional().meta({ description: 'The names of ignored fields.' }),
       }),
     },
     async handle({ body, caller, meta }) {

@@ -12,13 +12,13 @@ export function getArkTask(deps: DialectDeps): Route {
     operationId: 'getArkTask',
     scope: 'read_own',
     summary: 'Query a video generation task',
-    description: 'Works for every video task of the account, whichever interface created it.',
+    description: 'Works for all of the account’s video tasks, whichever API created them.',
     dialect: arkDialect,
     method: 'get',
     reads: 'one',
     paths: ['/api/v3/contents/generations/tasks/:task_id'],
     input: z.object({ params: taskParams }),
-    success: { description: 'The current state of the task.', schema: arkTaskSchema },
+    success: { description: 'The task’s current state.', schema: arkTaskSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });

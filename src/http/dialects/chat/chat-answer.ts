@@ -29,7 +29,7 @@ export const chatAnswerSchema = z
       }),
     ),
     usage: chatUsageSchema,
-    warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'The names of ignored fields.' }),
   })
   .meta({ id: 'ChatCompletion' });
 
@@ -54,8 +54,7 @@ export const chatChunkSchema = z
     usage: chatUsageSchema.optional(),
     warnings: z.array(z.string()).optional(),
     error: z.unknown().optional().meta({
-      description:
-        'Present if the request failed. It has the same format as this interface’s error responses.',
+      description: 'Present if the request failed. It has the same format as this API’s error responses.',
     }),
   })
   .meta({ id: 'ChatCompletionChunk' });

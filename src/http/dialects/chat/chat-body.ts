@@ -29,7 +29,7 @@ export const chatBody = z
     model: z.string().meta({ description: 'A model that generates images.' }),
     messages: z.array(message).max(messagesMax).meta({
       description:
-        'The user’s last message is the prompt. If it has images, they are edited. If not, the images of the latest message with images are edited. The rest of the conversation is ignored.',
+        'The user’s last message is the prompt. The images to edit come from that message or, if it has none, from the latest message that does. The rest of the conversation is ignored.',
     }),
     modalities: z.array(z.string()).optional(),
     image_config: z

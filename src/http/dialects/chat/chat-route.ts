@@ -20,12 +20,12 @@ export function chatRoute({ operationId, path, dialect }: ChatRoute) {
         operationId,
         summary: 'Generate images in a chat',
         description:
-          'For image models only. Waits up to ten minutes for the images and returns them as data URLs. With `stream: true` each image is a chunk, and a comment line is sent every 15 seconds while the images are rendered.',
+          'For image models only. Waits up to ten minutes for the images and returns them as data URLs. If you send `stream: true`, each image is a chunk, and a comment line is sent every 15 seconds during rendering.',
         ...(dialect === undefined ? {} : { dialect }),
         paths: [path],
         documentedBody: chatBody,
         success: {
-          description: 'The message of the model, with its images.',
+          description: 'The model’s message, with its images.',
           schema: chatAnswerSchema,
           event: chatChunkSchema,
         },

@@ -17,7 +17,7 @@ export function cancelFalRequest({ tasks, port }: DialectDeps): Route {
     scope: 'create',
     summary: 'Cancel a queued request',
     description:
-      'If the upstream refuses or cannot cancel, the request keeps running, and the response is 409.',
+      'If the upstream does not cancel the job, the request keeps running and the response is 409.',
     dialect: falDialect,
     method: 'put',
     paths: ['/fal/:owner/:name/requests/:task_id/cancel'],

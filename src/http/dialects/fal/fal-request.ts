@@ -7,8 +7,7 @@ import { presentWarnings } from '../../presenters/image.ts';
 export const falRequestSchema = z
   .object({
     status: z.enum(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']).meta({
-      description:
-        '`COMPLETED` means that the request has ended, successfully or not. The result shows which.',
+      description: '`COMPLETED` means that the request has ended. The result shows whether it succeeded.',
     }),
     request_id: z.string(),
     response_url: z.string(),
@@ -16,13 +15,13 @@ export const falRequestSchema = z
     cancel_url: z.string(),
     queue_position: z.literal(0).optional(),
     logs: z.array(z.object({ message: z.string() })).max(0),
-    warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'The names of ignored fields.' }),
   })
   .meta({ id: 'FalRequest' });
 
 /** The first two path segments of a model's URL. The URLs of the model's requests start with the same segments. */
 export const falModelParams = z.object({
-  owner: z.string().min(1).meta({ description: 'Any text if the name of the model has no slash.' }),
+  owner: z.string().min(1).meta({ description: 'Any text if the model name has no slash.' }),
   name: z.string().min(1),
 });
 export type FalModel = z.output<typeof falModelParams>;

@@ -20,12 +20,12 @@ export const falResultSchema = z
       .number()
       .optional()
       .meta({ description: 'The requested seed. Absent once the request is no longer kept.' }),
-    warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'The names of ignored fields.' }),
   })
   .meta({ id: 'FalResult' });
 
 export const falFailures = {
-  422: { description: 'The request failed, and its input is at fault.', schema: falErrorSchema },
+  422: { description: 'The request failed because of its input.', schema: falErrorSchema },
   500: { description: 'The request failed for another reason.', schema: falErrorSchema },
 } satisfies Route['otherAnswers'];
 

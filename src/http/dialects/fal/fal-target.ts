@@ -21,7 +21,7 @@ export const readFalTarget: Middleware<RequestState> = (context, next) => {
   if (url === undefined || place === undefined)
     throw invalidParameter(
       header,
-      `The header ${header} must be an address at https://${queueHost} or https://fal.run: this gateway supports neither uploads nor tokens. Send media as URLs.`,
+      `The header ${header} must be a URL at https://${queueHost} or https://fal.run. This gateway supports neither uploads nor tokens. Send media as URLs.`,
     );
   context.url = `${place}${url.pathname}${url.search}`;
   return next();

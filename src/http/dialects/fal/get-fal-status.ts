@@ -13,13 +13,13 @@ export function getFalStatus(deps: DialectDeps): Route {
     operationId: 'getFalStatus',
     scope: 'read_own',
     summary: 'Get the status of a queued request',
-    description: 'Works for every task of the account, whichever interface created it. There are no logs.',
+    description: 'Works for all of the account’s tasks, whichever API created them. There are no logs.',
     dialect: falDialect,
     method: 'get',
     reads: 'one',
     paths: ['/fal/:owner/:name/requests/:task_id/status'],
     input: z.object({ params: falRequestParams }),
-    success: { description: 'The current state of the request.', schema: falRequestSchema },
+    success: { description: 'The request’s current state.', schema: falRequestSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach });

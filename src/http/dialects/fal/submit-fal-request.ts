@@ -14,7 +14,7 @@ export function submitFalRequest(deps: DialectDeps): Route {
     operationId: 'submitFalRequest',
     scope: 'create',
     summary: 'Submit a request to the queue',
-    description: '`Idempotency-Key` works as with `POST /v1/videos/generations`.',
+    description: '`Idempotency-Key` works as it does for `POST /v1/videos/generations`.',
     paths: ['/fal/:owner/:name'],
     input: z.object({
       params: falModelParams,

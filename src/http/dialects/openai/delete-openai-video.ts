@@ -36,6 +36,6 @@ export function deleteOpenaiVideo(deps: DialectDeps): Route {
 
 function isKept(): GatewayError {
   const message =
-    'The operator of the gateway decides how long a video that has ended is kept. Only an unfinished video can be cancelled.';
+    'The gateway’s operator decides how long a finished video is kept. Only an unfinished video can be cancelled.';
   return new GatewayError('task_not_cancellable', message, { param: 'task_id' });
 }

@@ -9,7 +9,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 const query = z.object({
   variant: z.enum(['video', 'thumbnail', 'spritesheet']).default('video').meta({
     description:
-      '`thumbnail` is the last frame, if the model delivered one (some do if `return_last_frame` requests it). Otherwise, and for `spritesheet`, the response is 404.',
+      '`thumbnail` is the last frame, if the model delivered one, which some do on request (`return_last_frame`). Otherwise, and for `spritesheet`, the response is 404.',
   }),
 });
 
@@ -18,7 +18,7 @@ export function getOpenaiVideoContent(deps: DialectDeps): Route {
     ...contentOperation,
     operationId: 'getOpenaiVideoContent',
     scope: 'read_own',
-    summary: 'Fetch the file of a video',
+    summary: 'Fetch a video’s file',
     dialect: openaiDialect,
     paths: ['/v1/videos/:task_id/content'],
     only: openaiVideoAddress,

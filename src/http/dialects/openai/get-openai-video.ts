@@ -13,14 +13,14 @@ export function getOpenaiVideo(deps: DialectDeps): Route {
     scope: 'read_own',
     summary: 'Query a video',
     description:
-      'Works for every video task of the account, whichever interface created it. While the task is unfinished, the response has the header `openai-poll-after-ms`, which the official clients obey.',
+      'Works for all of the account’s video tasks, whichever API created them. While the task is unfinished, the response has the header `openai-poll-after-ms`, which the official clients obey.',
     dialect: openaiDialect,
     method: 'get',
     reads: 'one',
     paths: ['/v1/videos/:task_id'],
     only: openaiVideoAddress,
     input: z.object({ params: openaiParams }),
-    success: { description: 'The current state of the video.', schema: openaiVideoSchema },
+    success: { description: 'The video’s current state.', schema: openaiVideoSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });

@@ -72,7 +72,7 @@ interface Place {
 
 async function dataUrlOf(file: UploadedFile, { param, meta, images }: Place): Promise<string> {
   if (file.bytes > referenceBytesMax)
-    throw refuse('request_too_large', param, `may have at most ${referenceBytesMax} bytes`);
+    throw refuse('request_too_large', param, `must not exceed ${referenceBytesMax} bytes`);
   const image = await readImageFile(file, images.limits.pixelsMax);
   if ('refused' in image) throw refuse('invalid_parameter', param, image.refused);
   // Covers the bytes, their base64, and the sealed request that contains that base64.

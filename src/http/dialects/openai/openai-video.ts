@@ -26,7 +26,7 @@ export const openaiVideoSchema = z
     remixed_from_video_id: z.string().nullable().meta({
       description: 'Present only in the response to a remix, because it is not stored.',
     }),
-    warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'The names of ignored fields.' }),
   })
   .meta({ id: 'OpenaiVideo' });
 

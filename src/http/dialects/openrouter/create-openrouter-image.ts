@@ -17,7 +17,7 @@ const answerSchema = z
     created: z.int().meta({ description: 'Unix seconds.' }),
     data: z.array(z.object({ b64_json: z.string(), media_type: z.string() })),
     usage: chatUsageSchema,
-    warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'The names of ignored fields.' }),
   })
   .meta({ id: 'OpenrouterImages' });
 
@@ -47,7 +47,7 @@ export function createOpenrouterImage(deps: DialectDeps): Route {
       operationId: 'createOpenrouterImage',
       summary: 'Generate images',
       description:
-        'Waits up to ten minutes for the images. With `stream: true` the response is a stream of events.',
+        'Waits up to ten minutes for the images. If you send `stream: true`, the response is a stream of events.',
       dialect: openrouterDialect,
       paths: ['/api/v1/images'],
       documentedBody: documentedWaitingBody(deps.images.vendorFields, true),

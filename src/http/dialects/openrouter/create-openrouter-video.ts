@@ -16,7 +16,7 @@ export function createOpenrouterVideo(deps: DialectDeps): Route {
     operationId: 'createOpenrouterVideo',
     scope: 'create',
     summary: 'Create a video',
-    description: '`Idempotency-Key` works as with `POST /v1/videos/generations`.',
+    description: '`Idempotency-Key` works as it does for `POST /v1/videos/generations`.',
     dialect: openrouterDialect,
     paths: ['/api/v1/videos'],
     input: z.object({ body: anyFields }),

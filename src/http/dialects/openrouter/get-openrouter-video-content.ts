@@ -14,7 +14,7 @@ export function getOpenrouterVideoContent(deps: DialectDeps): Route {
     ...contentOperation,
     operationId: 'getOpenrouterVideoContent',
     scope: 'read_own',
-    summary: 'Fetch the file of a video',
+    summary: 'Fetch a video’s file',
     dialect: openrouterDialect,
     paths: ['/api/v1/videos/:task_id/content'],
     input: z.object({ params: taskParams, query }),

@@ -12,13 +12,13 @@ export function getOpenrouterVideo(deps: DialectDeps): Route {
     operationId: 'getOpenrouterVideo',
     scope: 'read_own',
     summary: 'Query a video',
-    description: 'Works for every video task of the account, whichever interface created it.',
+    description: 'Works for all of the account’s video tasks, whichever API created them.',
     dialect: openrouterDialect,
     method: 'get',
     reads: 'one',
     paths: ['/api/v1/videos/:task_id'],
     input: z.object({ params: taskParams }),
-    success: { description: 'The current state of the video.', schema: openrouterJobSchema },
+    success: { description: 'The video’s current state.', schema: openrouterJobSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
       const { mediaUrl, publicUrl, catalogue } = deps;

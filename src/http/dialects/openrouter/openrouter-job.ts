@@ -17,12 +17,12 @@ export const openrouterJobSchema = z
     unsigned_urls: z
       .array(z.string())
       .optional()
-      .meta({ description: 'The address of the video. Fetching it requires the API key.' }),
+      .meta({ description: 'The video URL. Fetching it requires the API key.' }),
     usage: z
       .object({ cost: z.number().nullable(), is_byok: z.literal(false) })
       .optional()
-      .meta({ description: '`cost` is in US dollars. Null if the gateway has another currency.' }),
-    warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
+      .meta({ description: '`cost` is in US dollars. Null if the gateway uses another currency.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'The names of ignored fields.' }),
   })
   .meta({ id: 'OpenrouterJob' });
 

@@ -12,12 +12,12 @@ export function createModelPrediction(deps: DialectDeps): Route {
     ...predictionCreate,
     operationId: 'createModelPrediction',
     scope: 'create',
-    summary: 'Create a prediction with the model in the address',
+    summary: 'Create a prediction with the model in the URL',
     paths: ['/v1/models/:owner/:name/predictions'],
     input: z.object({
       params: z.object({
         owner: z.string().min(1).meta({
-          description: 'Any text if the name of the model has no slash.',
+          description: 'Any text if the model name has no slash.',
         }),
         name: z.string().min(1),
       }),

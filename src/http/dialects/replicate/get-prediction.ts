@@ -13,13 +13,13 @@ export function getPrediction(deps: DialectDeps): Route {
     operationId: 'getPrediction',
     scope: 'read_own',
     summary: 'Query a prediction',
-    description: 'Works for every task of the account, whichever interface created it.',
+    description: 'Works for all of the account’s tasks, whichever API created them.',
     dialect: replicateDialect,
     method: 'get',
     reads: 'one',
     paths: ['/v1/predictions/:task_id'],
     input: z.object({ params: taskParams }),
-    success: { description: 'The current state of the prediction.', schema: predictionSchema },
+    success: { description: 'The prediction’s current state.', schema: predictionSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach });

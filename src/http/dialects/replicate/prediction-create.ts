@@ -14,7 +14,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 export const predictionCreate = {
   ...videoCreate,
   description:
-    '`Prefer: wait` is ignored: the response is immediate. `Idempotency-Key` works as with `POST /v1/videos/generations`.',
+    '`Prefer: wait` is ignored: the response is immediate. `Idempotency-Key` works as it does for `POST /v1/videos/generations`.',
   dialect: replicateDialect,
   success: {
     status: 201,

@@ -26,7 +26,7 @@ export const predictionSchema = z
     output: z
       .union([z.string(), z.array(z.string())])
       .nullable()
-      .meta({ description: 'The address of the video, or a list of the addresses of the images.' }),
+      .meta({ description: 'The video URL, or a list of image URLs.' }),
     error: z.string().nullable(),
     logs: z.literal(''),
     source: z.literal('api'),
@@ -34,7 +34,7 @@ export const predictionSchema = z
     created_at: time,
     completed_at: time.optional(),
     urls: z.object({ get: z.string(), cancel: z.string() }),
-    warnings: z.array(z.string()).optional().meta({ description: 'The names of the ignored fields.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'The names of ignored fields.' }),
   })
   .meta({ id: 'Prediction' });
 

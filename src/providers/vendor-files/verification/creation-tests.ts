@@ -131,9 +131,7 @@ async function keyPlace(given: Conformance, accepted: Specimen): Promise<string 
   const isSigned = 'hmac' in authentication || 'jwt' in authentication;
   if (!isSigned && !place.includes(testKey)) return 'the key is not in the request';
   const elsewhere = JSON.stringify([first.json, first.form, isQuery ? '' : first.path, outcome]);
-  return elsewhere.includes(id)
-    ? 'the key is also in the body, the path or what is kept of the job'
-    : undefined;
+  return elsewhere.includes(id) ? 'the key is also in the body, the path or the stored job' : undefined;
 }
 
 function markerTest(given: Conformance, accepted: Specimen): VerificationTest[] {
