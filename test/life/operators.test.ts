@@ -303,7 +303,7 @@ describe('redelivery of a callback', () => {
     const nowhere = await redeliver(silent);
     expect([nowhere.status, nowhere.body.error.message]).toEqual([
       409,
-      expect.stringContaining('no callback address'),
+      expect.stringContaining('no callback URL'),
     ]);
     expect((await show(silent)).actions).toEqual([]);
   });
