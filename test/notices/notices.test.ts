@@ -69,7 +69,7 @@ it('of a task that waits for a person each target is notified once, as soon as i
   await look();
   expect(pager.received).toHaveLength(1);
   expect(await mail()).toMatch(
-    /^\[mediary\] attention: charge_review\/ark\n\nA task waits for a person at ark.*\nSince .*Z\.\n$/,
+    /^\[mediary\] attention: charge_review\/ark\n\nA task waits for an operator at ark.*\nSince .*Z\.\n$/,
   );
   expect(await notices('open')).toMatchObject([
     { kind: 'attention', subject: 'charge_review/ark', count: 1, notified: ['mail'], ended_at: null },
