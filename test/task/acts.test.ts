@@ -113,7 +113,7 @@ describe('the bounds of a field', () => {
 
 it('every example is accepted as it is shown', () => {
   for (const name of operatorActions) {
-    const shown = /Input: (\{.*?\})\. With/.exec(describeAction(name))?.[1] ?? '';
+    const shown = /Input: (\{.*?\})\. If/.exec(describeAction(name))?.[1] ?? '';
     expect(readActionInput(name, JSON.parse(shown))).toMatchObject({ ok: true, input: JSON.parse(shown) });
   }
 });
