@@ -70,7 +70,7 @@ export const verbs = new Set([...Object.keys(processes), ...Object.keys(groups)]
 
 export const exitStatuses = {
   done: { status: 0, about: 'done' },
-  failed: { status: 1, about: 'failed, was only partly done, or found problems' },
+  failed: { status: 1, about: 'the command failed, was only partly done, or found problems' },
   usage: { status: 2, about: 'the command line itself is wrong' },
   refused: { status: 3, about: 'the gateway rejects the request' },
   not_found: { status: 4, about: 'something named on the command line does not exist' },

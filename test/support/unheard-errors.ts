@@ -16,7 +16,7 @@ function watch(name: string, emitter: EventEmitter): void {
     const [, ...frames] = stack.split('\n').filter((line) => !runtimeFrame.test(line));
     const caller = frames.find((line) => !line.includes('unheard-errors.ts'));
     if (caller !== undefined && ownFolders.some((folder) => caller.includes(folder)))
-      unheard.push(`a ${name}${caller.trimStart().slice(2)}`);
+      unheard.push(`a ${name}${caller.trimStart().slice(2).replace(vitestQuery, '')}`);
   });
 }
 
@@ -24,6 +24,9 @@ subscribe('net.client.socket', (message) => watch('socket', (message as { socket
 subscribe('http.client.request.created', (message) =>
   watch('request', (message as { request: EventEmitter }).request),
 );
+
+/** Added by vitest to the URL of a test file if Node runs it without vitest's module runner. */
+const vitestQuery = /\?vitest=\d+/;
 
 export function takeUnheard(): readonly string[] {
   return [...new Set(unheard.splice(0))];
