@@ -68,7 +68,7 @@ export interface Place {
 }
 
 /**
- * Evictable uses, in eviction order: unused slots go first. A slot that is marked `kept` or has no `evict` is never
+ * The uses of a slot that allow its eviction, in eviction order. A slot that is `kept` or has no `evict` is never
  * evicted.
  */
 const uses = ['unused', 'idle', 'busy'] as const;

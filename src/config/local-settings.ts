@@ -52,7 +52,7 @@ export async function readLocalSettings(dataDir: string): Promise<LocalSettings 
 /**
  * Returns the API's URL, or undefined if local mode has exited. Another program may then be listening on the same port
  * and must not receive a key. On systems that do not report when a process started (Windows), a reused process id
- * counts as local mode.
+ * is mistaken for local mode.
  */
 export async function runningApiUrl({ apiUrl, startedBy }: LocalSettings): Promise<string | undefined> {
   return startedBy !== undefined && (await isSameProcessAlive(startedBy)) ? apiUrl : undefined;

@@ -309,7 +309,7 @@ function operatedRoute<Input extends InputSchema>(
       const handled = async (note: NoteChanges = () => undefined) =>
         handle({ ...input, meta: request.meta, ...operating, note });
       const act = isAct ? operatorActOf(operation.operationId, input, hidden) : undefined;
-      // Record before hiding, because the audit log shows the amounts to operators who may see them.
+      // The response is recorded before its amounts are hidden, because the audit log shows them to operators with permission.
       const recorded = act === undefined ? () => handled() : () => keep(act, handled);
       const reply = await (showsAmounts ? recorded() : hideAmounts(recorded));
       return operation.method === 'get' && act === undefined ? withVersion(reply, request.meta) : reply;

@@ -191,7 +191,8 @@ export interface SynchronousImageProvider {
   readonly imageForms: readonly ('url' | 'data' | 'file')[];
   check?(request: ImageRequest, model: string): RequestIssue | undefined;
   /**
-   * Returns the most tokens that the upstream can bill for all images together, or undefined if the formula is unknown.
+   * Returns the maximum number of tokens that the upstream can bill across all images, or undefined if the formula is
+   * unknown.
    */
   estimateTokens?(request: ImageRequest, facts: PlainFacts, model: string): bigint | undefined;
   /** Returns at least one image, or the job that renders them. Throws UpstreamError. */

@@ -120,7 +120,7 @@ export type TaskEvent =
   | { readonly kind: 'taken_over'; readonly tryId: string }
   /** An earlier creation try took this hold. */
   | { readonly kind: 'held'; readonly hold: bigint }
-  /** The task has to wait for something, so its creation is complete. */
+  /** The task waits for something before its first submission. This ends its creation. */
   | { readonly kind: 'begun' }
   | { readonly kind: 'skipped'; readonly channels: readonly string[] }
   | {

@@ -67,8 +67,8 @@ type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 export const updateDeadlineMs = 45_000;
 export const callDeadlineMs = 5_000;
 /**
- * The deadline for reads. It is longer than a machine usually freezes, because frozen time counts as waiting. Callers
- * that cannot wait this long use `within`.
+ * The deadline for reads. It exceeds the length of a typical freeze of the machine, because frozen time counts towards
+ * the deadline. Callers that cannot wait this long use `within`.
  */
 export const readDeadlineMs = 20_000;
 

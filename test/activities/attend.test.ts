@@ -395,8 +395,8 @@ describe('a render time', () => {
   const minuteMs = 60_000;
   const jumpMs = 15 * minuteMs;
   /**
-   * Returns the render times learned from a job if the attempt's clock is `aheadMs` ahead of the clock that dated the
-   * acceptance.
+   * Returns the render times learned from a job if the attempt's clock is `aheadMs` ahead of the clock that
+   * timestamped the acceptance.
    */
   async function learned({ ms = minuteMs, aheadMs = ms, ...change }: LearnedFrom) {
     const input = await submitted({ expectedSeconds: 600 });

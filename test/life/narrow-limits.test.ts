@@ -72,7 +72,7 @@ it('submissions that wait for their turn keep no poll waiting, and none is sent 
   await waitUntil('all have ended', async () => (await ended()) === count);
   expect(gateway.simulator.submissions('turn-')).toEqual({ submits: count, creates: count });
   const times = gateway.simulator.tasks('turn-').map(({ created_at }) => created_at);
-  // Allow for whole seconds and an initial burst of one second. The measurement starts before the first create, because
+  // Allow for rounding to whole seconds and an initial one-second burst. The measurement starts before the first create, because
   // a busy machine may delay any request.
   expect(Math.max(...times) - begunAt).toBeGreaterThanOrEqual(count / submitsPerSecond - 3);
   expect(await account.balance()).toMatchObject({ held: '0.000000' });

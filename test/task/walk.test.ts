@@ -261,7 +261,7 @@ function expectStep({ before, after, event, now, memory }: Step): void {
   if (before.state.at !== 'creating') expect(after.state.at).not.toBe('creating');
   if (before.outcome?.kind === 'succeeded') expect(after.outcome?.kind).toBe('succeeded');
   if (event.kind === 'sending') {
-    // No request is sent while an upstream has the job or may have it, or once the task is to stop.
+    // Nothing is submitted while an upstream has, or may have, the job, or after a stop was requested.
     expect(stopOf(before.state)).toBeUndefined();
     expect(before.attempts.filter(({ state }) => ['sending', 'accepted', 'lost'].includes(state))).toEqual(
       [],

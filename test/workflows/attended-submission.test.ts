@@ -26,7 +26,7 @@ describe('what a task costs its server', () => {
     tasks.upstream.wait = async () => ({ kind: 'succeeded' });
     const reported = hasCallback ? ['first callback'] : [];
     const calls = ['submit one', 'post one', 'wait job-1', 'finish', ...reported];
-    // If the machine freezes during a task, the server repeats steps. A single task within the limits is enough.
+    // If the machine freezes during a task, the server repeats steps, so one task within the limits is enough to pass.
     const cost = async () => {
       const task = await tasks.start({ hasCallback, candidates: both });
       expect(await task.end()).toEqual(succeeded);

@@ -133,8 +133,8 @@ export async function omniStatus(operation: Operation, context: ProviderContext)
 const interactionBytesMax = 64 * 1024 * 1024;
 
 /**
- * Whether the vendor reports the interaction as unknown, for which it uses status 400. Other 400s have proved
- * temporary and count as ambiguous.
+ * Whether the vendor does not know the interaction, which it reports with status 400. Other 400s have proved temporary
+ * and are treated as ambiguous.
  */
 function isUnknownInteraction({ status, words }: UpstreamError): boolean {
   return status === 400 && /invalid interaction/i.test(words);
