@@ -192,14 +192,13 @@ async function attempt(
   // A rejection by the storage says nothing about the link, so the copy is attempted for as long as the link opens.
   const isRefused = error?.cause instanceof NotStoredError;
   const tries = (before?.tries ?? 0) + (isRefused ? 0 : 1);
-  const names = [...new Set([...(before?.names ?? []), ...copied.names])];
   const again = error !== undefined && !error.final && tries < triesMax;
   if (error !== undefined) log.warn({ task, attempts: tries, again, err: error }, 'a result was not copied');
   const record = {
     task,
     channel: links.channel,
     state: again ? 'retry' : error === undefined ? 'stored' : 'gave_up',
-    names,
+    names: copied.names,
     tries,
     dueAt: again ? now() + retryFirstMs * (isRefused ? 1 : 2 ** (tries - 1)) : keptUntil(deps),
     ...defined({ error: error?.message }),
