@@ -10,7 +10,7 @@ import type { ResultStorage } from './storage.ts';
 
 export interface KeepImagesDeps {
   readonly storage: Pick<ResultStorage, 'write'>;
-  readonly copies: Pick<ResultCopyStore, 'write'>;
+  readonly copies: Pick<ResultCopyStore, 'write' | 'change'>;
   readonly links: MediaLinks;
   readonly retentionSeconds: number;
   readonly now: () => number;
@@ -21,13 +21,14 @@ export function createKeepImages(deps: KeepImagesDeps): KeepImages {
   return async (image, data) => {
     const names = data.map(nameOf);
     // Write the record first, so that the files are deleted when their retention ends.
-    await copies.write({
+    const record = {
       task: image,
       state: 'stored',
       names,
       tries: 1,
       dueAt: now() + retentionSeconds * 1000,
-    });
+    } as const;
+    await copies.write(record);
     const storedAt = Math.floor(now() / 1000);
     const written = Promise.all(
       names.map(async (name, index) => {
@@ -40,9 +41,9 @@ export function createKeepImages(deps: KeepImagesDeps): KeepImages {
       }),
     );
     return written.catch(async (error: unknown) => {
-      // Nobody receives a link to these files, so they are recorded for removal.
-      const left = { task: image, state: 'removed', names, tries: 1, dueAt: now() + lateWriteMs } as const;
-      await copies.write(left).catch(() => undefined);
+      // This attempt may fail after a later one has stored the same images, so only its own record is changed.
+      const unused = { state: 'unused', dueAt: now() + lateWriteMs } as const;
+      await copies.change(record, unused).catch(() => undefined);
       throw error;
     });
   };

@@ -52,7 +52,7 @@ const triesMax = 9;
 const retryTimeoutMs = 5 * minuteMs;
 const duePerStep = 200;
 /** The states in which a copy has files to delete once it is due. */
-const deletedStates = ['stored', 'gave_up', 'removed'] as const;
+const deletedStates = ['stored', 'unused', 'gave_up', 'removed'] as const;
 const retriesPerChannel = 50;
 /** Limits each channel to two concurrent copies, so that a slow channel does not let other channels' links expire. */
 const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 } as const;
@@ -170,7 +170,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
         isOver,
         async run(copy) {
           await removeFiles(copy);
-          return copy.state === 'removed'
+          return copy.state === 'removed' || copy.state === 'unused'
             ? copies.forget(copy)
             : copies.change(copy, { state: 'expired', names: [] });
         },

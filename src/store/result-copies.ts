@@ -15,7 +15,8 @@ export interface ResultCopy {
   readonly task: string;
   /** The channel whose links are copied. Undefined if there are no links to copy. */
   readonly channel?: string;
-  readonly state: 'stored' | 'retry' | 'gave_up' | 'expired' | 'removed';
+  /** `unused`: an attempt to store images failed. Another attempt may still succeed under the same names. */
+  readonly state: 'stored' | 'unused' | 'retry' | 'gave_up' | 'expired' | 'removed';
   readonly names: readonly string[];
   readonly tries: number;
   /** When the next attempt is due if the state is `retry`. Otherwise, when the existing files are deleted. */

@@ -40,18 +40,21 @@ function copierWith(meanwhile: () => Promise<void>) {
 
 const due = { names: ['0.png'], tries: 1, dueAt: startedAt - 1, channel: 'c' } as const;
 
-describe.each<ResultCopy['state']>(['stored', 'gave_up', 'removed'])('of a copy that is %s', (state) => {
-  it('a file is deleted later if its name was recorded during the deletion', async () => {
-    const task = `later-${state}`;
-    await copies.write({ ...due, task, state });
-    const copier = copierWith(() => copies.begin({ task, channel: 'c' }, '1.png', now()));
-    await copier.deleteExpired();
-    expect(await copies.find(task)).toMatchObject({ state, names: ['0.png', '1.png'] });
-    await copier.deleteExpired();
-    expect(copier.removed).toEqual([`${task}/0.png`, `${task}/0.png`, `${task}/1.png`]);
-    expect((await copies.find(task))?.names ?? []).toEqual([]);
-  });
-});
+describe.each<ResultCopy['state']>(['stored', 'unused', 'gave_up', 'removed'])(
+  'of a copy that is %s',
+  (state) => {
+    it('a file is deleted later if its name was recorded during the deletion', async () => {
+      const task = `later-${state}`;
+      await copies.write({ ...due, task, state });
+      const copier = copierWith(() => copies.begin({ task, channel: 'c' }, '1.png', now()));
+      await copier.deleteExpired();
+      expect(await copies.find(task)).toMatchObject({ state, names: ['0.png', '1.png'] });
+      await copier.deleteExpired();
+      expect(copier.removed).toEqual([`${task}/0.png`, `${task}/0.png`, `${task}/1.png`]);
+      expect((await copies.find(task))?.names ?? []).toEqual([]);
+    });
+  },
+);
 
 describe.each(['stored', 'retry'] as const)('an attempt that ends as %s', (state) => {
   it('leaves a removed copy removed, and its file is deleted later', async () => {
