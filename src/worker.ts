@@ -36,7 +36,7 @@ import { createRedelivery } from './temporal/redelivery.ts';
 import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
 import { requireSearchAttributes } from './temporal/search-attributes.ts';
 import { startDailyVerification } from './compose/verification.ts';
-import { callbackDeps, channelDeps, openResultReaders } from './compose/worker-deps.ts';
+import { callbackDeps, channelDeps, openResultReaders, monotonic } from './compose/worker-deps.ts';
 
 export interface RunningWorker {
   stop(): Promise<void>;
@@ -74,7 +74,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   };
   const runCreated = (): void => void runs.push(...runNew(workers));
   const prefix = core.environment.TASK_QUEUE_PREFIX;
-  const stays = createStayPlaces({ placesMax: stayingPollsMax, now: core.now });
+  const stays = createStayPlaces({ placesMax: stayingPollsMax, monotonic });
   const stayWakes = openStayWakes(core, stays);
   const channels = channelDeps(core, stays, results);
   const activities = { ...createChannelActivities(channels) };

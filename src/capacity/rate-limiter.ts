@@ -6,17 +6,18 @@ export interface RateLimiter {
 
 export interface RateLimiterOptions {
   readonly perSecond: () => number;
-  readonly now: () => number;
+  /** A clock in milliseconds that cannot be set. */
+  readonly monotonic: () => number;
   readonly sleep: (ms: number) => Promise<void>;
 }
 
 const pauseMaxMs = 300_000;
 
-export function createRateLimiter({ perSecond, now, sleep }: RateLimiterOptions): RateLimiter {
+export function createRateLimiter({ perSecond, monotonic, sleep }: RateLimiterOptions): RateLimiter {
   let nextFreeAt = 0;
   return {
     async take() {
-      const at = now();
+      const at = monotonic();
       const rate = perSecond();
       const intervalMs = 1000 / rate;
       const burst = Math.max(1, rate);
@@ -26,7 +27,7 @@ export function createRateLimiter({ perSecond, now, sleep }: RateLimiterOptions)
       if (waitMs > 0) await sleep(waitMs);
     },
     pause(ms) {
-      nextFreeAt = Math.max(nextFreeAt, now() + Math.min(ms, pauseMaxMs));
+      nextFreeAt = Math.max(nextFreeAt, monotonic() + Math.min(ms, pauseMaxMs));
     },
   };
 }

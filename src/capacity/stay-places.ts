@@ -46,7 +46,8 @@ interface Stay {
 
 export interface StayPlacesOptions {
   readonly placesMax: (queue: string) => number;
-  readonly now: () => number;
+  /** A clock in milliseconds that cannot be set. */
+  readonly monotonic: () => number;
 }
 
 const returnMinMs = 5_000;
@@ -56,7 +57,7 @@ const returnMinMs = 5_000;
  */
 const returnEveryMs = 20;
 
-export function createStayPlaces({ placesMax, now }: StayPlacesOptions): StayPlaces {
+export function createStayPlaces({ placesMax, monotonic }: StayPlacesOptions): StayPlaces {
   const queues = new Map<string, Places>();
   const stays = new Set<Stay>();
   const returns = new Map<string, number>();
@@ -78,9 +79,9 @@ export function createStayPlaces({ placesMax, now }: StayPlacesOptions): StayPla
     isFull: ({ queue, account }) => placesOf(queue).refusal(account, 1) !== undefined,
 
     returnInMs(queue) {
-      const at = Math.max(returns.get(queue) ?? 0, now() + returnMinMs) + returnEveryMs;
+      const at = Math.max(returns.get(queue) ?? 0, monotonic() + returnMinMs) + returnEveryMs;
       returns.set(queue, at);
-      return at - now();
+      return at - monotonic();
     },
 
     isEmpty: () => stays.size === 0,

@@ -26,7 +26,8 @@ export interface SubmitDelay {
 
 export interface SubmitLimiterOptions {
   readonly perSecond: () => number;
-  readonly now: () => number;
+  /** A clock in milliseconds that cannot be set. */
+  readonly monotonic: () => number;
   readonly random: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -44,7 +45,12 @@ interface Waiting extends OrderedTask {
   readonly at: number;
 }
 
-export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLimiterOptions): SubmitLimiter {
+export function createSubmitLimiter({
+  perSecond,
+  monotonic,
+  random,
+  sleep,
+}: SubmitLimiterOptions): SubmitLimiter {
   const intervalMs = (): number => 1000 / perSecond();
   const waiting = new Map<string, Waiting>();
   const turns = createTurns();
@@ -54,13 +60,13 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
   let freeAt = 0;
 
   function dropLapsed(): void {
-    for (const [task, { at }] of waiting) if (at < now() - lapsesMs) waiting.delete(task);
+    for (const [task, { at }] of waiting) if (at < monotonic() - lapsesMs) waiting.delete(task);
   }
 
   function untilFree(): number {
     const burstMs = Math.max(0, 1000 - intervalMs());
-    freeAt = Math.max(freeAt, now() - burstMs);
-    return freeAt - now();
+    freeAt = Math.max(freeAt, monotonic() - burstMs);
+    return freeAt - monotonic();
   }
 
   async function takeToken(waitMs: number, signal: AbortSignal): Promise<void> {
@@ -74,7 +80,7 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
   }
 
   function* overdue(): Iterable<Waiting> {
-    for (const task of waiting.values()) if (task.at <= now()) yield task;
+    for (const task of waiting.values()) if (task.at <= monotonic()) yield task;
   }
 
   function mayTake({ isBack, ...task }: SubmitTurn, freeInMs: number): boolean {
@@ -100,7 +106,7 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
       const ahead = countAhead(task, waiting.values(), turns);
       const inMs = Math.max(freeInMs, 0) + ahead * intervalMs();
       const ms = Math.round(Math.min(Math.max(inMs, inlineMaxMs), returnMaxMs * (0.9 + 0.1 * random())));
-      waiting.set(task.id, { ...task, at: now() + ms });
+      waiting.set(task.id, { ...task, at: monotonic() + ms });
       return { ms, ahead };
     },
     giveBack() {

@@ -99,6 +99,9 @@ export function callbackDeps(core: Core): FirstCallbackDeps {
   };
 }
 
+/** Milliseconds since this process started. */
+export const monotonic = (): number => performance.now();
+
 export function channelDeps(core: Core, stays: StayPlaces, results: ResultReaders): ChannelActivityDeps {
   const { tasks, requests } = core.stores;
   const channels = recordedChannels(core.channels, core.recorder, core.now);
@@ -126,7 +129,7 @@ export function channelDeps(core: Core, stays: StayPlaces, results: ResultReader
       getOrCreate(limiters, `${channel}/${credential}`, () =>
         createSubmitLimiter({
           perSecond: () => core.channels(channel)?.config.limits.submits_per_second ?? 1,
-          now: core.now,
+          monotonic,
           random: core.random,
           sleep: (ms, signal) => sleep(ms, undefined, { signal }),
         }),
@@ -136,9 +139,9 @@ export function channelDeps(core: Core, stays: StayPlaces, results: ResultReader
     stays,
     poller: createStatusPollers({
       channels,
-      limiter: (perSecond) => createRateLimiter({ perSecond, now: core.now, sleep }),
+      limiter: (perSecond) => createRateLimiter({ perSecond, monotonic, sleep }),
       recorder: core.recorder,
-      now: core.now,
+      monotonic,
       ...publicAddress,
     }),
     currency: () => core.config().currency,
@@ -148,7 +151,7 @@ export function channelDeps(core: Core, stays: StayPlaces, results: ResultReader
     log: core.log,
     now: core.now,
     random: core.random,
-    monotonic: () => performance.now(),
+    monotonic,
     ...publicAddress,
   };
 }

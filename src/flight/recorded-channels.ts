@@ -3,6 +3,7 @@ import type { GenerationRequest } from '../models/request.ts';
 import type { HttpRequest, ProviderContext, SubmitContext, TaskProvider } from '../providers/provider.ts';
 import { secretsOf } from '../providers/secrets-of.ts';
 import { wrapped } from '../providers/wrapped.ts';
+import { withProviders } from '../routing/channels.ts';
 import type { Channels } from '../routing/channels.ts';
 import { acceptedOutcome, errorOutcome, foundOutcome, statusOutcome } from './describe-call.ts';
 import type { RawCall, RawExchange } from './describe-call.ts';
@@ -16,12 +17,10 @@ export function recordedChannels(
   recorder: ExchangeRecorder,
   now: () => number,
 ): Channels {
-  return (id) => {
-    const channel = channels(id);
-    if (channel === undefined) return undefined;
-    const watch: Watch = { recorder, now, channel: id, name: channel.config.provider };
-    return { ...channel, provider: wrapped(channel.provider, { tasks: (part) => watchTasks(part, watch) }) };
-  };
+  return withProviders(channels, ({ config, provider }) => {
+    const watch: Watch = { recorder, now, channel: config.id, name: config.provider };
+    return wrapped(provider, { tasks: (part) => watchTasks(part, watch) });
+  });
 }
 
 interface Watch {

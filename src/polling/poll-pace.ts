@@ -8,12 +8,13 @@ const listRetryMs = 60_000;
 const probeDelayMs = 1_000;
 const probeDelayMaxMs = 5_000;
 
-export function createPollPace(hasList: boolean, now: () => number) {
+export function createPollPace(hasList: () => boolean, monotonic: () => number) {
   let outage: { readonly delayMs: number; readonly nextProbeAt: number } | undefined;
   let nextListAt = 0;
   let listOffUntil = 0;
-  const canList = (): boolean => hasList && now() >= listOffUntil;
-  const probeAfter = (delayMs: number): void => void (outage = { delayMs, nextProbeAt: now() + delayMs });
+  const canList = (): boolean => hasList() && monotonic() >= listOffUntil;
+  const probeAfter = (delayMs: number): void =>
+    void (outage = { delayMs, nextProbeAt: monotonic() + delayMs });
   return {
     canList,
     isDown: () => outage !== undefined,
@@ -23,15 +24,15 @@ export function createPollPace(hasList: boolean, now: () => number) {
      * waiting.
      */
     dueInMs(hasLone: boolean): number {
-      if (outage !== undefined) return outage.nextProbeAt - now();
-      return canList() && !hasLone ? nextListAt - now() : 0;
+      if (outage !== undefined) return outage.nextProbeAt - monotonic();
+      return canList() && !hasLone ? nextListAt - monotonic() : 0;
     },
 
     /** Call this when the next request starts. Returns whether it may be a list. */
     begins(hasLone: boolean): boolean {
       if (outage !== undefined) probeAfter(Math.min(2 * outage.delayMs, probeDelayMaxMs));
       else if (canList() && !hasLone) {
-        nextListAt = now() + listPaceMs;
+        nextListAt = monotonic() + listPaceMs;
         return true;
       }
       return false;
@@ -40,7 +41,7 @@ export function createPollPace(hasList: boolean, now: () => number) {
     /** Any response from the upstream ends an outage. */
     answered: (): void => void (outage = undefined),
 
-    listFailed: (): void => void (listOffUntil = now() + listRetryMs),
+    listFailed: (): void => void (listOffUntil = monotonic() + listRetryMs),
 
     failed(): void {
       if (outage === undefined) probeAfter(probeDelayMs);

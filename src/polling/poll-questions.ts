@@ -27,7 +27,7 @@ const idOverhead = 18;
  * Creates the queue of a credential's open questions. Accounts alternate, and each account's questions are asked in the
  * order in which they arrived. `onWaiting` is called whenever a question is added.
  */
-export function createQuestions(listMax: number, onWaiting: () => void) {
+export function createQuestions(listMax: () => number, onWaiting: () => void) {
   const [lone, listed] = [createAccountTurns(), createAccountTurns()];
   const turnsOf = ({ alone }: Question) => (alone ? lone : listed);
   const size = (): number => lone.size() + listed.size();
@@ -73,7 +73,7 @@ export function createQuestions(listMax: number, onWaiting: () => void) {
       let characters = 0;
       return listed.take(({ operation }, taken) => {
         characters += operation.id.length + idOverhead;
-        return taken === 0 || (taken < listMax && characters <= idCharactersMax);
+        return taken === 0 || (taken < listMax() && characters <= idCharactersMax);
       });
     },
   };

@@ -39,11 +39,13 @@ export class CredentialFailure extends Error {
 }
 
 export interface StatusPollerOptions {
-  readonly provider: Pick<TaskProvider<never>, 'status' | 'list' | 'listMax'>;
+  /** The adapter at the time of the request. A configuration change can replace it. */
+  readonly provider: () => Pick<TaskProvider<never>, 'status' | 'list' | 'listMax'>;
   readonly context: (model: string, signal: AbortSignal) => ProviderContext;
   readonly limiter: RateLimiter;
   readonly timeoutMs: () => number;
-  readonly now: () => number;
+  /** A clock in milliseconds that cannot be set. */
+  readonly monotonic: () => number;
 }
 
 /** Polls that arrive within this time share a request. */
@@ -56,16 +58,17 @@ const listMaxDefault = 100;
 const suspectsMax = 1_000;
 
 export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
-  const { list, listMax = listMaxDefault } = options.provider;
+  const hasList = (): boolean => options.provider().list !== undefined;
+  const listMax = (): number => options.provider().listMax ?? listMaxDefault;
   const questions = createQuestions(listMax, () => void drain());
-  const pace = createPollPace(list !== undefined, options.now);
+  const pace = createPollPace(hasList, options.monotonic);
   const send = createSender(options, pace, questions);
   let draining = false;
 
   async function drain(): Promise<void> {
     if (draining) return;
     draining = true;
-    await rest(list === undefined ? 0 : gatherMs);
+    await rest(hasList() ? gatherMs : 0);
     while (questions.size() > 0) {
       const waitMs = pace.dueInMs(questions.hasLone());
       if (waitMs > 0) {
@@ -92,7 +95,7 @@ function rest(ms: number): Promise<void> {
  * queue.
  */
 function createSender(options: StatusPollerOptions, pace: PollPace, questions: PollQuestions) {
-  const { provider, limiter } = options;
+  const { limiter } = options;
   /**
    * The ids of jobs whose failure was attributed to the credential. If such a job fails again while others do not, the
    * job itself is at fault.
@@ -109,6 +112,7 @@ function createSender(options: StatusPollerOptions, pace: PollPace, questions: P
   };
 
   async function request(batch: readonly Question[]): Promise<ReadonlyMap<string, OperationStatus>> {
+    const provider = options.provider();
     const context = (model: string) => options.context(model, timeLimit(options.timeoutMs()));
     // A list's operations may belong to different models, so do not specify a model.
     const operations = batch.map(({ operation }) => operation);

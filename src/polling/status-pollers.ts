@@ -21,7 +21,7 @@ export function createStatusPollers({
   channels,
   limiter,
   recorder,
-  now,
+  monotonic,
   publicUrl,
 }: {
   readonly channels: Channels;
@@ -30,27 +30,34 @@ export function createStatusPollers({
    * Is informed which task each polled job belongs to, because an adapter that polls many jobs at once does not know.
    */
   readonly recorder: Pick<ExchangeRecorder, 'own'>;
-  readonly now: () => number;
+  readonly monotonic: () => number;
   readonly publicUrl?: string;
 }): (candidate: RouteCandidate, kind: TaskKind) => ChannelPoller {
   const known = new Map<string, ChannelPoller>();
 
   function open({ channel: id, credential }: RouteCandidate, kind: TaskKind): ChannelPoller {
-    const first = channels(id);
-    const provider = first === undefined ? undefined : taskProviderFor(first.provider, kind);
-    if (first === undefined || provider === undefined) throw new ChannelGoneError(id);
-    /** The channel's current configuration, or the initial one if the channel has since been removed. */
-    const channel = () => channels(id) ?? first;
+    const read = () => {
+      const channel = channels(id);
+      const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
+      return channel === undefined || provider === undefined ? undefined : { ...channel, provider };
+    };
+    const first = read();
+    if (first === undefined) throw new ChannelGoneError(id);
+    /** The channel's current configuration and adapter, or the first ones if the channel has since been removed. */
+    const current = () => read() ?? first;
     const poller = createStatusPoller({
-      provider,
-      context: (model, signal) => channel().context(credential, model, signal),
-      limiter: limiter(() => channel().config.limits.polls_per_second),
-      now,
-      timeoutMs: () => channel().config.timeouts.poll_ms,
+      provider: () => current().provider,
+      context: (model, signal) => current().context(credential, model, signal),
+      limiter: limiter(() => current().config.limits.polls_per_second),
+      monotonic,
+      timeoutMs: () => current().config.timeouts.poll_ms,
     });
     return {
       ...poller,
-      callsBack: () => callbackBase(channel().config, provider, publicUrl) !== undefined,
+      callsBack: () => {
+        const { config, provider } = current();
+        return callbackBase(config, provider, publicUrl) !== undefined;
+      },
       status(job, signal) {
         const disown = recorder.own(jobOf(id, job.operation), job.task);
         return poller.status(job, signal).finally(disown);

@@ -46,6 +46,18 @@ export function createChannels(options: ChannelsOptions): Channels {
   };
 }
 
+/** Wraps each channel's provider once. Every opened channel has a provider object of its own. */
+export function withProviders(channels: Channels, wrap: (channel: OpenChannel) => Provider): Channels {
+  const known = new WeakMap<Provider, Provider>();
+  return (id) => {
+    const channel = channels(id);
+    if (channel === undefined) return undefined;
+    const provider = known.get(channel.provider) ?? wrap(channel);
+    known.set(channel.provider, provider);
+    return { ...channel, provider };
+  };
+}
+
 function openChannel(
   config: ChannelConfig,
   provider: Provider,

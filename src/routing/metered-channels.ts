@@ -3,20 +3,13 @@ import type { UpstreamMeter, UpstreamStep } from '../observability/meter.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type { Provider, SynchronousImageProvider, TaskProvider } from '../providers/provider.ts';
 import { wrapped } from '../providers/wrapped.ts';
+import { withProviders } from './channels.ts';
 import type { Channels } from './channels.ts';
 
 export function meteredChannels(channels: Channels, meter: UpstreamMeter): Channels {
-  const known = new Map<string, { readonly from: Provider; readonly metered: Provider }>();
-  return (id) => {
-    const channel = channels(id);
-    if (channel === undefined) return undefined;
-    const { provider: from } = channel;
-    const found = known.get(id);
-    const metered =
-      found?.from === from ? found.metered : meterProvider(from, (step) => meter.beginUpstream(id, step));
-    known.set(id, { from, metered });
-    return { ...channel, provider: metered };
-  };
+  return withProviders(channels, ({ config, provider }) =>
+    meterProvider(provider, (step) => meter.beginUpstream(config.id, step)),
+  );
 }
 
 type Begin = (step: UpstreamStep) => ReturnType<UpstreamMeter['beginUpstream']>;

@@ -38,7 +38,7 @@ function upstream(...statuses: (OperationStatus | UpstreamError)[]) {
   return { poller, polls: () => polls };
 }
 
-const roomy = () => ({ stays: createStayPlaces({ placesMax: () => 10, now: Date.now }) });
+const roomy = () => ({ stays: createStayPlaces({ placesMax: () => 10, monotonic: Date.now }) });
 const prompts = new Map<string, string>();
 
 async function newTask(change: NewTask = {}) {
@@ -190,7 +190,7 @@ it.each([
 it('leaves the job to a later poll if no place to stay is free', async () => {
   const input = await newTask();
   const { poller, polls } = upstream(succeeded);
-  const stays = createStayPlaces({ placesMax: () => 0, now: Date.now });
+  const stays = createStayPlaces({ placesMax: () => 0, monotonic: Date.now });
   expect((await world.worker({ poller, stays }).submit(input)).state).toEqual({ at: 'waiting', n: 1 });
   expect(polls()).toBe(0);
 });
@@ -267,7 +267,7 @@ it('reports an error that retrying will not fix', async () => {
 
 it('leaves its place if the configuration lacks its channel', async () => {
   const input = await submitted();
-  const stays = createStayPlaces({ placesMax: () => 1, now: Date.now });
+  const stays = createStayPlaces({ placesMax: () => 1, monotonic: Date.now });
   const poller = () => {
     throw new ChannelGoneError('ark');
   };
@@ -279,7 +279,7 @@ it('leaves its place if the configuration lacks its channel', async () => {
 async function endedStay(end: (stays: StayPlaces, task: string) => void): Promise<unknown> {
   const input = await newTask();
   const { poller, polls } = upstream(pending);
-  const stays = createStayPlaces({ placesMax: () => 10, now: Date.now });
+  const stays = createStayPlaces({ placesMax: () => 10, monotonic: Date.now });
   const run = world
     .worker({ poller, stays })
     .submit(input)
@@ -298,7 +298,7 @@ it('ends and restarts at once when an operator wants its task retried now', asyn
 it('finishes a poll in flight before it ends when an operator wants the task retried now', async () => {
   const input = await newTask();
   const { poller, polls } = upstream(pending);
-  const stays = createStayPlaces({ placesMax: () => 10, now: Date.now });
+  const stays = createStayPlaces({ placesMax: () => 10, monotonic: Date.now });
   let isCutOff = false;
   const slow: ChannelActivityDeps['poller'] = (candidate, kind) => ({
     ...poller(candidate, kind),

@@ -39,18 +39,18 @@ function open({
     return new Map(operations.map(({ id }) => [id, pending]));
   };
   const poller = createStatusPoller({
-    provider: {
+    provider: () => ({
       listMax,
       status: async ({ id }) => {
         await reply([id]);
         return pending;
       },
       ...(lists ? { list } : {}),
-    },
+    }),
     context: (model, signal) => providerContext({ model, signal }),
-    limiter: createRateLimiter({ perSecond: () => perSecond, now: Date.now, sleep }),
+    limiter: createRateLimiter({ perSecond: () => perSecond, monotonic: Date.now, sleep }),
     timeoutMs: () => 60_000,
-    now: Date.now,
+    monotonic: Date.now,
   });
   const ends = new AbortController();
   const answers = new Map<string, number[]>();

@@ -13,7 +13,7 @@ const context = (signal: AbortSignal) => ({
   signal,
 });
 const limiter = () =>
-  createRateLimiter({ perSecond: () => 1000, now: Date.now, sleep: async () => undefined });
+  createRateLimiter({ perSecond: () => 1000, monotonic: Date.now, sleep: async () => undefined });
 const job = (id: string) => ({ account: 'a', task: `task-${id}`, operation: { id }, model: 'm' });
 const never = new AbortController().signal;
 
@@ -27,14 +27,14 @@ describe('a status poller whose credential was removed from gateway.yaml', () =>
     async (_name, more) => {
       let isGone = true;
       const poller = createStatusPoller({
-        provider: { status: async () => pending, ...more },
+        provider: () => ({ status: async () => pending, ...more }),
         context: (_model, signal) => {
           if (isGone) throw new ChannelGoneError('ark', 'a');
           return context(signal);
         },
         limiter: limiter(),
         timeoutMs: () => 1000,
-        now: Date.now,
+        monotonic: Date.now,
       });
       const asked = await Promise.allSettled([
         poller.status(job('x'), never),

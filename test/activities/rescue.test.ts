@@ -42,7 +42,7 @@ describe('a poll that sees a failed job', () => {
   afterAll(() => world.close());
 
   const label = (): string => `rescue-${(count += 1)}-end`;
-  const roomy = () => ({ stays: createStayPlaces({ placesMax: () => 10, now: Date.now }) });
+  const roomy = () => ({ stays: createStayPlaces({ placesMax: () => 10, monotonic: Date.now }) });
   const reporting = (status: OperationStatus, change: Partial<ChannelActivityDeps> = {}) =>
     world.worker({
       ...roomy(),

@@ -161,7 +161,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           cancelRequest: async () => undefined,
           renders: { times: () => undefined, learn: () => undefined },
           // No attempt waits until its job has finished unless a test asks for it.
-          stays: createStayPlaces({ placesMax: () => 0, now: Date.now }),
+          stays: createStayPlaces({ placesMax: () => 0, monotonic: Date.now }),
           poller: () => ({
             lists: () => false,
             callsBack: () => false,

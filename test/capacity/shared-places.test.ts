@@ -266,7 +266,7 @@ const attacks: Readonly<Record<SharedPlaces, () => unknown>> = {
     return done.reached;
   },
   async 'attempts that poll in a worker'() {
-    const stays = createStayPlaces({ placesMax: () => 10, now: Date.now });
+    const stays = createStayPlaces({ placesMax: () => 10, monotonic: Date.now });
     const enter = (account: string, n: number) => stays.enter({ queue: 'ark', account }, `${account}-${n}`);
     const got = many.filter((n) => enter(attacker, n) !== undefined).length;
     return got === 10 && enter(victim, 0) !== undefined;

@@ -4,7 +4,7 @@ import { createStayPlaces } from '../../src/capacity/stay-places.ts';
 const of = (queue: string, account = 'first') => ({ queue, account });
 
 it('gives each queue its places, and reuses each place', () => {
-  const places = createStayPlaces({ placesMax: () => 1, now: Date.now });
+  const places = createStayPlaces({ placesMax: () => 1, monotonic: Date.now });
   const first = places.enter(of('ark'), 'a');
   expect(first).toBeDefined();
   expect(places.enter(of('ark'), 'b')).toBeUndefined();
@@ -15,7 +15,7 @@ it('gives each queue its places, and reuses each place', () => {
 });
 
 it('an account gets a place while another holds all of them, which then loses one', () => {
-  const places = createStayPlaces({ placesMax: () => 3, now: Date.now });
+  const places = createStayPlaces({ placesMax: () => 3, monotonic: Date.now });
   const held = ['a', 'b', 'c'].map((task) => places.enter(of('ark'), task));
   const isFull = (account: string) => places.isFull(of('ark', account));
   expect([isFull('first'), isFull('second')]).toEqual([true, false]);
@@ -28,7 +28,7 @@ it('an account gets a place while another holds all of them, which then loses on
 });
 
 it('an attempt that is asking keeps its place, and loses it while it rests', () => {
-  const places = createStayPlaces({ placesMax: () => 2, now: Date.now });
+  const places = createStayPlaces({ placesMax: () => 2, monotonic: Date.now });
   const [asking, resting] = ['a', 'b'].map((task) => places.enter(of('ark'), task));
   asking?.rests(false);
   resting?.rests(false);
@@ -39,7 +39,7 @@ it('an attempt that is asking keeps its place, and loses it while it rests', () 
 });
 
 it('ends every stay when the worker shuts down, and admits no others', () => {
-  const places = createStayPlaces({ placesMax: () => 2, now: Date.now });
+  const places = createStayPlaces({ placesMax: () => 2, monotonic: Date.now });
   const [staying, gone] = [places.enter(of('ark'), 'b'), places.enter(of('ark'), 'b')];
   gone?.leave();
   places.close();
@@ -49,7 +49,7 @@ it('ends every stay when the worker shuts down, and admits no others', () => {
 });
 
 it('ends the stay of one task, in whatever queue it is', () => {
-  const places = createStayPlaces({ placesMax: () => 2, now: Date.now });
+  const places = createStayPlaces({ placesMax: () => 2, monotonic: Date.now });
   expect(places.isEmpty()).toBe(true);
   const [meant, other] = [places.enter(of('ark'), 'a'), places.enter(of('kling'), 'b')];
   expect(places.isEmpty()).toBe(false);
@@ -61,7 +61,7 @@ it('ends the stay of one task, in whatever queue it is', () => {
 
 it('spreads the retries of attempts without a place, so that thousands cost no more a second than fifty', () => {
   let now = 1_000_000;
-  const places = createStayPlaces({ placesMax: () => 0, now: () => now });
+  const places = createStayPlaces({ placesMax: () => 0, monotonic: () => now });
   const alone = places.returnInMs('kling');
   expect(alone).toBeGreaterThanOrEqual(5_000);
   expect(alone).toBeLessThanOrEqual(6_000);

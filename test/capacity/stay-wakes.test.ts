@@ -12,7 +12,7 @@ afterAll(() => database.drop());
 
 function workerProcess() {
   const store = createWakeStore(database.db, Date.now);
-  const stays = createStayPlaces({ placesMax: () => 10, now: Date.now });
+  const stays = createStayPlaces({ placesMax: () => 10, monotonic: Date.now });
   const errors: unknown[] = [];
   let reads = 0;
   let fails = false;

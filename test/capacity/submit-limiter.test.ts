@@ -11,7 +11,7 @@ function world(perSecond: number, processes = 1) {
   const limiters: SubmitLimiter[] = Array.from({ length: processes }, () =>
     createSubmitLimiter({
       perSecond: () => perSecond / processes,
-      now: () => clock,
+      monotonic: () => clock,
       random,
       // Waits inside the activity last at most a second. The simulated clock does not advance for them.
       sleep: async (ms) => {
@@ -136,7 +136,7 @@ describe('the line before the submissions of a credential', () => {
     let clock = 0;
     const limiter = createSubmitLimiter({
       perSecond: () => 1,
-      now: () => clock,
+      monotonic: () => clock,
       random: () => 0.5,
       sleep: (ms, signal) =>
         signal.aborted ? Promise.reject(new Error('aborted')) : Promise.resolve(void ms),
@@ -157,7 +157,7 @@ describe('the line before the submissions of a credential', () => {
     let rate = 1;
     const limiter = createSubmitLimiter({
       perSecond: () => rate,
-      now: () => 10_000,
+      monotonic: () => 10_000,
       random: () => 0.5,
       sleep: async () => undefined,
     });

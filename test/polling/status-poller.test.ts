@@ -34,7 +34,7 @@ function gateOf(most: number) {
 function pollerOf(known: readonly string[], gate: ReturnType<typeof gateOf>) {
   const asked: string[] = [];
   const poller = createStatusPoller({
-    provider: {
+    provider: () => ({
       listMax: 50,
       status: ({ id }) => {
         asked.push(id);
@@ -45,11 +45,11 @@ function pollerOf(known: readonly string[], gate: ReturnType<typeof gateOf>) {
         const found = operations.filter(({ id }) => known.includes(id));
         return Promise.resolve(new Map(found.map(({ id }) => [id, pending])));
       },
-    },
+    }),
     context: (model, signal) => providerContext({ model, signal }),
     limiter: gate.limiter,
     timeoutMs: () => 1_000,
-    now: Date.now,
+    monotonic: Date.now,
   });
   return { poller, asked };
 }
@@ -95,13 +95,13 @@ it('a poll is not repeated for a caller that left', async () => {
 
 it('a missing credential is an answer and does not end the process', async () => {
   const poller = createStatusPoller({
-    provider: { status: () => Promise.resolve(pending) },
+    provider: () => ({ status: () => Promise.resolve(pending) }),
     context: () => {
       throw new Error('no such credential');
     },
     limiter: gateOf(1).limiter,
     timeoutMs: () => 1_000,
-    now: Date.now,
+    monotonic: Date.now,
   });
   await expect(poller.status(job('a'), signal())).rejects.toThrow('no such credential');
 });
@@ -126,15 +126,15 @@ it.each([false, true])('accounts alternate, however many jobs each has (lists: %
     return new Map(ids.map((id) => [id, pending]));
   };
   const poller = createStatusPoller({
-    provider: {
+    provider: () => ({
       listMax: 4,
       status: async ({ id }) => answer([id]).get(id) ?? pending,
       ...(canList ? { list: async (jobs) => answer(jobs.map(({ id }) => id)) } : {}),
-    },
+    }),
     context: (model, signal) => providerContext({ model, signal }),
     limiter: gate.limiter,
     timeoutMs: () => 1_000,
-    now: Date.now,
+    monotonic: Date.now,
   });
   const ask = (account: string, n: number) => poller.status(job(`${account}${n}`, 'm', account), signal());
   const answers = [0, 1, 2, 3, 4, 5].map((n) => ask('large', n));

@@ -6,8 +6,9 @@ import type { ExchangeRecorder } from '../../src/flight/exchange-recorder.ts';
 import { createRateLimiter } from '../../src/capacity/rate-limiter.ts';
 import { adapters, providers } from '../../src/providers/index.ts';
 import { createChannels } from '../../src/routing/channels.ts';
-import type { HttpRequest } from '../../src/providers/provider.ts';
-import { canned } from '../providers/support.ts';
+import type { VideoRequest } from '../../src/models/request.ts';
+import type { HttpRequest, ProviderContext, TaskProvider } from '../../src/providers/provider.ts';
+import { canned, providerContext } from '../providers/support.ts';
 
 const yaml = `
 currency: USD
@@ -47,8 +48,9 @@ function openPollers(
       links: { check: () => undefined, onWithheld: () => undefined },
     }),
     recorder: { own: () => () => undefined },
-    now: Date.now,
-    limiter: (perSecond) => createRateLimiter({ perSecond, now: Date.now, sleep: async () => undefined }),
+    monotonic: Date.now,
+    limiter: (perSecond) =>
+      createRateLimiter({ perSecond, monotonic: Date.now, sleep: async () => undefined }),
     ...options,
   });
 }
@@ -85,6 +87,34 @@ it('reads the answer about a job by the mapping of its own model, and names the 
   });
   const once = ["fal/r1 is task_1's", "fal/r1 is nobody's"];
   expect(owned).toEqual([...once, ...once]);
+});
+
+it('asks through the adapter of the running configuration, also about jobs of an earlier one', async () => {
+  const config = readConfig(yaml);
+  const [channel] = config.channels;
+  if (channel === undefined) throw new Error('no channel');
+  const context = (): ProviderContext => providerContext({});
+  const parts: Record<string, Partial<TaskProvider<VideoRequest>>> = {
+    single: { status: async () => ({ state: 'failed', code: 'single', message: '' }) as never },
+    lists: {
+      listMax: 10,
+      list: async (operations) =>
+        new Map(operations.map(({ id }) => [id, { state: 'failed', code: 'lists', message: '' } as never])),
+    },
+  };
+  let current = 'single';
+  const pollers = openPollers(() => config, {
+    request: canned().request,
+    channels: () => ({ config: channel, context, provider: { video: parts[current] } as never }),
+  });
+  const poller = pollers({ channel: 'fal', credential: 'a' }, 'video');
+  const ask = (id: string) =>
+    poller.status({ task: id, account: 'a', operation: { id }, model: 'one' }, AbortSignal.timeout(60_000));
+  expect(await ask('r1')).toMatchObject({ code: 'single' });
+  expect(poller.lists()).toBe(false);
+  current = 'lists';
+  expect(poller.lists()).toBe(true);
+  expect(await Promise.all([ask('r1'), ask('r2')])).toMatchObject([{ code: 'lists' }, { code: 'lists' }]);
 });
 
 it('uses the rate, the timeout and the callbacks of the running configuration, not those of its first poll', async () => {

@@ -17,11 +17,15 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
 
   function pollerOf() {
     const poller = createStatusPoller({
-      provider: part.questions,
+      provider: () => part.questions,
       context: (_model, signal) => context(signal),
-      limiter: createRateLimiter({ perSecond: () => 1_000, now: Date.now, sleep: async () => undefined }),
+      limiter: createRateLimiter({
+        perSecond: () => 1_000,
+        monotonic: Date.now,
+        sleep: async () => undefined,
+      }),
       timeoutMs: () => 60_000,
-      now: Date.now,
+      monotonic: Date.now,
     });
     return (id: { readonly id: string }) =>
       poller.status({ task: id.id, account: 'a', operation: id, model }, AbortSignal.timeout(60_000));

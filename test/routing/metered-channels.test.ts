@@ -9,7 +9,7 @@ type Seen = [channel: string, step: UpstreamStep, result?: UpstreamResult];
 
 function meter(provider: unknown) {
   const seen: Seen[] = [];
-  const opened = { provider: provider as Provider } as OpenChannel;
+  const opened = { config: { id: 'one' }, provider: provider as Provider } as OpenChannel;
   const channels = meteredChannels((id) => (id === 'gone' ? undefined : opened), {
     beginUpstream(channel, step) {
       const call: Seen = [channel, step];
