@@ -3,8 +3,8 @@ import type { BehindCount, ChannelHealth, HealthChannel, WaitingTasks } from '..
 import { createSharedRead } from '../base/shared-read.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Stores } from '../store/stores.ts';
-import { unsubmittedStates } from '../task/census.ts';
-import type { TaskCount } from '../task/census.ts';
+import { unsubmittedStates } from '../reports/census.ts';
+import type { TaskCount } from '../reports/census.ts';
 import { serviceOf } from '../task/service.ts';
 
 export interface HealthDeps {

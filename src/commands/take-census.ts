@@ -1,4 +1,4 @@
-import type { Census, LedgerTotals } from '../task/census.ts';
+import type { Census, LedgerTotals } from '../reports/census.ts';
 import type { HealthChannel } from '../health/channel-health.ts';
 import { defined } from '../base/defined.ts';
 import type { Logger } from '../observability/log.ts';

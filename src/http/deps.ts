@@ -13,7 +13,7 @@ import type { ChannelHealth } from '../health/channel-health.ts';
 import type { CreatedTask, CreateTaskCommand } from '../commands/create-task.ts';
 import type { AccountAlerts } from '../notices/account-alerts.ts';
 import type { NoticeWatch } from '../notices/watch.ts';
-import type { Census } from '../task/census.ts';
+import type { Census } from '../reports/census.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import type { MediaUrl } from '../models/stored-media.ts';
 import type { CreateImages } from '../images/create-images.ts';

@@ -1,4 +1,4 @@
-import type { AttentionCount } from '../task/census.ts';
+import type { AttentionCount } from '../reports/census.ts';
 import { marginOf } from '../money/margin.ts';
 import type { MarginAsked, MarginRow } from '../money/margin.ts';
 import { generalAdvice } from '../task/advice.ts';

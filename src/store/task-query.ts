@@ -3,7 +3,7 @@ import { attentionReasons } from '../task/attention.ts';
 import { defined } from '../base/defined.ts';
 import { failureClasses } from '../errors/failure.ts';
 import type { FailureClass } from '../errors/failure.ts';
-import { unsubmittedStates } from '../task/census.ts';
+import { unsubmittedStates } from '../reports/census.ts';
 import { taskStatuses, unfinishedStatuses } from '../task/task.ts';
 import { taskKinds } from '../base/task-kind.ts';
 import type { Task } from '../task/record.ts';

@@ -1,9 +1,9 @@
-import type { AttentionReason } from './attention.ts';
+import type { AttentionReason } from '../task/attention.ts';
 import type { FailureClass } from '../errors/failure.ts';
 import type { ChannelHealth } from '../health/channel-health.ts';
 import type { Micros } from '../money/money.ts';
-import type { StateName } from './state.ts';
-import type { WaitReason } from './wait.ts';
+import type { StateName } from '../task/state.ts';
+import type { WaitReason } from '../task/wait.ts';
 
 /** System-wide counts at one moment. Times are in Unix milliseconds. */
 export interface Census {
