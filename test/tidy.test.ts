@@ -221,7 +221,7 @@ describe('adapters', () => {
 
 describe('imports between folders', () => {
   /** Folders of pure rules, lowest first. Each may import the ones before it. */
-  const pure = ['base', 'money', 'errors', 'models', 'intake', 'health', 'task', 'reports'];
+  const pure = ['base', 'money', 'errors', 'models', 'intake', 'health', 'task', 'reports', 'operating'];
   const pureRows = Object.fromEntries(pure.map((name, index) => [name, { runs: pure.slice(0, index) }]));
   /** What each folder may import. Anything else must be passed in as an argument. */
   const table: Readonly<Record<string, Allowance>> = {

@@ -1,7 +1,7 @@
 import { allHandlersFinished } from '@temporalio/workflow';
 import type { FirstCallback } from '../activities/types.ts';
 import { ownCallbackRound } from '../src/base/ids.ts';
-import { commandLine } from '../src/task/situation.ts';
+import { commandLine } from '../src/operating/situation.ts';
 import { callbackActivities, firstCallback } from './activity-proxies.ts';
 import { note } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';

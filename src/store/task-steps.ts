@@ -1,6 +1,6 @@
 import type { Recent } from '../base/recent.ts';
 import type { Collection } from 'mongodb';
-import { planOutdated } from '../task/acts.ts';
+import { planOutdated } from '../operating/acts.ts';
 import { defined } from '../base/defined.ts';
 import { next } from '../task/next.ts';
 import type { Changes, Next, RefusalCode } from '../task/next.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { attentionMessages } from '../../src/task/attention.ts';
-import { situation, waitCauses } from '../../src/task/situation.ts';
+import { situation, waitCauses } from '../../src/operating/situation.ts';
 import {
   aheadMax,
   waitsAfter,

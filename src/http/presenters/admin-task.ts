@@ -12,7 +12,7 @@ import type { Surroundings } from '../../task/service.ts';
 import type { Stall } from '../../task/wait.ts';
 import { waitsOf } from '../../task/state-wait.ts';
 import type { Waiting } from '../../commands/task-port.ts';
-import { waitCauses } from '../../task/situation.ts';
+import { waitCauses } from '../../operating/situation.ts';
 import { attemptStates } from '../../task/attempt.ts';
 import type { Attempt } from '../../task/attempt.ts';
 import type { Task } from '../../task/record.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Attempt } from '../../task/attempt.ts';
 import { attemptStates, mayHaveJob } from '../../task/attempt.ts';
-import { refusalOf } from '../../task/acts.ts';
+import { refusalOf } from '../../operating/acts.ts';
 import { expectedBill } from '../../bills/expected-bill.ts';
 import type { BilledTask } from '../../bills/expected-bill.ts';
 import { taskStatusSchema } from './enums.ts';

@@ -1,23 +1,23 @@
 import { adviceOf, knowledgeOf } from './advice.ts';
 import type { Knowledge } from './advice.ts';
-import { attentionOf, attentionReasons } from './attention.ts';
-import type { AttentionReason } from './attention.ts';
+import { attentionOf, attentionReasons } from '../task/attention.ts';
+import type { AttentionReason } from '../task/attention.ts';
 import { defined } from '../base/defined.ts';
 import type { Micros } from '../money/money.ts';
 import { actionFieldNames, actionFields, optionOf } from './act-fields.ts';
 import { actionTable, operatorActions, refusalOf } from './acts.ts';
 import type { MoneyEffect, OperatorActionName, UpstreamBill } from './acts.ts';
-import type { RouteCandidate } from './candidates.ts';
+import type { RouteCandidate } from '../task/candidates.ts';
 import type { MoneyPreview } from './money-preview.ts';
-import { nextStep } from './service.ts';
-import type { Surroundings, Unserved } from './service.ts';
-import type { Task } from './record.ts';
-import { attemptAt, hasJob, isLost, isUnfinished, shownAttempt, stopOf } from './state.ts';
-import { settledAgain, unacceptable } from './review.ts';
-import type { Question, ShownAttempt, StateName, Stop, TaskState } from './state.ts';
-import { isNamed, openWaitWords, ownCauses, waitPlace } from './wait.ts';
-import type { WaitCause } from './wait.ts';
-import { waitInState } from './state-wait.ts';
+import { nextStep } from '../task/service.ts';
+import type { Surroundings, Unserved } from '../task/service.ts';
+import type { Task } from '../task/record.ts';
+import { attemptAt, hasJob, isLost, isUnfinished, shownAttempt, stopOf } from '../task/state.ts';
+import { settledAgain, unacceptable } from '../task/review.ts';
+import type { Question, ShownAttempt, StateName, Stop, TaskState } from '../task/state.ts';
+import { isNamed, openWaitWords, ownCauses, waitPlace } from '../task/wait.ts';
+import type { WaitCause } from '../task/wait.ts';
+import { waitInState } from '../task/state-wait.ts';
 
 export interface Standing extends Knowledge, Pick<
   Task,
