@@ -15,8 +15,7 @@ import { commandLine } from '../src/operating/situation.ts';
 import { isLost, stateWords } from '../src/task/state.ts';
 import { actOnTask, lookAtTask, stepTask, wakeTask } from './activity-proxies.ts';
 import { actionUpdate, concernSignal, refusedAction, unservedSignal } from './messages.ts';
-import { isDecided, isOver, isUnderWay, note, see, show } from './task-run.ts';
-import type { TaskRun } from './task-run.ts';
+import { isDecided, isOver, isUnderWay, note, see, show, type TaskRun } from './task-run.ts';
 
 /**
  * Handles operators' updates. Each update, whichever client sent it, is checked against the task's record and written

@@ -1,5 +1,4 @@
-import { operatorActions } from './acts.ts';
-import type { OperatorActionName } from './acts.ts';
+import { operatorActions, type OperatorActionName } from './acts.ts';
 import type { AttentionReason } from '../task/attention.ts';
 import type { Task } from '../task/record.ts';
 import type { Surroundings } from '../task/service.ts';

@@ -1,7 +1,5 @@
-import { adviceOf, knowledgeOf } from './advice.ts';
-import type { Knowledge } from './advice.ts';
-import { attentionOf, attentionReasons } from '../task/attention.ts';
-import type { AttentionReason } from '../task/attention.ts';
+import { adviceOf, knowledgeOf, type Knowledge } from './advice.ts';
+import { attentionOf, attentionReasons, type AttentionReason } from '../task/attention.ts';
 import { defined } from '../base/defined.ts';
 import type { Micros } from '../money/money.ts';
 import { actionFieldNames, actionFields, optionOf } from './act-fields.ts';
@@ -9,14 +7,12 @@ import { actionTable, operatorActions, refusalOf } from './acts.ts';
 import type { MoneyEffect, OperatorActionName, UpstreamBill } from './acts.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { MoneyPreview } from './money-preview.ts';
-import { nextStep } from '../task/service.ts';
-import type { Surroundings, Unserved } from '../task/service.ts';
+import { nextStep, type Surroundings, type Unserved } from '../task/service.ts';
 import type { Task } from '../task/record.ts';
 import { attemptAt, hasJob, isLost, isUnfinished, shownAttempt, stopOf } from '../task/state.ts';
 import { settledAgain, unacceptable } from '../task/review.ts';
 import type { Question, ShownAttempt, StateName, Stop, TaskState } from '../task/state.ts';
-import { isNamed, openWaitWords, ownCauses, waitPlace } from '../task/wait.ts';
-import type { WaitCause } from '../task/wait.ts';
+import { isNamed, openWaitWords, ownCauses, waitPlace, type WaitCause } from '../task/wait.ts';
 import { waitInState } from '../task/state-wait.ts';
 
 export interface Standing extends Knowledge, Pick<

@@ -1,6 +1,5 @@
 import { nextQuestionMs } from './question-times.ts';
-import { quantileOf, renderWindow } from '../models/render-times.ts';
-import type { RenderTimes } from '../models/render-times.ts';
+import { quantileOf, renderWindow, type RenderTimes } from '../models/render-times.ts';
 
 /** Decides when to poll the upstream next. Pure: the same facts and random number give the same result. */
 

@@ -5,12 +5,10 @@ import {
   afterCandidate, newRound, queuedFor, replacements, restedFor, roundAfterLoss, roundAfterPause, withRest,
 } from './rounds.ts'; // prettier-ignore
 import type { Task } from './record.ts';
-import { sameCandidate, stopOf } from './state.ts';
-import type { EventOf, Round } from './state.ts';
+import { sameCandidate, stopOf, type EventOf, type Round } from './state.ts';
 import { endedBy } from './stop.ts';
 import { behindCode } from './task.ts';
-import { change, notNow, refuse, unchanged, withAttempt } from './transition.ts';
-import type { In, Next } from './transition.ts';
+import { change, notNow, refuse, unchanged, withAttempt, type In, type Next } from './transition.ts';
 
 /** The transitions from a round's next channel to an upstream job. Each submission is made at most once. */
 

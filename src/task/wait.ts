@@ -1,5 +1,4 @@
-import { attentionMessages } from './attention.ts';
-import type { AttentionReason } from './attention.ts';
+import { attentionMessages, type AttentionReason } from './attention.ts';
 import { namesOf } from '../base/names-of.ts';
 import type { RouteCandidate } from './candidates.ts';
 

@@ -1,9 +1,7 @@
 import type { Collection, Document } from 'mongodb';
-import { emptyFlow, lateBounds } from '../../reports/flow.ts';
-import type { Flow, FlowsAsked } from '../../reports/flow.ts';
+import { emptyFlow, lateBounds, type Flow, type FlowsAsked } from '../../reports/flow.ts';
 import { taskStatuses } from '../../task/task.ts';
-import { sortKey } from '../task-document.ts';
-import type { EndKind, TaskDocument } from '../task-document.ts';
+import { sortKey, type EndKind, type TaskDocument } from '../task-document.ts';
 import { endKinds } from '../task-query.ts';
 
 const limit = { maxTimeMS: 25_000 };
