@@ -13,7 +13,7 @@ import {
 } from './stop.ts'; // prettier-ignore
 import {
   acceptedLate, asked, decidedOtherwise, lost, notAccepted, notBegun, rejected, rejectedUnsent, resumed,
-  sending, sendingAgain, skipped,
+  sending, sendingAgain, skipped, unheard,
 } from './submission.ts'; // prettier-ignore
 import { change, notNow, refuse, unchanged, type Changes, type In, type Next } from './transition.ts';
 import { waitInState, waitOf } from './state-wait.ts';
@@ -38,8 +38,8 @@ const anywhere: Row<StateName> = {
   taken_over: begun,
   held: begun,
   accepted: acceptedLate,
-  not_accepted: (task, { kind, n }) => (n === undefined ? notNow(task, kind) : decidedOtherwise),
-  rejected: (task, { kind, n }) => (n === undefined ? notNow(task, kind) : decidedOtherwise),
+  not_accepted: unheard,
+  rejected: unheard,
   lost: () => decidedOtherwise,
   unstoppable: same,
   acted: noted,
