@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context, type ApplicationFailure } from '@temporalio/activity';
 import { isUpstreamFailure } from '../src/task/attempt.ts';
-import { pollConcern } from '../src/task/poll-concern.ts';
+import { pollConcern } from '../src/polling/poll-concern.ts';
 import { nextPoll, type NextPoll } from '../src/polling/poll-schedule.ts';
 import { guessedTimes } from '../src/models/render-times.ts';
 import type { Task } from '../src/task/record.ts';

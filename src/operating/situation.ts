@@ -1,5 +1,5 @@
 import { adviceOf, knowledgeOf, type Knowledge } from './advice.ts';
-import { attentionOf, attentionReasons, type AttentionReason } from '../task/attention.ts';
+import { attentionOf, type AttentionReason } from '../task/attention.ts';
 import { defined } from '../base/defined.ts';
 import type { Micros } from '../money/money.ts';
 import { actionFieldNames, actionFields, optionOf } from './act-fields.ts';
@@ -12,7 +12,7 @@ import type { Task } from '../task/record.ts';
 import { attemptAt, hasJob, isLost, isUnfinished, shownAttempt, stopOf } from '../task/state.ts';
 import { settledAgain, unacceptable } from '../task/review.ts';
 import type { Question, ShownAttempt, StateName, Stop, TaskState } from '../task/state.ts';
-import { isNamed, openWaitWords, ownCauses, waitPlace, type WaitCause } from '../task/wait.ts';
+import { isNamed, openWaitWords, waitPlace, type WaitCause } from '../task/wait.ts';
 import { waitInState } from '../task/state-wait.ts';
 
 export interface Standing extends Knowledge, Pick<
@@ -24,9 +24,6 @@ export interface Standing extends Knowledge, Pick<
   readonly unserved?: Unserved;
   readonly attempt?: Omit<ShownAttempt, 'n'>;
 } // prettier-ignore
-
-/** All causes of a wait. If more than one applies, the one that an operator can act on is reported. */
-export const waitCauses: readonly WaitCause[] = [...attentionReasons, ...ownCauses];
 
 /**
  * A task's situation as shown in the Temporal UI, the operators' API and the command line. Times are in Unix
@@ -141,6 +138,7 @@ export function proposedCharge(state: TaskState): Micros | undefined {
   return state.at === 'review' && 'charge' in state ? BigInt(state.charge) : undefined;
 }
 
+/** Returns the cause of the wait. If more than one applies, returns the one that an operator can act on. */
 function causeOf(
   { state, wait, unserved }: Standing,
   attention: AttentionReason | undefined,

@@ -75,11 +75,9 @@ export interface Lateness {
 }
 
 /** Counts of the tasks that were created in a period and sent to one channel, by their current state. */
-export interface ChannelCounts {
+export interface ChannelCounts extends Pick<Throughput, 'succeeded' | 'failures'> {
   readonly channel: string;
   readonly tasks: number;
-  readonly succeeded: number;
-  readonly failures: readonly { readonly class: FailureClass; readonly count: number }[];
   /** The mean time from creation to completion of the tasks that succeeded. Absent if none did. */
   readonly meanMs?: number;
   readonly longestMs?: number;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import { parseJson } from '../base/parse-json.ts';
-import type { Changes } from '../task/next.ts';
+import type { Changes } from '../task/transition.ts';
 import type { Task, TaskOutcome } from '../task/record.ts';
 import type { ResultItem } from '../task/task.ts';
 import { sealedParts, type SealedParts, type Sealing } from './sealed-document.ts';

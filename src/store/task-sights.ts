@@ -1,8 +1,7 @@
 import type { Collection } from 'mongodb';
 import { defined } from '../base/defined.ts';
-import { concerns, type Concern } from '../task/attention.ts';
+import { concerns, pollConcerns, type Concern } from '../task/attention.ts';
 import type { Task } from '../task/record.ts';
-import { pollConcerns } from '../task/poll-concern.ts';
 import { unfinishedStatuses, type ResultItem } from '../task/task.ts';
 import type { TaskDocument } from './task-document.ts';
 import { unlinkedItem } from './task-links.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defined } from '../base/defined.ts';
-import type { Changes } from '../task/next.ts';
+import type { Changes } from '../task/transition.ts';
 import type { Task } from '../task/record.ts';
 import type { SaidOfFailure } from '../task/task.ts';
 import { sealedParts, type SealedParts, type Sealing } from './sealed-document.ts';

@@ -21,7 +21,6 @@ import { createTaskForm, type TaskForm, type TaskSealing } from './task-words.ts
 import { waitingTasks } from './waiting-tasks.ts';
 
 export type { EndFilter, TaskFilter } from './task-query.ts';
-export type { Stepped } from './task-steps.ts';
 
 export interface TaskPage {
   readonly tasks: readonly Task[];

@@ -19,8 +19,6 @@ import { change, notNow, refuse, unchanged, type Changes, type In, type Next } f
 import { waitInState, waitOf } from './state-wait.ts';
 import { waitsAfter } from './wait.ts';
 
-export type { Changes, Next, RefusalCode } from './transition.ts';
-
 type Transition<State extends StateName, Event extends EventName> = (
   task: In<State>,
   event: EventOf<Event>,

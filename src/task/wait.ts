@@ -32,9 +32,9 @@ const ownMessages = {
   /** Multiple old waits were merged into one. */
   earlier: 'Earlier waits, combined into one.',
 } as const;
-export const ownCauses = namesOf(ownMessages);
 export type WaitCause = keyof typeof ownMessages | AttentionReason;
 export const waitMessages: Readonly<Record<WaitCause, string>> = { ...attentionMessages, ...ownMessages };
+export const waitCauses = namesOf(waitMessages);
 
 /** Times are in Unix milliseconds. */
 export interface NewWait extends Partial<RouteCandidate> {

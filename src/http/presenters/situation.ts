@@ -5,10 +5,11 @@ import { divideHalfUp, formatMicros } from '../../money/money.ts';
 import type { Micros } from '../../money/money.ts';
 import { accessOfAct, operatorActions } from '../../operating/acts.ts';
 import { mapMoney } from '../../operating/money-preview.ts';
-import { situation, standingOf, waitCauses } from '../../operating/situation.ts';
+import { situation, standingOf } from '../../operating/situation.ts';
 import type { Surroundings } from '../../task/service.ts';
 import type { Task } from '../../task/record.ts';
 import { stateNames } from '../../task/state.ts';
+import { waitCauses } from '../../task/wait.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const previewAmount = z
