@@ -230,7 +230,7 @@ describe('imports between folders', () => {
     config: { runs: [...pure, 'process'] },
     // `base` has the loop for lists whose items may fail.
     process: { runs: ['base'] },
-    observability: { runs: [...pure, 'process'] },
+    observability: { runs: [...pure, 'process', 'store'] },
     // `process` has the threads that evaluate vendor files' expressions.
     providers: { runs: [...pure, 'process'] },
     // `process` has the temporary directories.

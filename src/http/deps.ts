@@ -1,4 +1,4 @@
-import type { ReadTrends } from '../commands/read-trends.ts';
+import type { ReadTrends } from '../observability/read-trends.ts';
 import type { Catalogue } from '../routing/catalogue.ts';
 import type { Channels } from '../routing/channels.ts';
 import type { ChargeBook } from '../capacity/charge-book.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Trends } from '../../commands/read-trends.ts';
+import type { Trends } from '../../observability/read-trends.ts';
 import { formatMicros } from '../../money/money.ts';
 import { addFlows, emptyFlow, failedOf, failureCounts, latenessAt } from '../../reports/flow.ts';
 import type { Flow } from '../../reports/flow.ts';

@@ -1,6 +1,6 @@
 import { MongoServerError } from 'mongodb';
 import { expect, it } from 'vitest';
-import { createReadTrends } from '../../../src/commands/read-trends.ts';
+import { createReadTrends } from '../../../src/observability/read-trends.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
 import { readLedgerFlows } from '../../../src/ledger/flows.ts';
 import { createRollupStore } from '../../../src/store/rollups.ts';
