@@ -1,13 +1,11 @@
 import { defined } from '../src/base/defined.ts';
 import { formatAmount } from '../src/money/money.ts';
-import { refusalOf } from '../src/task/acts.ts';
+import { refusalOf, type ActionEvent, type RunningActionName, type Said } from '../src/operating/acts.ts';
 import { planRefusal, resultOf } from '../src/commands/act-plan.ts';
-import type { ActionInput } from '../src/task/act-fields.ts';
-import type { ActionEvent, RunningActionName, Said } from '../src/task/acts.ts';
-import { forgottenWords, unsearchableWords } from '../src/task/advice.ts';
-import { proposedCharge, situation } from '../src/task/situation.ts';
-import { attemptAt, isLost } from '../src/task/state.ts';
-import type { EventOf, StateName } from '../src/task/state.ts';
+import type { ActionInput } from '../src/operating/act-fields.ts';
+import { forgottenWords, unsearchableWords } from '../src/operating/advice.ts';
+import { proposedCharge, situation } from '../src/operating/situation.ts';
+import { attemptAt, isLost, type EventOf, type StateName } from '../src/task/state.ts';
 import { next } from '../src/task/next.ts';
 import type { Task } from '../src/task/record.ts';
 import type { ResultItem } from '../src/task/task.ts';

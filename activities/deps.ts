@@ -28,7 +28,7 @@ import type { Uploads } from '../src/media/uploads.ts';
 import type { PartialImageStore } from '../src/store/partial-images.ts';
 import type { TaskStore } from '../src/store/tasks.ts';
 import type { RouteCandidate } from '../src/task/candidates.ts';
-import type { ActionInput } from '../src/task/act-fields.ts';
+import type { ActionInput } from '../src/operating/act-fields.ts';
 import type { Service } from '../src/task/service.ts';
 import type { Concern } from '../src/task/attention.ts';
 import type { TaskTerms } from '../src/task/input.ts';

@@ -7,8 +7,7 @@ import type { ChannelActivityDeps } from './deps.ts';
 import { elapsedBefore, later } from './activity-time.ts';
 import { noteWait } from './note-wait.ts';
 import { stepTo } from './persistently.ts';
-import { notAccepted, retryOrLeave } from './submit-answer.ts';
-import type { Sent } from './submit-answer.ts';
+import { notAccepted, retryOrLeave, type Sent } from './submit-answer.ts';
 
 interface Entering extends Pick<Sent, 'input'> {
   readonly submitMs: number;

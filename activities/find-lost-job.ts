@@ -1,10 +1,8 @@
-import { jobKey } from '../src/task/attempt.ts';
-import type { Attempt, Operation } from '../src/task/attempt.ts';
+import { jobKey, type Attempt, type Operation } from '../src/task/attempt.ts';
 import { attemptId } from '../src/base/ids.ts';
 import { attemptAt, isLost } from '../src/task/state.ts';
 import type { Task } from '../src/task/record.ts';
-import { UpstreamError } from '../src/providers/provider.ts';
-import type { Submitted } from '../src/providers/provider.ts';
+import { UpstreamError, type Submitted } from '../src/providers/provider.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';

@@ -1,8 +1,7 @@
 import { callbackRetryDelayMs } from '../src/task/callback-retries.ts';
 import { ownCallbackRound } from '../src/base/ids.ts';
 import type { PromptCall, PromptHosts } from '../src/capacity/prompt-hosts.ts';
-import { answerWithinMs, createCallbackRequests } from './deliver-callback.ts';
-import type { OwedCallback } from './deliver-callback.ts';
+import { answerWithinMs, createCallbackRequests, type OwedCallback } from './deliver-callback.ts';
 import type { CallbackActivityDeps } from './deps.ts';
 import type { FirstCallback } from './types.ts';
 

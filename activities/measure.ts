@@ -8,8 +8,7 @@ import {
   withMeasured,
   withMeasuredImages,
 } from '../src/routing/measured-facts.ts';
-import { totalSeconds } from '../src/routing/measured-plan.ts';
-import type { VideoLength } from '../src/routing/measured-plan.ts';
+import { totalSeconds, type VideoLength } from '../src/routing/measured-plan.ts';
 import type { Task } from '../src/task/record.ts';
 import type { ResultItem } from '../src/task/task.ts';
 import type { WatchedJob } from '../src/task/watched-job.ts';

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Context } from '@temporalio/activity';
-import type { ApplicationFailure } from '@temporalio/activity';
+import { Context, type ApplicationFailure } from '@temporalio/activity';
 import { isUpstreamFailure } from '../src/task/attempt.ts';
-import { pollConcern } from '../src/task/poll-concern.ts';
-import { nextPoll } from '../src/polling/poll-schedule.ts';
-import type { NextPoll } from '../src/polling/poll-schedule.ts';
+import { pollConcern } from '../src/polling/poll-concern.ts';
+import { nextPoll, type NextPoll } from '../src/polling/poll-schedule.ts';
 import { guessedTimes } from '../src/models/render-times.ts';
 import type { Task } from '../src/task/record.ts';
 import { isPolled, isSubmitting } from '../src/task/state.ts';
@@ -14,13 +12,11 @@ import type { ChannelActivityDeps } from './deps.ts';
 import { countElapsed, isFirstAttempt, later } from './activity-time.ts';
 import { withRareHeartbeat } from './heartbeat.ts';
 import { channelGone } from './open-target.ts';
-import { ask } from './poll-answer.ts';
-import type { Watch } from './poll-answer.ts';
+import { ask, type Watch } from './poll-answer.ts';
 import { newPolls, progressOf, rememberedPolls, worthKeeping } from '../src/polling/poll-memory.ts';
 import type { PollMemory } from '../src/polling/poll-memory.ts';
 import { viewOf } from './task-view.ts';
-import { watchedJob } from '../src/task/watched-job.ts';
-import type { WatchedJob } from '../src/task/watched-job.ts';
+import { watchedJob, type WatchedJob } from '../src/task/watched-job.ts';
 import type { PollInput, TaskView } from './types.ts';
 
 /**

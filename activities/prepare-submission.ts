@@ -8,8 +8,7 @@ import { briefMs } from '../src/task/wait.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { isFirstAttempt, later } from './activity-time.ts';
-import { measureToSubmit } from './measure.ts';
-import type { NoLength } from './measure.ts';
+import { measureToSubmit, type NoLength } from './measure.ts';
 import { noteWait } from './note-wait.ts';
 import type { Sent } from './submit-answer.ts';
 

@@ -1,12 +1,9 @@
 import { Context } from '@temporalio/activity';
 import { createTurns } from '../src/base/turns.ts';
 import type { UpkeepName } from '../src/base/upkeep-times.ts';
-import { walk } from '../src/base/walk.ts';
-import type { IsOver, StepTime } from '../src/base/walk.ts';
-import { nextStep } from '../src/task/service.ts';
-import type { Service, Unserved } from '../src/task/service.ts';
-import { createSightings } from '../src/process/sightings.ts';
-import type { Sightings } from '../src/process/sightings.ts';
+import { walk, type IsOver, type StepTime } from '../src/base/walk.ts';
+import { nextStep, type Service, type Unserved } from '../src/task/service.ts';
+import { createSightings, type Sightings } from '../src/process/sightings.ts';
 import { openTo } from '../src/task/rounds.ts';
 import { attemptAt, isIdle, isUnfinished } from '../src/task/state.ts';
 import { inputOf } from '../src/task/input.ts';

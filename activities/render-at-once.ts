@@ -1,8 +1,7 @@
 import { defined } from '../src/base/defined.ts';
 import { NoRoomError } from '../src/errors/not-stored.ts';
 import type { GenerationRequest } from '../src/models/request.ts';
-import { UnkeepableError } from '../src/models/stored-media.ts';
-import type { KeptImage } from '../src/models/stored-media.ts';
+import { UnkeepableError, type KeptImage } from '../src/models/stored-media.ts';
 import type { Task, TaskOutcome } from '../src/task/record.ts';
 import type { ResultItem } from '../src/task/task.ts';
 import type { ChannelCall } from '../src/images/call-channel.ts';

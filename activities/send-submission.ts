@@ -6,18 +6,15 @@ import { attemptId, markerOf } from '../src/base/ids.ts';
 import { racePoint } from '../src/base/race-point.ts';
 import type { Task } from '../src/task/record.ts';
 import { attemptAt } from '../src/task/state.ts';
-import { UpstreamError } from '../src/providers/provider.ts';
-import type { Submitted } from '../src/providers/provider.ts';
+import { UpstreamError, type Submitted } from '../src/providers/provider.ts';
 import type { RequestRecord } from '../src/store/requests.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { callbackBase } from '../src/routing/callback-base.ts';
 import type { UpstreamTarget } from './open-target.ts';
 import { stepTo } from './persistently.ts';
-import { recordAcceptance, recordRefusal, recordStall } from './submit-answer.ts';
-import { renderAtOnce } from './render-at-once.ts';
-import type { AnswersAtOnce } from './render-at-once.ts';
-import type { Accepted, Sent } from './submit-answer.ts';
+import { recordAcceptance, recordRefusal, recordStall, type Accepted, type Sent } from './submit-answer.ts';
+import { renderAtOnce, type AnswersAtOnce } from './render-at-once.ts';
 
 /**
  * A worker that stalls this long between claiming and sending a submission does not send it. After a minute, the server

@@ -1,14 +1,11 @@
 import { isUpstreamFailure } from '../src/task/attempt.ts';
 import { defined } from '../src/base/defined.ts';
 import type { Micros } from '../src/money/money.ts';
-import { chargeTask, inPricedSizes } from '../src/money/charge.ts';
-import type { ChargeInput, TaskCharge } from '../src/money/charge.ts';
-import { isPricedBy, priceAt } from '../src/money/price.ts';
-import type { PriceBasis } from '../src/money/price.ts';
+import { chargeTask, inPricedSizes, type ChargeInput, type TaskCharge } from '../src/money/charge.ts';
+import { isPricedBy, priceAt, type PriceBasis } from '../src/money/price.ts';
 import { atMost, isPriced, needsFormula, settle } from '../src/money/settle.ts';
 import { costBasis } from '../src/money/cost-terms.ts';
-import { costOfTask, isBilledByRules, jobOf } from '../src/task/cost.ts';
-import type { UpstreamCost } from '../src/task/cost.ts';
+import { costOfTask, isBilledByRules, jobOf, type UpstreamCost } from '../src/task/cost.ts';
 import type { Task } from '../src/task/record.ts';
 import type { SettleFacts } from '../src/money/settle-facts.ts';
 import { taskProviderFor } from '../src/routing/channels.ts';

@@ -3,13 +3,11 @@ import { UpstreamError } from '../src/providers/provider.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
-import { openTarget } from './open-target.ts';
-import type { UpstreamTarget } from './open-target.ts';
+import { openTarget, type UpstreamTarget } from './open-target.ts';
 import { recordEnd } from './poll-answer.ts';
 import { stepTo } from './persistently.ts';
 import { viewOf } from './task-view.ts';
-import { watchedJob } from '../src/task/watched-job.ts';
-import type { WatchedJob } from '../src/task/watched-job.ts';
+import { watchedJob, type WatchedJob } from '../src/task/watched-job.ts';
 import type { TaskView } from './types.ts';
 
 const lastCopyMaxMs = 25_000;

@@ -1,7 +1,6 @@
 import { defined } from '../src/base/defined.ts';
 import { isUnsearchable } from '../src/routing/channels.ts';
-import { knowledgeOf } from '../src/task/advice.ts';
-import type { Knowledge } from '../src/task/advice.ts';
+import { knowledgeOf, type Knowledge } from '../src/operating/advice.ts';
 import { shownAttempt } from '../src/task/state.ts';
 import type { Task } from '../src/task/record.ts';
 import type { TaskActivityDeps } from './deps.ts';

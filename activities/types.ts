@@ -1,9 +1,9 @@
-import type { ActionInput } from '../src/task/act-fields.ts';
-import type { ActionResult, RunningActionName } from '../src/task/acts.ts';
+import type { ActionInput } from '../src/operating/act-fields.ts';
+import type { ActionResult, RunningActionName } from '../src/operating/acts.ts';
 import type { PriceBasis } from '../src/money/price.ts';
 import type { RouteCandidate } from '../src/task/candidates.ts';
 import type { TaskInput } from '../src/task/input.ts';
-import type { Knowledge } from '../src/task/advice.ts';
+import type { Knowledge } from '../src/operating/advice.ts';
 import type { Task } from '../src/task/record.ts';
 import type { ShownAttempt, TaskEvent } from '../src/task/state.ts';
 import type { TaskError } from '../src/task/task.ts';

@@ -1,7 +1,5 @@
-import { walk } from '../src/base/walk.ts';
-import type { IsOver, StepTime } from '../src/base/walk.ts';
-import { upkeepTimes } from '../src/base/upkeep-times.ts';
-import type { UpkeepName } from '../src/base/upkeep-times.ts';
+import { walk, type IsOver, type StepTime } from '../src/base/walk.ts';
+import { upkeepTimes, type UpkeepName } from '../src/base/upkeep-times.ts';
 import { within } from '../src/process/running-time.ts';
 import type { TaskActivityDeps, UpkeepStep } from './deps.ts';
 import type { ReconcileReport } from './types.ts';

@@ -14,7 +14,7 @@ import { parseGatewayConfig } from '../src/config/gateway-file.ts';
 import { fileSchema } from '../src/config/gateway-schema.ts';
 import { errorTable, taskErrorCodes } from '../src/errors/errors.ts';
 import { attentionReasons } from '../src/task/attention.ts';
-import { actionTable, operatorActions } from '../src/task/acts.ts';
+import { actionTable, operatorActions } from '../src/operating/acts.ts';
 import { measures } from '../src/money/measures.ts';
 import { failureClasses } from '../src/errors/failure.ts';
 import { stateNames, stateWords } from '../src/task/state.ts';

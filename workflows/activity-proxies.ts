@@ -17,8 +17,7 @@ import type {
 import { defined } from '../src/base/defined.ts';
 import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from '../src/base/queues.ts';
 import { reconcileTimeoutMs } from '../src/base/upkeep-times.ts';
-import { see } from './task-run.ts';
-import type { TaskRun } from './task-run.ts';
+import { see, type TaskRun } from './task-run.ts';
 
 /**
  * The start-to-close timeout of submissions and waits. It covers the longest submission (`timeouts.submit_ms`,

@@ -3,8 +3,7 @@ import type { TaskView } from '../activities/types.ts';
 import type { TaskInput, TaskResult } from '../src/task/input.ts';
 import { waitSummaryStart } from '../src/base/queues.ts';
 import type { RouteCandidate } from '../src/task/candidates.ts';
-import { isAbandoned, stopOf } from '../src/task/state.ts';
-import type { Stop, TaskState } from '../src/task/state.ts';
+import { isAbandoned, stopOf, type Stop, type TaskState } from '../src/task/state.ts';
 import {
   finishTask, lookAtTask, pollOn, searchJob, stepTask, stopJob, submitOn,
 } from './activity-proxies.ts'; // prettier-ignore

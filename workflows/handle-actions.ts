@@ -8,15 +8,14 @@ import {
 } from '@temporalio/workflow';
 import type { ActRequest } from '../activities/types.ts';
 import { concerns } from '../src/task/attention.ts';
-import { describeAction, readActionInput, workflowActions } from '../src/task/acts.ts';
-import type { ActionInput } from '../src/task/act-fields.ts';
-import type { ActionResult } from '../src/task/acts.ts';
-import { commandLine } from '../src/task/situation.ts';
+import { describeAction, readActionInput, workflowActions } from '../src/operating/acts.ts';
+import type { ActionInput } from '../src/operating/act-fields.ts';
+import type { ActionResult } from '../src/operating/acts.ts';
+import { commandLine } from '../src/operating/situation.ts';
 import { isLost, stateWords } from '../src/task/state.ts';
 import { actOnTask, lookAtTask, stepTask, wakeTask } from './activity-proxies.ts';
 import { actionUpdate, concernSignal, refusedAction, unservedSignal } from './messages.ts';
-import { isDecided, isOver, isUnderWay, note, see, show } from './task-run.ts';
-import type { TaskRun } from './task-run.ts';
+import { isDecided, isOver, isUnderWay, note, see, show, type TaskRun } from './task-run.ts';
 
 /**
  * Handles operators' updates. Each update, whichever client sent it, is checked against the task's record and written

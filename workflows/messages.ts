@@ -1,6 +1,6 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Concern } from '../src/task/attention.ts';
-import type { ActionResult, RunningActionName } from '../src/task/acts.ts';
+import type { ActionResult, RunningActionName } from '../src/operating/acts.ts';
 
 /** Defines an action's update. The handler validates the input, which should be an `ActionInput`. */
 export function actionUpdate(name: RunningActionName) {

@@ -1,10 +1,9 @@
 import { allHandlersFinished } from '@temporalio/workflow';
 import type { FirstCallback } from '../activities/types.ts';
 import { ownCallbackRound } from '../src/base/ids.ts';
-import { commandLine } from '../src/task/situation.ts';
+import { commandLine } from '../src/operating/situation.ts';
 import { callbackActivities, firstCallback } from './activity-proxies.ts';
-import { note } from './task-run.ts';
-import type { TaskRun } from './task-run.ts';
+import { note, type TaskRun } from './task-run.ts';
 
 /**
  * How long to wait before repeating a request whose outcome is unknown. Its sender may still be waiting for the

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { formatMicros, parseMicros } from '../money/money.ts';
-import { needsPlan } from '../task/acts.ts';
-import type { OperatorActionName } from '../task/acts.ts';
-import { moneyInWords } from '../task/money-preview.ts';
+import { needsPlan } from '../operating/acts.ts';
+import type { OperatorActionName } from '../operating/acts.ts';
+import { moneyInWords } from '../operating/money-preview.ts';
 import { unfinishedStatuses } from '../task/task.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';

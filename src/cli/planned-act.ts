@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { actionTable, needsPlan } from '../task/acts.ts';
-import type { OperatorActionName } from '../task/acts.ts';
+import { actionTable, needsPlan } from '../operating/acts.ts';
+import type { OperatorActionName } from '../operating/acts.ts';
 import { CommandError } from './command-error.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { moneyInWords } from '../task/money-preview.ts';
+import { moneyInWords } from '../operating/money-preview.ts';
 import { formatTime } from './table.ts';
 
 const amount = z.string().nullable();

@@ -1,10 +1,10 @@
 import { Argument, Help, Option } from 'commander';
 import type { Command } from 'commander';
 import { isImageId } from '../base/ids.ts';
-import { actionFieldNames, actionFields, optionOf } from '../task/act-fields.ts';
-import type { ActionField } from '../task/act-fields.ts';
-import { actionTable, actsWith, needsPlan, operatorActions } from '../task/acts.ts';
-import type { OperatorActionName } from '../task/acts.ts';
+import { actionFieldNames, actionFields, optionOf } from '../operating/act-fields.ts';
+import type { ActionField } from '../operating/act-fields.ts';
+import { actionTable, actsWith, needsPlan, operatorActions } from '../operating/acts.ts';
+import type { OperatorActionName } from '../operating/acts.ts';
 import { stateWords } from '../task/state.ts';
 import { actOnMany } from './act-on-many.ts';
 import type { BulkSession, ManyTasks } from './act-on-many.ts';

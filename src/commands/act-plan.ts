@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonical-json.ts';
-import type { ActionInput } from '../task/act-fields.ts';
-import { planOutdated } from '../task/acts.ts';
-import type { ActionResult, OperatorActionName, Said } from '../task/acts.ts';
+import type { ActionInput } from '../operating/act-fields.ts';
+import { planOutdated } from '../operating/acts.ts';
+import type { ActionResult, OperatorActionName, Said } from '../operating/acts.ts';
 
 /**
  * An action planned for a particular revision of a record. Synchronous images have no record, so their `rev` is the

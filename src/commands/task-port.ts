@@ -1,5 +1,5 @@
-import type { ActionInput } from '../task/act-fields.ts';
-import type { ActionResult, RunningActionName } from '../task/acts.ts';
+import type { ActionInput } from '../operating/act-fields.ts';
+import type { ActionResult, RunningActionName } from '../operating/acts.ts';
 import type { Stall } from '../task/wait.ts';
 import type { TaskInput } from '../task/input.ts';
 

@@ -5,7 +5,7 @@ import type { Core } from './core.ts';
 import { ledgerCollection } from '../ledger/collection.ts';
 import { readLedgerTotals } from '../ledger/totals.ts';
 import { createCensusTaker } from '../observability/census.ts';
-import { takeCensus } from '../commands/take-census.ts';
+import { takeCensus } from '../observability/take-census.ts';
 
 export function startCensus(core: Core): Rounds {
   const { metrics, mongo, stores, log, now } = core;

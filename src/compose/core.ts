@@ -57,7 +57,7 @@ import { createStores, ensureStoreIndexes } from '../store/stores.ts';
 import type { Stores, StoreSettings } from '../store/stores.ts';
 import type { Mongo } from '../store/mongo.ts';
 import { createAuditLog } from '../commands/audit-log.ts';
-import { createCircuitReader } from '../commands/read-health.ts';
+import { createCircuitReader } from '../observability/read-health.ts';
 import type { AuditLog } from '../commands/audit-log.ts';
 import type { HostPlaces } from '../capacity/host-places.ts';
 import { openCallbackPlaces } from './callback-places.ts';

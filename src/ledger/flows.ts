@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 import { utcDay } from '../base/times.ts';
-import { emptyFlow } from '../task/flow.ts';
-import type { Flow, FlowsAsked } from '../task/flow.ts';
+import { emptyFlow } from '../reports/flow.ts';
+import type { Flow, FlowsAsked } from '../reports/flow.ts';
 import type { LedgerCollection } from './collection.ts';
 
 const readMsMax = 25_000;

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { LedgerTotals } from '../task/census.ts';
+import type { LedgerTotals } from '../reports/census.ts';
 import type { Micros } from '../money/money.ts';
 import { ledgerCollection } from './collection.ts';
 import type { EntryDocument } from './entry.ts';

@@ -1,7 +1,7 @@
-import type { AttentionCount } from '../task/census.ts';
+import type { AttentionCount } from '../reports/census.ts';
 import { marginOf } from '../money/margin.ts';
 import type { MarginAsked, MarginRow } from '../money/margin.ts';
-import { generalAdvice } from '../task/advice.ts';
+import { generalAdvice } from '../operating/advice.ts';
 import { formatAmount, parseMicros } from '../money/money.ts';
 import type { Micros } from '../money/money.ts';
 import type { ChannelHealth } from '../health/channel-health.ts';

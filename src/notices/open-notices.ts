@@ -4,7 +4,7 @@ import type { Secrets } from '../access/secrets.ts';
 import type { HostPlaces } from '../capacity/host-places.ts';
 import { createDuty } from '../capacity/duty.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
-import type { AttentionCount } from '../task/census.ts';
+import type { AttentionCount } from '../reports/census.ts';
 import { defined } from '../base/defined.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import type { Outbound } from '../http-client/index.ts';

@@ -1,7 +1,7 @@
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { attentionReasons } from '../task/attention.ts';
-import type { Census } from '../task/census.ts';
+import type { Census } from '../reports/census.ts';
 import { formatMicros } from '../money/money.ts';
 
 export interface CensusGauges {

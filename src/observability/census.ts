@@ -1,5 +1,5 @@
 import { periods } from '../base/periods.ts';
-import type { Census } from '../task/census.ts';
+import type { Census } from '../reports/census.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { Rounds } from '../process/rounds.ts';
 import type { CensusGauges } from './census-gauges.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
-import { pollConcerns } from '../task/poll-concern.ts';
+import { pollConcerns } from '../task/attention.ts';
 import type { OperationStatus, UpstreamError } from '../providers/provider.ts';
 
 /** The state that an attempt passes to the next one. Operators see it in the Temporal UI. */
@@ -9,6 +9,7 @@ const memorySchema = z.object({
   errors: z.number(),
   gone: z.number(),
   phase: z.enum(['submitted', 'running']),
+  /** Percent (0-100), if the upstream reports progress. */
   progress: z.number().optional(),
   queuePosition: z.number().optional(),
   progressAt: z.number().optional(),
@@ -17,8 +18,9 @@ const memorySchema = z.object({
    * the caller's text.
    */
   lastError: z.string().optional(),
+  /** Whether the last poll was refused for a reason that affects the whole channel: its key, balance or permissions. */
   isRefused: z.boolean().optional(),
-  /** True if the last error concerned the credential rather than the job. */
+  /** True if the last error concerned the credential, so that its poller decides when the upstream is back. */
   isShared: z.boolean().optional(),
   failingSince: z.number().optional(),
   lastAt: z.number().optional(),

@@ -1,10 +1,13 @@
+import type { PollMemory } from './poll-memory.ts';
 import { nextQuestionMs } from './question-times.ts';
-import { quantileOf, renderWindow } from '../models/render-times.ts';
-import type { RenderTimes } from '../models/render-times.ts';
+import { quantileOf, renderWindow, type RenderTimes } from '../models/render-times.ts';
 
 /** Decides when to poll the upstream next. Pure: the same facts and random number give the same result. */
 
-export interface PollFacts {
+export interface PollFacts extends Pick<
+  PollMemory,
+  'polls' | 'errors' | 'isShared' | 'progress' | 'retryAfterMs'
+> {
   readonly times: RenderTimes;
   readonly elapsedMs: number;
   readonly remainingMs: number;
@@ -13,13 +16,6 @@ export interface PollFacts {
    * nothing.
    */
   readonly lists: boolean;
-  readonly polls: number;
-  readonly errors: number;
-  /** True if the last error concerned the credential, so that its poller decides when the upstream is back. */
-  readonly isShared?: boolean | undefined;
-  /** Percent (0-100), if the upstream reports progress. */
-  readonly progress?: number | undefined;
-  readonly retryAfterMs?: number | undefined;
   /** In [0, 1). */
   readonly random: number;
 }

@@ -1,5 +1,4 @@
-import { doubtOf } from '../models/render-times.ts';
-import type { RenderTimes } from '../models/render-times.ts';
+import { doubtOf, type RenderTimes } from '../models/render-times.ts';
 
 /**
  * Decides when to ask about a job, so that its end is known as early as the budget of questions allows. Pure.

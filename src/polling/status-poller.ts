@@ -1,10 +1,8 @@
 import { UpstreamError } from '../providers/provider.ts';
 import type { OperationStatus, ProviderContext, TaskProvider } from '../providers/provider.ts';
 import type { RateLimiter } from '../capacity/rate-limiter.ts';
-import { createPollPace } from './poll-pace.ts';
-import type { PollPace } from './poll-pace.ts';
-import { createQuestions } from './poll-questions.ts';
-import type { PolledJob, PollQuestions, Question } from './poll-questions.ts';
+import { createPollPace, type PollPace } from './poll-pace.ts';
+import { createQuestions, type PolledJob, type PollQuestions, type Question } from './poll-questions.ts';
 import { timeLimit } from '../process/running-time.ts';
 
 /**

@@ -1,13 +1,10 @@
 import type { RateLimiter } from '../capacity/rate-limiter.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { TaskKind } from '../base/task-kind.ts';
-import { jobOf } from '../flight/exchange-recorder.ts';
-import type { ExchangeRecorder } from '../flight/exchange-recorder.ts';
-import { ChannelGoneError, taskProviderFor } from '../routing/channels.ts';
-import type { Channels } from '../routing/channels.ts';
+import { jobOf, type ExchangeRecorder } from '../flight/exchange-recorder.ts';
+import { ChannelGoneError, taskProviderFor, type Channels } from '../routing/channels.ts';
 import { callbackBase } from '../routing/callback-base.ts';
-import { createStatusPoller } from './status-poller.ts';
-import type { StatusPoller } from './status-poller.ts';
+import { createStatusPoller, type StatusPoller } from './status-poller.ts';
 
 export interface ChannelPoller extends StatusPoller {
   callsBack(): boolean;

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { dayMs } from '../base/times.ts';
-import type { Flow } from '../task/flow.ts';
+import type { Flow } from '../reports/flow.ts';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
 /** Flows of one hour, as of `readAt`. This is a cache that can be recomputed from the records and the ledger. */

@@ -4,7 +4,7 @@ import { jobKey, mayHaveJob } from '../task/attempt.ts';
 import type { Reach } from '../base/key-scope.ts';
 import { defined } from '../base/defined.ts';
 import type { FailureClass } from '../errors/failure.ts';
-import type { Changes } from '../task/next.ts';
+import type { Changes } from '../task/transition.ts';
 import type { Task } from '../task/record.ts';
 import { attemptAt, isAbandoned, isLost } from '../task/state.ts';
 import { partsOfId } from '../base/search-text.ts';

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import { parseJson } from '../base/parse-json.ts';
-import type { Changes } from '../task/next.ts';
+import type { Changes } from '../task/transition.ts';
 import type { Task, TaskOutcome } from '../task/record.ts';
 import type { ResultItem } from '../task/task.ts';
-import { sealedParts } from './sealed-document.ts';
-import type { SealedParts, Sealing } from './sealed-document.ts';
+import { sealedParts, type SealedParts, type Sealing } from './sealed-document.ts';
 
 /**
  * Seals result links, because anyone with a signed link can fetch the result. Also seals results that arrived as data.

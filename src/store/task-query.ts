@@ -1,14 +1,12 @@
 import type { Filter } from 'mongodb';
 import { attentionReasons } from '../task/attention.ts';
 import { defined } from '../base/defined.ts';
-import { failureClasses } from '../errors/failure.ts';
-import type { FailureClass } from '../errors/failure.ts';
-import { unsubmittedStates } from '../task/census.ts';
+import { failureClasses, type FailureClass } from '../errors/failure.ts';
+import { unsubmittedStates } from '../reports/census.ts';
 import { taskStatuses, unfinishedStatuses } from '../task/task.ts';
 import { taskKinds } from '../base/task-kind.ts';
 import type { Task } from '../task/record.ts';
-import { sortKey } from './task-document.ts';
-import type { EndKind, TaskDocument } from './task-document.ts';
+import { sortKey, type EndKind, type TaskDocument } from './task-document.ts';
 
 export interface TaskFilter extends Partial<
   Pick<Task, 'account' | 'key' | 'status' | 'model' | 'channel' | 'kind' | 'attention'>

@@ -1,11 +1,8 @@
 import type { Collection } from 'mongodb';
 import { defined } from '../base/defined.ts';
-import { concerns } from '../task/attention.ts';
-import type { Concern } from '../task/attention.ts';
+import { concerns, pollConcerns, type Concern } from '../task/attention.ts';
 import type { Task } from '../task/record.ts';
-import { pollConcerns } from '../task/poll-concern.ts';
-import { unfinishedStatuses } from '../task/task.ts';
-import type { ResultItem } from '../task/task.ts';
+import { unfinishedStatuses, type ResultItem } from '../task/task.ts';
 import type { TaskDocument } from './task-document.ts';
 import { unlinkedItem } from './task-links.ts';
 import type { TaskForm } from './task-words.ts';

@@ -1,16 +1,15 @@
 import type { Recent } from '../base/recent.ts';
 import type { Collection } from 'mongodb';
-import { planOutdated } from '../task/acts.ts';
+import { planOutdated } from '../operating/acts.ts';
 import { defined } from '../base/defined.ts';
 import { next } from '../task/next.ts';
-import type { Changes, Next, RefusalCode } from '../task/next.ts';
+import type { Changes, Next, RefusalCode } from '../task/transition.ts';
 import type { Task, TaskActionRecord } from '../task/record.ts';
 import type { TaskEvent } from '../task/state.ts';
 import { isDuplicateKey, readByWrite, updateWith } from './mongo.ts';
 import { withWait } from '../task/state-wait.ts';
 import type { NewWait } from '../task/wait.ts';
-import { behindOf } from './task-document.ts';
-import type { TaskDocument } from './task-document.ts';
+import { behindOf, type TaskDocument } from './task-document.ts';
 import type { TaskForm } from './task-words.ts';
 
 export type Stepped =

@@ -1,14 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defined } from '../base/defined.ts';
-import type { Changes } from '../task/next.ts';
+import type { Changes } from '../task/transition.ts';
 import type { Task } from '../task/record.ts';
 import type { SaidOfFailure } from '../task/task.ts';
-import { sealedParts } from './sealed-document.ts';
+import { sealedParts, type SealedParts, type Sealing } from './sealed-document.ts';
 import type { ErrorTerms } from './error-words.ts';
-import type { SealedParts, Sealing } from './sealed-document.ts';
-import { sortKey, toDocument, toTask, updateOf } from './task-document.ts';
+import { sortKey, toDocument, toTask, updateOf, type TaskDocument } from './task-document.ts';
 import { createTaskLinks, unlinked } from './task-links.ts';
-import type { TaskDocument } from './task-document.ts';
 
 export type TaskForm = ReturnType<typeof createTaskForm>;
 

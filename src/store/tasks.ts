@@ -3,29 +3,24 @@ import type { Collection, Db, Filter, Sort } from 'mongodb';
 import type { Reach } from '../base/key-scope.ts';
 import { taskKinds } from '../base/task-kind.ts';
 import type { AttentionReason } from '../task/attention.ts';
-import { callbackStates } from '../task/callback-record.ts';
-import type { CallbackState } from '../task/callback-record.ts';
+import { callbackStates, type CallbackState } from '../task/callback-record.ts';
 import type { Task } from '../task/record.ts';
 import { unfinishedStatuses } from '../task/task.ts';
 import { createFindById } from './find-by-id.ts';
 import { durable, ensureIndexes, isOutage, openCollection, readByWrite, unlessThere } from './mongo.ts';
-import { taskBills } from './task-bills.ts';
+import { taskBills } from './reports/bills.ts';
 import { taskCallbacks } from './task-callbacks.ts';
-import { taskCensus } from './task-census.ts';
-import { logOf, sortKey } from './task-document.ts';
-import type { TaskDocument } from './task-document.ts';
-import { taskFlows } from './task-flows.ts';
-import { endQuery, listQuery } from './task-query.ts';
-import type { EndFilter, TaskFilter } from './task-query.ts';
+import { taskCensus } from './reports/census.ts';
+import { logOf, sortKey, type TaskDocument } from './task-document.ts';
+import { taskFlows } from './reports/flows.ts';
+import { endQuery, listQuery, type EndFilter, type TaskFilter } from './task-query.ts';
 import { taskNames } from './task-names.ts';
 import { taskSights } from './task-sights.ts';
 import { taskSteps } from './task-steps.ts';
-import { createTaskForm } from './task-words.ts';
+import { createTaskForm, type TaskForm, type TaskSealing } from './task-words.ts';
 import { waitingTasks } from './waiting-tasks.ts';
-import type { TaskForm, TaskSealing } from './task-words.ts';
 
 export type { EndFilter, TaskFilter } from './task-query.ts';
-export type { Stepped } from './task-steps.ts';
 
 export interface TaskPage {
   readonly tasks: readonly Task[];

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { VerificationSummary } from '../task/census.ts';
+import type { VerificationSummary } from '../reports/census.ts';
 import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 
 interface VerificationDocument extends VerificationSummary {

@@ -37,13 +37,16 @@ export type AttentionReason = keyof typeof attentionMessages;
 /** Both an attention reason and the code of a lost attempt. */
 export const upstreamIdTaken = 'upstream_id_taken';
 
+/** The concerns that polls raise and withdraw. */
+export const pollConcerns = ['poll_failing', 'overdue'] as const satisfies readonly AttentionReason[];
+export type PollConcern = (typeof pollConcerns)[number];
+
 /**
  * Reasons that are stored separately from the state, because they do not stop the task: it continues or has already
  * ended.
  */
 export const concerns = [
-  'poll_failing',
-  'overdue',
+  ...pollConcerns,
   'channel_gone',
   'no_worker',
   'workflow_failing',

@@ -1,9 +1,7 @@
-import { mayHaveJob } from './attempt.ts';
-import type { Attempt } from './attempt.ts';
+import { mayHaveJob, type Attempt } from './attempt.ts';
 import { worthOf } from '../money/cost.ts';
 import type { CostTerms } from '../money/cost-terms.ts';
-import { amountMax } from '../money/money.ts';
-import type { Micros } from '../money/money.ts';
+import { amountMax, type Micros } from '../money/money.ts';
 import { isUnbilled } from './rescue.ts';
 import type { Task, TaskOutcome } from './record.ts';
 

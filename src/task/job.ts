@@ -1,7 +1,6 @@
 import { defined } from '../base/defined.ts';
 import { replacements, newRound, restedFor } from './rounds.ts';
-import { attemptAt, isPolled, stopOf } from './state.ts';
-import type { EventOf } from './state.ts';
+import { attemptAt, isPolled, stopOf, type EventOf } from './state.ts';
 import { endedBy, isAboutIts, submitsNothing } from './stop.ts';
 import { acceptedLate, take } from './submission.ts';
 import { change, notNow, refuse, unchanged, withAttempt, withoutLost } from './transition.ts';

@@ -1,5 +1,4 @@
-import { pastOf } from './attempt.ts';
-import type { Attempt } from './attempt.ts';
+import { pastOf, type Attempt } from './attempt.ts';
 import { defined } from '../base/defined.ts';
 import {
   accepted, adopted, broken, completed, corrected, polled, rendering, resubmitted, undone,
@@ -7,22 +6,18 @@ import {
 import type { Task } from './record.ts';
 import { approved, reviewed, settledAgain } from './review.ts';
 import { queuedFor } from './rounds.ts';
-import { isAbandoned } from './state.ts';
-import type { EventName, EventOf, StateName, TaskEvent } from './state.ts';
+import { isAbandoned, type EventName, type EventOf, type StateName, type TaskEvent } from './state.ts';
 import {
   ended, extended, orphaned, stopped, unstoppable, wantedIdle, wantedInReview, wantedJob, wantedLost,
   wantedSending, wantedWhileEnding,
 } from './stop.ts'; // prettier-ignore
 import {
   acceptedLate, asked, decidedOtherwise, lost, notAccepted, notBegun, rejected, rejectedUnsent, resumed,
-  sending, sendingAgain, skipped,
+  sending, sendingAgain, skipped, unheard,
 } from './submission.ts'; // prettier-ignore
-import { change, notNow, refuse, unchanged } from './transition.ts';
+import { change, notNow, refuse, unchanged, type Changes, type In, type Next } from './transition.ts';
 import { waitInState, waitOf } from './state-wait.ts';
 import { waitsAfter } from './wait.ts';
-import type { Changes, In, Next } from './transition.ts';
-
-export type { Changes, Next, RefusalCode } from './transition.ts';
 
 type Transition<State extends StateName, Event extends EventName> = (
   task: In<State>,
@@ -41,8 +36,8 @@ const anywhere: Row<StateName> = {
   taken_over: begun,
   held: begun,
   accepted: acceptedLate,
-  not_accepted: (task, { kind, n }) => (n === undefined ? notNow(task, kind) : decidedOtherwise),
-  rejected: (task, { kind, n }) => (n === undefined ? notNow(task, kind) : decidedOtherwise),
+  not_accepted: unheard,
+  rejected: unheard,
   lost: () => decidedOtherwise,
   unstoppable: same,
   acted: noted,

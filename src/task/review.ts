@@ -1,7 +1,6 @@
 import { defined } from '../base/defined.ts';
 import type { Ending, EventOf, Question, StateOf } from './state.ts';
-import { change, notNow, refuse } from './transition.ts';
-import type { In, Next } from './transition.ts';
+import { change, notNow, refuse, type In, type Next } from './transition.ts';
 
 /**
  * Asks an operator about the decided outcome before it is written. Refused if a different outcome has been decided in

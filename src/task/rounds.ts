@@ -2,8 +2,7 @@ import { isUpstreamFailure } from './attempt.ts';
 import type { FailureClass } from '../errors/failure.ts';
 import type { RouteCandidate } from './candidates.ts';
 import type { Rest, Task } from './record.ts';
-import { isSubmitting, sameCandidate } from './state.ts';
-import type { Round, StateOf, TaskState } from './state.ts';
+import { isSubmitting, sameCandidate, type Round, type StateOf, type TaskState } from './state.ts';
 import type { Changes } from './transition.ts';
 
 /**

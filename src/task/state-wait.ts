@@ -2,8 +2,7 @@ import { attentionOf } from './attention.ts';
 import { defined } from '../base/defined.ts';
 import type { RouteCandidate } from './candidates.ts';
 import type { Task } from './record.ts';
-import { attemptAt } from './state.ts';
-import type { StateName, TaskState } from './state.ts';
+import { attemptAt, type StateName, type TaskState } from './state.ts';
 import { briefMs, isSameWait, waitsAfter } from './wait.ts';
 import type { NewWait, PastWait, Wait, WaitCause, Waits } from './wait.ts';
 

@@ -4,8 +4,7 @@ import { inputUnreadable, taskFailures } from './failures.ts';
 import { attemptAt, isSubmitting, stopOf } from './state.ts';
 import type { Ending, EventOf, StateOf, Stop, TaskState } from './state.ts';
 import type { TaskError } from './task.ts';
-import { change, notNow, refuse, unchanged, withoutLost } from './transition.ts';
-import type { In, Next } from './transition.ts';
+import { change, notNow, refuse, unchanged, withoutLost, type In, type Next } from './transition.ts';
 
 /** The transitions that end a task because of a stop, the loss of its workflow, or the ledger's decision. */
 

@@ -5,12 +5,10 @@ import {
   afterCandidate, newRound, queuedFor, replacements, restedFor, roundAfterLoss, roundAfterPause, withRest,
 } from './rounds.ts'; // prettier-ignore
 import type { Task } from './record.ts';
-import { sameCandidate, stopOf } from './state.ts';
-import type { EventOf, Round } from './state.ts';
+import { sameCandidate, stopOf, type EventOf, type Round } from './state.ts';
 import { endedBy } from './stop.ts';
 import { behindCode } from './task.ts';
-import { change, notNow, refuse, unchanged, withAttempt } from './transition.ts';
-import type { In, Next } from './transition.ts';
+import { change, notNow, refuse, unchanged, withAttempt, type In, type Next } from './transition.ts';
 
 /** The transitions from a round's next channel to an upstream job. Each submission is made at most once. */
 
@@ -31,35 +29,33 @@ export function sending(
   if (!isAsked(candidate, state.left)) {
     return refuse('decided', `${candidate.channel} is not asked in this round.`);
   }
-  const begun = { state: 'sending' as const, owner, startedAt: at, ...defined({ terms }) };
+  const begun = { state: 'sending', owner, startedAt: at, ...defined({ terms }) } as const;
   // A submission that was definitely not accepted keeps its number when repeated, so that waiting does not lengthen the
   // record. The exception is an attempt whose job appeared after all, because the job has the attempt's marker.
   const again = attempts.findLast(
     (one) => sameCandidate(one, candidate) && one.state === 'not_accepted' && one.stray === undefined,
   );
   const n = again?.n ?? attempts.length + 1;
-  const after = { ...queuedFor(state), at: 'sending' as const, n };
-  const input = defined({ inputSeconds });
-  if (again === undefined) {
-    if (attempts.some((one) => one.marker === marker)) {
-      return refuse(
-        'decided',
-        `The marker ${marker} belongs to another attempt: the record has changed in the meantime.`,
-      );
-    }
-    const { channel, credential } = candidate;
-    return change({
-      ...input,
-      state: after,
-      attempts: [...attempts, { channel, credential, ...begun, n, marker }],
-    });
+  if (again === undefined && attempts.some((one) => one.marker === marker)) {
+    return refuse(
+      'decided',
+      `The marker ${marker} belongs to another attempt: the record has changed in the meantime.`,
+    );
   }
-  const { endedAt: _ended, code: _code, message: _message, messageToCaller: _own, ...kept } = again;
+  const { channel, credential } = candidate;
   return change({
-    ...input,
-    state: after,
-    attempts: attempts.map((one) => (one === again ? { ...kept, ...begun } : one)),
+    ...defined({ inputSeconds }),
+    state: { ...queuedFor(state), at: 'sending', n },
+    attempts:
+      again === undefined
+        ? [...attempts, { channel, credential, ...begun, n, marker }]
+        : attempts.map((one) => (one === again ? { ...withoutOutcome(one), ...begun } : one)),
   });
+}
+
+function withoutOutcome(attempt: Attempt) {
+  const { endedAt: _ended, code: _code, message: _message, messageToCaller: _own, ...kept } = attempt;
+  return kept;
 }
 
 /** Accepts a repeated event from the process that began the submission, and refuses any other process. */
@@ -75,13 +71,20 @@ function isAsked(candidate: RouteCandidate, left: readonly RouteCandidate[]): bo
 
 type Unanswered = In<'sending' | 'searching' | 'asking'>;
 
+type Refusal = EventOf<'not_accepted' | 'rejected'>;
+
 /**
- * Returns undefined if the event comes from the process that sent the submission, and a refusal otherwise. That process
- * may report even after the submission was recorded as lost.
+ * Returns the attempt if the event comes from the process that sent the submission, and undefined otherwise. That
+ * process may report even after the submission was recorded as lost.
  */
-function unheard({ state, attempts }: Unanswered, { n, owner }: EventOf<'not_accepted' | 'rejected'>) {
+function refusedAttempt({ state, attempts }: Unanswered, { n, owner }: Refusal): Attempt | undefined {
   const attempt = attempts.find((one) => one.n === n);
-  return state.n === n && attempt?.owner === owner ? undefined : decidedOtherwise;
+  return state.n === n && attempt?.owner === owner ? attempt : undefined;
+}
+
+/** Refuses an upstream's refusal that does not concern the submission in flight. */
+export function unheard(task: Task, { kind, n }: Refusal): Next {
+  return n === undefined ? notNow(task, kind) : decidedOtherwise;
 }
 
 export const decidedOtherwise = refuse(
@@ -109,14 +112,12 @@ export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at:
 
 /** Handles a submission that was not accepted. The task retries the channel, tries the next one or pauses. */
 export function notAccepted(task: Unanswered, event: EventOf<'not_accepted'>, at: number): Next {
-  const { n, code, message, stays } = event;
-  if (n === undefined) return notNow(task, event.kind);
-  const refusal = unheard(task, event);
-  if (refusal !== undefined) return refusal;
-  const { state } = task;
+  const { code, message, stays } = event;
   // The record, not the event, is authoritative for the channel that received the submission.
-  const candidate = task.attempts.find((one) => one.n === n) ?? event.candidate;
-  const attempts = withAttempt(task, n, { state: 'not_accepted', code, message, endedAt: at });
+  const candidate = refusedAttempt(task, event);
+  if (candidate === undefined) return unheard(task, event);
+  const { state } = task;
+  const attempts = withAttempt(task, candidate.n, { state: 'not_accepted', code, message, endedAt: at });
   const stop = stopOf(state);
   if (stop !== undefined) return change({ attempts, ...endedBy(task, stop) });
   const { named, resting } = restsAfter(task, event, candidate);
@@ -165,12 +166,11 @@ function failedWith(said: Omit<EventOf<'rejected'>, 'kind' | 'n'>) {
 
 /** Handles a request that the upstream itself rejected. The task fails or continues on its fallback. */
 export function rejected(task: Unanswered, event: EventOf<'rejected'>, at: number): Next {
-  const { n, code, message, messageToCaller, failure, elapsedMs } = event;
-  if (n === undefined) return notNow(task, event.kind);
-  const refusal = unheard(task, event);
-  if (refusal !== undefined) return refusal;
+  const { code, message, messageToCaller, failure, elapsedMs } = event;
+  const attempt = refusedAttempt(task, event);
+  if (attempt === undefined) return unheard(task, event);
   const word = { code, message, ...defined({ messageToCaller, failure }) };
-  const attempts = withAttempt(task, n, { state: 'rejected', ...word, endedAt: at });
+  const attempts = withAttempt(task, attempt.n, { state: 'rejected', ...word, endedAt: at });
   const stop = stopOf(task.state);
   if (stop !== undefined) return change({ attempts, ...endedBy(task, stop) });
   const resting = restedFor(task.resting, elapsedMs);
@@ -231,9 +231,8 @@ export function take(
   const attempts = task.attempts.map((one) => {
     const attempt = one.channel === channel && one.stray?.id === operation.id ? withoutStray(one) : one;
     if (attempt.n !== n) return attempt;
-    const { code: _code, message: _message, messageToCaller: _own, ...kept } = attempt;
-    const named = adopted === undefined ? {} : { adopted };
-    return { ...kept, state: 'accepted' as const, operation, endedAt: at, ...named };
+    const job = { state: 'accepted', operation, endedAt: at, ...defined({ adopted }) } as const;
+    return { ...withoutOutcome(attempt), ...job };
   });
   const stop = stopOf(task.state);
   return change({

@@ -1,5 +1,4 @@
-import { failureOfTaskCode } from '../errors/failure.ts';
-import type { Failure } from '../errors/failure.ts';
+import { failureOfTaskCode, type Failure } from '../errors/failure.ts';
 import type { StoredMedia } from '../models/stored-media.ts';
 import type { TaskErrorCode } from '../errors/errors.ts';
 

@@ -1,7 +1,6 @@
 import type { Attempt } from './attempt.ts';
 import type { Task } from './record.ts';
-import { stateWords } from './state.ts';
-import type { StateName, StateOf } from './state.ts';
+import { stateWords, type StateName, type StateOf } from './state.ts';
 
 /** Types and helpers shared by next.ts and the files with its transitions. */
 

@@ -1,5 +1,4 @@
-import { attentionMessages } from './attention.ts';
-import type { AttentionReason } from './attention.ts';
+import { attentionMessages, type AttentionReason } from './attention.ts';
 import { namesOf } from '../base/names-of.ts';
 import type { RouteCandidate } from './candidates.ts';
 
@@ -33,9 +32,9 @@ const ownMessages = {
   /** Multiple old waits were merged into one. */
   earlier: 'Earlier waits, combined into one.',
 } as const;
-export const ownCauses = namesOf(ownMessages);
 export type WaitCause = keyof typeof ownMessages | AttentionReason;
 export const waitMessages: Readonly<Record<WaitCause, string>> = { ...attentionMessages, ...ownMessages };
+export const waitCauses = namesOf(waitMessages);
 
 /** Times are in Unix milliseconds. */
 export interface NewWait extends Partial<RouteCandidate> {

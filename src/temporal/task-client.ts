@@ -13,7 +13,7 @@ import { defined } from '../base/defined.ts';
 import { GatewayError } from '../errors/errors.ts';
 import type { ErrorCode } from '../errors/errors.ts';
 import { callbacksQueue, pollingActivities, tasksQueue, workflowTypes } from '../base/queues.ts';
-import type { ActionResult } from '../task/acts.ts';
+import type { ActionResult } from '../operating/acts.ts';
 import type { TaskInput } from '../task/input.ts';
 import type { TaskPort } from '../commands/task-port.ts';
 import { callDeadlineMs, updateDeadlineMs } from './connection.ts';

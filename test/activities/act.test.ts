@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import type { ActReply, ActRequest, SubmitInput } from '../../activities/types.ts';
 import { formatAmount } from '../../src/money/money.ts';
-import type { ActionInput } from '../../src/task/act-fields.ts';
+import type { ActionInput } from '../../src/operating/act-fields.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import { testSealing } from '../support/sealing.ts';

@@ -7,7 +7,7 @@ import { UpstreamError } from '../../src/providers/provider.ts';
 import { presentAdminTaskDetail } from '../../src/http/presenters/admin-task.ts';
 import type { RecordSources } from '../../src/flight/read-record.ts';
 import { readTaskRecord } from '../../src/flight/read-record.ts';
-import { situation, standingOf } from '../../src/task/situation.ts';
+import { situation, standingOf } from '../../src/operating/situation.ts';
 import { noMediaUrl } from '../../src/models/stored-media.ts';
 import type { Task } from '../../src/task/record.ts';
 import { waitMessages } from '../../src/task/wait.ts';

@@ -14,7 +14,7 @@ import { createRenderClock } from '../../src/capacity/render-clock.ts';
 import { createTidyKeySlots, createTidySlots } from '../../src/capacity/slot-upkeep.ts';
 import { createAbandonments } from '../../src/commands/abandonments.ts';
 import { createDeleteAccounts } from '../../src/commands/delete-account.ts';
-import { createReadTrends } from '../../src/commands/read-trends.ts';
+import { createReadTrends } from '../../src/observability/read-trends.ts';
 import { createStorageQuota } from '../../src/commands/storage-quota.ts';
 import { createImageLeases } from '../../src/images/leases/image-leases.ts';
 import { createUnstoredImages } from '../../src/images/unstored-images.ts';

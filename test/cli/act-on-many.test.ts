@@ -4,7 +4,7 @@ import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { taskFailures } from '../../src/task/failures.ts';
 import { createTerminal } from '../../src/cli/terminal.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
-import { actionTable } from '../../src/task/acts.ts';
+import { actionTable } from '../../src/operating/acts.ts';
 import { actOn } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import { waitUntil } from '../support/processes.ts';

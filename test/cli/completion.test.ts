@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addOperatorCommands } from '../../src/cli/commands.ts';
 import type { CliContext } from '../../src/cli/context.ts';
 import { createProgram, verbs } from '../../src/cli/program.js';
-import { operatorActions } from '../../src/task/acts.ts';
+import { operatorActions } from '../../src/operating/acts.ts';
 import { taskStatuses } from '../../src/task/task.ts';
 
 let directory: string;

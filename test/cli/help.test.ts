@@ -13,7 +13,7 @@ import { createAdminClient } from '../../src/cli/admin-client.ts';
 import { addOperatorCommands } from '../../src/cli/commands.ts';
 import type { CliContext } from '../../src/cli/context.ts';
 import { createProgram, exitStatuses, groups, verbs } from '../../src/cli/program.js';
-import { actionTable, operatorActions } from '../../src/task/acts.ts';
+import { actionTable, operatorActions } from '../../src/operating/acts.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const context = {} as CliContext;

@@ -12,7 +12,7 @@ import { ledgerCollection } from '../../src/ledger/collection.ts';
 import { readLedgerTotals } from '../../src/ledger/totals.ts';
 import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 import { createLogger } from '../../src/observability/log.ts';
-import { takeCensus } from '../../src/commands/take-census.ts';
+import { takeCensus } from '../../src/observability/take-census.ts';
 import { startWorker } from '../../src/worker.ts';
 import { cacheDir } from '../support/cache-dir.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ledgerCollection } from '../../src/ledger/collection.ts';
 import { readLedgerTotals } from '../../src/ledger/totals.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
-import { takeCensus } from '../../src/commands/take-census.ts';
+import { takeCensus } from '../../src/observability/take-census.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';

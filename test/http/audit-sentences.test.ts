@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
 import { phrases, sentenceOf } from '../../src/pages/console/audit-sentence.js';
-import { operatorActions } from '../../src/task/acts.ts';
+import { operatorActions } from '../../src/operating/acts.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import { readSources } from '../support/source-rules.ts';
 

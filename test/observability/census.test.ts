@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Census } from '../../src/task/census.ts';
+import type { Census } from '../../src/reports/census.ts';
 import { createCensusTaker } from '../../src/observability/census.ts';
 
 const census = { at: 1 } as Census;

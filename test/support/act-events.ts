@@ -1,4 +1,4 @@
-import type { ActionEvent, OperatorActionName } from '../../src/task/acts.ts';
+import type { ActionEvent, OperatorActionName } from '../../src/operating/acts.ts';
 import type { EventOf } from '../../src/task/state.ts';
 import { events } from './task-model.ts';
 

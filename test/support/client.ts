@@ -1,7 +1,7 @@
 import { keyScopes } from '../../src/base/key-scope.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { planOutdated } from '../../src/task/acts.ts';
+import { planOutdated } from '../../src/operating/acts.ts';
 
 export interface Answer {
   readonly status: number;

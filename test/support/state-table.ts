@@ -1,6 +1,6 @@
 import { formatMicros } from '../../src/money/money.ts';
-import { mapMoney, moneyInWords } from '../../src/task/money-preview.ts';
-import { situation, standingOf } from '../../src/task/situation.ts';
+import { mapMoney, moneyInWords } from '../../src/operating/money-preview.ts';
+import { situation, standingOf } from '../../src/operating/situation.ts';
 import { next } from '../../src/task/next.ts';
 import type { Task } from '../../src/task/record.ts';
 import { stateNames, type EventName, type StateName, type TaskEvent } from '../../src/task/state.ts';

@@ -1,4 +1,5 @@
-import { next, type Changes, type Next } from '../../src/task/next.ts';
+import { next } from '../../src/task/next.ts';
+import type { Changes, Next } from '../../src/task/transition.ts';
 import type { Task, TaskPlan } from '../../src/task/record.ts';
 import type { EventOf, Question, TaskEvent } from '../../src/task/state.ts';
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../src/errors/errors.ts';
 import { planRefusal, resultOf } from '../../src/commands/act-plan.ts';
-import { refusalOf, type RunningActionName } from '../../src/task/acts.ts';
-import type { ActionInput } from '../../src/task/act-fields.ts';
+import { refusalOf, type RunningActionName } from '../../src/operating/acts.ts';
+import type { ActionInput } from '../../src/operating/act-fields.ts';
 import { taskFailures } from '../../src/task/failures.ts';
 import type { TaskInput } from '../../src/task/input.ts';
 import type { StateName } from '../../src/task/state.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nextStep, serviceOf } from '../../src/task/service.ts';
-import { situation } from '../../src/task/situation.ts';
+import { situation } from '../../src/operating/situation.ts';
 import type { TaskState } from '../../src/task/state.ts';
 
 const worker = (...channels: string[]) => ({ kind: 'worker', state: 'running', channels }) as const;

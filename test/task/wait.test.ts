@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
 import { attentionMessages } from '../../src/task/attention.ts';
-import { situation, waitCauses } from '../../src/task/situation.ts';
+import { situation } from '../../src/operating/situation.ts';
 import {
   aheadMax,
   waitsAfter,
   briefMs,
   openWaitWords,
   pastWaitsMax,
+  waitCauses,
   waitMessages,
   waitWords,
 } from '../../src/task/wait.ts';

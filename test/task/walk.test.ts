@@ -16,7 +16,7 @@ import {
 } from '../../src/task/state.ts';
 import type { TaskEvent } from '../../src/task/state.ts';
 import type { NewWait } from '../../src/task/wait.ts';
-import { actionTable, operatorActions } from '../../src/task/acts.ts';
+import { actionTable, operatorActions } from '../../src/operating/acts.ts';
 import { waitsOf, withWait } from '../../src/task/state-wait.ts';
 import { briefMs, pastWaitsMax, waitReasons } from '../../src/task/wait.ts';
 import { actEvents } from '../support/act-events.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { OperatorActionName } from '../../src/task/acts.ts';
-import { operatorActions, refusalOf as tableRefusal, workflowActions } from '../../src/task/acts.ts';
+import type { OperatorActionName } from '../../src/operating/acts.ts';
+import { operatorActions, refusalOf as tableRefusal, workflowActions } from '../../src/operating/acts.ts';
 import type { Woken } from '../../activities/types.ts';
-import { situation, standingOf } from '../../src/task/situation.ts';
+import { situation, standingOf } from '../../src/operating/situation.ts';
 import type { StateName } from '../../src/task/state.ts';
 import { both, refusalOf, signal, uncrossed, usePlayedTasks } from './played-tasks.ts';
 import type { PlayedTask } from './played-tasks.ts';

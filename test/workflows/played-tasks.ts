@@ -5,7 +5,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
-import type { ActionResult, RunningActionName, Said } from '../../src/task/acts.ts';
+import type { ActionResult, RunningActionName, Said } from '../../src/operating/acts.ts';
 import type { StateName } from '../../src/task/state.ts';
 import type { Task } from '../../src/task/record.ts';
 import type { TaskInput } from '../../src/task/input.ts';

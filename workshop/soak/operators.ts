@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OperatorActionName } from '../../src/task/acts.ts';
+import type { OperatorActionName } from '../../src/operating/acts.ts';
 import { queuePrefix, type Stand } from './stand.ts';
 import { ask } from '../stand/http.ts';
 

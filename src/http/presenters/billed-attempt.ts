@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Attempt } from '../../task/attempt.ts';
 import { attemptStates, mayHaveJob } from '../../task/attempt.ts';
-import { refusalOf } from '../../task/acts.ts';
-import { expectedBill } from '../../task/expected-bill.ts';
-import type { BilledTask } from '../../task/expected-bill.ts';
+import { refusalOf } from '../../operating/acts.ts';
+import { expectedBill } from '../../bills/expected-bill.ts';
+import type { BilledTask } from '../../bills/expected-bill.ts';
 import { taskStatusSchema } from './enums.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 

@@ -7,7 +7,7 @@ import { formatMicros } from '../../money/money.ts';
 import type { ChannelHealth } from '../../health/channel-health.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { SeenBalance } from '../../routing/vendor-balances.ts';
-import type { ChannelCounts } from '../../task/census.ts';
+import type { ChannelCounts } from '../../reports/census.ts';
 import { channelHealthSchema, presentHealth } from './channel-health.ts';
 import { failureClassSchema } from './enums.ts';
 import { secondsOrNull, tenths, toSeconds, unixSeconds } from './unix-seconds.ts';

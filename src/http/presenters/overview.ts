@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { attentionReasons } from '../../task/attention.ts';
-import type { Census, Lateness, Throughput } from '../../task/census.ts';
+import type { Census, Lateness, Throughput } from '../../reports/census.ts';
 import { formatMicros } from '../../money/money.ts';
 import type { Notice } from '../../base/notice.ts';
 import { isNotable } from '../../health/channel-health.ts';

@@ -3,12 +3,13 @@ import { attentionReasons } from '../../task/attention.ts';
 import { formatDecimal } from '../../money/decimal.ts';
 import { divideHalfUp, formatMicros } from '../../money/money.ts';
 import type { Micros } from '../../money/money.ts';
-import { accessOfAct, operatorActions } from '../../task/acts.ts';
-import { mapMoney } from '../../task/money-preview.ts';
-import { situation, standingOf, waitCauses } from '../../task/situation.ts';
+import { accessOfAct, operatorActions } from '../../operating/acts.ts';
+import { mapMoney } from '../../operating/money-preview.ts';
+import { situation, standingOf } from '../../operating/situation.ts';
 import type { Surroundings } from '../../task/service.ts';
 import type { Task } from '../../task/record.ts';
 import { stateNames } from '../../task/state.ts';
+import { waitCauses } from '../../task/wait.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const previewAmount = z

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { waitCauses } from '../../task/situation.ts';
-import { waitWords } from '../../task/wait.ts';
-import type { PastWait, Wait } from '../../task/wait.ts';
+import { waitCauses, waitWords, type PastWait, type Wait } from '../../task/wait.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const waitSchema = z

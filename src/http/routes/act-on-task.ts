@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { idCharactersMax, isToken } from '../../base/plain-text.ts';
-import { actionFields } from '../../task/act-fields.ts';
-import type { ActionField } from '../../task/act-fields.ts';
+import { actionFields } from '../../operating/act-fields.ts';
+import type { ActionField } from '../../operating/act-fields.ts';
 import {
   accessOfAct,
   actionTable,
@@ -11,7 +11,7 @@ import {
   introduceAction,
   needsPlan,
   operatorActions,
-} from '../../task/acts.ts';
+} from '../../operating/acts.ts';
 import { actPlan, bulkId, isDryRun, plainWords, reason, refundAmount, requirePlan } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { requireAccess } from '../identify.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Task } from '../../task/record.ts';
 import { formatMicros } from '../../money/money.ts';
 import type { Reckoning } from '../../money/reckoning.ts';
-import { proposedCharge } from '../../task/situation.ts';
+import { proposedCharge } from '../../operating/situation.ts';
 import { readHoldReckoning, readSettleReckoning } from '../../money/ledger-basis.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { RouteDeps } from '../deps.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isoSeconds } from '../../base/times.ts';
 import type { Cell } from '../../money/csv.ts';
-import { failedOf, trendSpans } from '../../task/flow.ts';
-import type { Flow } from '../../task/flow.ts';
+import { failedOf, trendSpans } from '../../reports/flow.ts';
+import type { Flow } from '../../reports/flow.ts';
 import type { RouteDeps } from '../deps.ts';
 import { chosenFlows, presentTrends, trendsSchema } from '../presenters/trends.ts';
 import { reportMediaType, reportReply } from '../report-reply.ts';

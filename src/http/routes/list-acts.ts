@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { actionFieldNames, actionFields } from '../../task/act-fields.ts';
-import { actionTable, needsPlan, operatorActions } from '../../task/acts.ts';
+import { actionFieldNames, actionFields } from '../../operating/act-fields.ts';
+import { actionTable, needsPlan, operatorActions } from '../../operating/acts.ts';
 import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { dayMs, utcDay } from '../../base/times.ts';
 import type { MarginRow } from '../../money/margin.ts';
-import type { Census } from '../../task/census.ts';
+import type { Census } from '../../reports/census.ts';
 import type { RouteDeps } from '../deps.ts';
 import {
   balancesSchema,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { attentionReasons } from '../../task/attention.ts';
-import { addFlows, failureCounts } from '../../task/flow.ts';
-import type { Flow } from '../../task/flow.ts';
+import { addFlows, failureCounts } from '../../reports/flow.ts';
+import type { Flow } from '../../reports/flow.ts';
 import type { RouteDeps } from '../deps.ts';
 import { failureClassSchema } from '../presenters/enums.ts';
 import { adminRoute, jsonReply } from '../route.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { accessOfAct, actionTable, operatorActions } from '../../../src/task/acts.ts';
+import { accessOfAct, actionTable, operatorActions } from '../../../src/operating/acts.ts';
 import { actOn, send } from '../../support/client.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 

@@ -1,11 +1,11 @@
 import { MongoServerError } from 'mongodb';
 import { expect, it } from 'vitest';
-import { createReadTrends } from '../../../src/commands/read-trends.ts';
+import { createReadTrends } from '../../../src/observability/read-trends.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
 import { readLedgerFlows } from '../../../src/ledger/flows.ts';
 import { createRollupStore } from '../../../src/store/rollups.ts';
-import { emptyFlow, latenessAt } from '../../../src/task/flow.ts';
-import type { FlowsAsked } from '../../../src/task/flow.ts';
+import { emptyFlow, latenessAt } from '../../../src/reports/flow.ts';
+import type { FlowsAsked } from '../../../src/reports/flow.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_trends');

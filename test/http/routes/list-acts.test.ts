@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { actionTable, operatorActions } from '../../../src/task/acts.ts';
+import { actionTable, operatorActions } from '../../../src/operating/acts.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_list_acts');

@@ -1,9 +1,9 @@
-import type { AttentionReason } from './attention.ts';
+import type { AttentionReason } from '../task/attention.ts';
 import type { FailureClass } from '../errors/failure.ts';
 import type { ChannelHealth } from '../health/channel-health.ts';
 import type { Micros } from '../money/money.ts';
-import type { StateName } from './state.ts';
-import type { WaitReason } from './wait.ts';
+import type { StateName } from '../task/state.ts';
+import type { WaitReason } from '../task/wait.ts';
 
 /** System-wide counts at one moment. Times are in Unix milliseconds. */
 export interface Census {
@@ -75,11 +75,9 @@ export interface Lateness {
 }
 
 /** Counts of the tasks that were created in a period and sent to one channel, by their current state. */
-export interface ChannelCounts {
+export interface ChannelCounts extends Pick<Throughput, 'succeeded' | 'failures'> {
   readonly channel: string;
   readonly tasks: number;
-  readonly succeeded: number;
-  readonly failures: readonly { readonly class: FailureClass; readonly count: number }[];
   /** The mean time from creation to completion of the tasks that succeeded. Absent if none did. */
   readonly meanMs?: number;
   readonly longestMs?: number;

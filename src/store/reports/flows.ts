@@ -1,10 +1,8 @@
 import type { Collection, Document } from 'mongodb';
-import { emptyFlow, lateBounds } from '../task/flow.ts';
-import type { Flow, FlowsAsked } from '../task/flow.ts';
-import { taskStatuses } from '../task/task.ts';
-import { sortKey } from './task-document.ts';
-import type { EndKind, TaskDocument } from './task-document.ts';
-import { endKinds } from './task-query.ts';
+import { emptyFlow, lateBounds, type Flow, type FlowsAsked } from '../../reports/flow.ts';
+import { taskStatuses } from '../../task/task.ts';
+import { sortKey, type EndKind, type TaskDocument } from '../task-document.ts';
+import { endKinds } from '../task-query.ts';
 
 const limit = { maxTimeMS: 25_000 };
 

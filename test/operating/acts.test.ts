@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { actionTable, describeAction, operatorActions, readActionInput } from '../../src/task/acts.ts';
-import type { ActionInput } from '../../src/task/act-fields.ts';
-import type { OperatorActionName } from '../../src/task/acts.ts';
+import { actionTable, describeAction, operatorActions, readActionInput } from '../../src/operating/acts.ts';
+import type { ActionInput } from '../../src/operating/act-fields.ts';
+import type { OperatorActionName } from '../../src/operating/acts.ts';
 
 /** Operators type this input into the Temporal UI. If an update threw, the task's workflow would stop. */
 

@@ -7,7 +7,7 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
 import { createStores, ensureStoreIndexes } from '../../src/store/stores.ts';
-import { takeCensus } from '../../src/commands/take-census.ts';
+import { takeCensus } from '../../src/observability/take-census.ts';
 import { firstRecord } from '../support/task-records.ts';
 import { databaseUri } from '../support/run-servers.ts';
 import { testLedgerKey, testSealing } from '../support/sealing.ts';

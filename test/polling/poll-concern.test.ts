@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { pollConcern } from '../../src/task/poll-concern.ts';
-import type { PollConcern, PollsSoFar } from '../../src/task/poll-concern.ts';
+import { pollConcern } from '../../src/polling/poll-concern.ts';
+import type { PollsSoFar } from '../../src/polling/poll-concern.ts';
+import type { PollConcern } from '../../src/task/attention.ts';
 
 const second = 1000;
 

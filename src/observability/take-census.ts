@@ -1,10 +1,9 @@
-import type { Census, LedgerTotals } from '../task/census.ts';
+import type { Census, LedgerTotals } from '../reports/census.ts';
 import type { HealthChannel } from '../health/channel-health.ts';
 import { defined } from '../base/defined.ts';
-import type { Logger } from '../observability/log.ts';
+import type { Logger } from './log.ts';
 import type { Stores } from '../store/stores.ts';
-import { countForHealth, readHealth } from './read-health.ts';
-import type { HealthDeps } from './read-health.ts';
+import { countForHealth, readHealth, type HealthDeps } from './read-health.ts';
 
 export interface CensusDeps {
   readonly stores: HealthDeps['stores'] & Pick<Stores, 'tasks' | 'slots' | 'resultCopies' | 'verifications'>;

@@ -1,6 +1,5 @@
 import type { Collection } from 'mongodb';
-import { attentionReasons } from '../task/attention.ts';
-import type { AttentionReason } from '../task/attention.ts';
+import { attentionReasons, type AttentionReason } from '../../task/attention.ts';
 import type {
   AttentionCount,
   CallbackCount,
@@ -8,15 +7,13 @@ import type {
   Lateness,
   TaskCount,
   Throughput,
-} from '../task/census.ts';
-import { defined } from '../base/defined.ts';
-import type { FailureClass } from '../errors/failure.ts';
-import { taskStatuses, unfinishedStatuses } from '../task/task.ts';
-import type { TaskStatus } from '../task/task.ts';
-import { isWaitReason } from '../task/wait.ts';
-import { sortKey } from './task-document.ts';
-import type { EndKind, TaskDocument } from './task-document.ts';
-import { endKinds } from './task-query.ts';
+} from '../../reports/census.ts';
+import { defined } from '../../base/defined.ts';
+import type { FailureClass } from '../../errors/failure.ts';
+import { taskStatuses, unfinishedStatuses, type TaskStatus } from '../../task/task.ts';
+import { isWaitReason } from '../../task/wait.ts';
+import { sortKey, type EndKind, type TaskDocument } from '../task-document.ts';
+import { endKinds } from '../task-query.ts';
 
 const limit = { maxTimeMS: 10_000 };
 

@@ -1,10 +1,9 @@
 import { healthOf, waitingOf } from '../health/channel-health.ts';
 import type { BehindCount, ChannelHealth, HealthChannel, WaitingTasks } from '../health/channel-health.ts';
 import { createSharedRead } from '../base/shared-read.ts';
-import type { Logger } from '../observability/log.ts';
+import type { Logger } from './log.ts';
 import type { Stores } from '../store/stores.ts';
-import { unsubmittedStates } from '../task/census.ts';
-import type { TaskCount } from '../task/census.ts';
+import { unsubmittedStates, type TaskCount } from '../reports/census.ts';
 import { serviceOf } from '../task/service.ts';
 
 export interface HealthDeps {

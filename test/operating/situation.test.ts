@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { defined } from '../../src/base/defined.ts';
-import { operatorActions } from '../../src/task/acts.ts';
-import { generalAdvice } from '../../src/task/advice.ts';
+import { operatorActions } from '../../src/operating/acts.ts';
+import { generalAdvice } from '../../src/operating/advice.ts';
 import { attentionReasons, concerns } from '../../src/task/attention.ts';
 import type { TaskState } from '../../src/task/state.ts';
-import { situation } from '../../src/task/situation.ts';
-import type { Situation, Standing } from '../../src/task/situation.ts';
+import { situation } from '../../src/operating/situation.ts';
+import type { Situation, Standing } from '../../src/operating/situation.ts';
 
 const standing = { deadlineAt: 0, stateSince: 0, hold: 3n, hasCallback: true };
 const nothing = { charged: 0n, released: 0n, refunded: 0n, unpaidJobs: 0 };

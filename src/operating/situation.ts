@@ -1,23 +1,19 @@
-import { adviceOf, knowledgeOf } from './advice.ts';
-import type { Knowledge } from './advice.ts';
-import { attentionOf, attentionReasons } from './attention.ts';
-import type { AttentionReason } from './attention.ts';
+import { adviceOf, knowledgeOf, type Knowledge } from './advice.ts';
+import { attentionOf, type AttentionReason } from '../task/attention.ts';
 import { defined } from '../base/defined.ts';
 import type { Micros } from '../money/money.ts';
 import { actionFieldNames, actionFields, optionOf } from './act-fields.ts';
 import { actionTable, operatorActions, refusalOf } from './acts.ts';
 import type { MoneyEffect, OperatorActionName, UpstreamBill } from './acts.ts';
-import type { RouteCandidate } from './candidates.ts';
+import type { RouteCandidate } from '../task/candidates.ts';
 import type { MoneyPreview } from './money-preview.ts';
-import { nextStep } from './service.ts';
-import type { Surroundings, Unserved } from './service.ts';
-import type { Task } from './record.ts';
-import { attemptAt, hasJob, isLost, isUnfinished, shownAttempt, stopOf } from './state.ts';
-import { settledAgain, unacceptable } from './review.ts';
-import type { Question, ShownAttempt, StateName, Stop, TaskState } from './state.ts';
-import { isNamed, openWaitWords, ownCauses, waitPlace } from './wait.ts';
-import type { WaitCause } from './wait.ts';
-import { waitInState } from './state-wait.ts';
+import { nextStep, type Surroundings, type Unserved } from '../task/service.ts';
+import type { Task } from '../task/record.ts';
+import { attemptAt, hasJob, isLost, isUnfinished, shownAttempt, stopOf } from '../task/state.ts';
+import { settledAgain, unacceptable } from '../task/review.ts';
+import type { Question, ShownAttempt, StateName, Stop, TaskState } from '../task/state.ts';
+import { isNamed, openWaitWords, waitPlace, type WaitCause } from '../task/wait.ts';
+import { waitInState } from '../task/state-wait.ts';
 
 export interface Standing extends Knowledge, Pick<
   Task,
@@ -28,9 +24,6 @@ export interface Standing extends Knowledge, Pick<
   readonly unserved?: Unserved;
   readonly attempt?: Omit<ShownAttempt, 'n'>;
 } // prettier-ignore
-
-/** All causes of a wait. If more than one applies, the one that an operator can act on is reported. */
-export const waitCauses: readonly WaitCause[] = [...attentionReasons, ...ownCauses];
 
 /**
  * A task's situation as shown in the Temporal UI, the operators' API and the command line. Times are in Unix
@@ -145,6 +138,7 @@ export function proposedCharge(state: TaskState): Micros | undefined {
   return state.at === 'review' && 'charge' in state ? BigInt(state.charge) : undefined;
 }
 
+/** Returns the cause of the wait. If more than one applies, returns the one that an operator can act on. */
 function causeOf(
   { state, wait, unserved }: Standing,
   attention: AttentionReason | undefined,

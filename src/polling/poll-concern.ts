@@ -1,16 +1,13 @@
+import type { PollConcern } from '../task/attention.ts';
+import type { PollMemory } from './poll-memory.ts';
+
 /** Decides when an operator should look at a task that is waiting for its upstream. The task itself continues. */
 
-export interface PollsSoFar {
-  readonly errors: number;
+export interface PollsSoFar extends Pick<PollMemory, 'errors' | 'isRefused'> {
   readonly failingMs: number;
-  /** Whether the last poll was refused for a reason that affects the whole channel: its key, balance or permissions. */
-  readonly isRefused?: boolean | undefined;
   readonly elapsedMs: number;
   readonly expectedMs: number;
 }
-
-export const pollConcerns = ['poll_failing', 'overdue'] as const;
-export type PollConcern = (typeof pollConcerns)[number];
 
 const errorsMax = 10;
 /** Shorter outages usually resolve themselves. */

@@ -1,5 +1,4 @@
-import { failureClasses } from '../errors/failure.ts';
-import type { FailureClass } from '../errors/failure.ts';
+import { failureClasses, type FailureClass } from '../errors/failure.ts';
 import type { Micros } from '../money/money.ts';
 
 /** Counts and sums for a channel and model over a time span, from the records and the ledger. */

@@ -1,9 +1,9 @@
-import type { Attempt } from './attempt.ts';
+import type { Attempt } from '../task/attempt.ts';
 import type { Expected } from '../money/bill.ts';
 import { formatMicros } from '../money/money.ts';
 import type { Micros } from '../money/money.ts';
-import { jobOf } from './cost.ts';
-import type { Task, TaskOutcome } from './record.ts';
+import { jobOf } from '../task/cost.ts';
+import type { Task, TaskOutcome } from '../task/record.ts';
 
 export interface BilledTask extends Pick<
   Task,

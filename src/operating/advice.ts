@@ -1,9 +1,8 @@
-import { operatorActions } from './acts.ts';
-import type { OperatorActionName } from './acts.ts';
-import type { AttentionReason } from './attention.ts';
-import type { Task } from './record.ts';
-import type { Surroundings } from './service.ts';
-import { attemptAt } from './state.ts';
+import { operatorActions, type OperatorActionName } from './acts.ts';
+import type { AttentionReason } from '../task/attention.ts';
+import type { Task } from '../task/record.ts';
+import type { Surroundings } from '../task/service.ts';
+import { attemptAt } from '../task/state.ts';
 
 /** Facts from outside the task's record, as far as they are known. */
 export interface Knowledge {

@@ -4,8 +4,7 @@ import { walk } from '../base/walk.ts';
 import { isOverTime } from '../store/mongo.ts';
 import type { Rollup, RollupStore } from '../store/rollups.ts';
 import type { Stores } from '../store/stores.ts';
-import { addFlows } from '../task/flow.ts';
-import type { Flow, FlowsAsked, TrendSpan } from '../task/flow.ts';
+import { addFlows, type Flow, type FlowsAsked, type TrendSpan } from '../reports/flow.ts';
 
 export interface Trends {
   readonly steps: readonly number[];

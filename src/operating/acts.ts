@@ -1,9 +1,7 @@
-import type { ActionField, ActionInput } from './act-fields.ts';
-import { isActionInput, wrongField } from './act-fields.ts';
+import { isActionInput, wrongField, type ActionField, type ActionInput } from './act-fields.ts';
 import { defined } from '../base/defined.ts';
 import { namesOf } from '../base/names-of.ts';
-import { stateWords } from './state.ts';
-import type { EventName, StateName } from './state.ts';
+import { stateWords, type EventName, type StateName } from '../task/state.ts';
 
 /**
  * All actions that operators can take on a task, one row per action. The Temporal UI, `temporal workflow update`, the

@@ -1,8 +1,7 @@
 import type { Collection, Filter, WithId } from 'mongodb';
-import { jobKey } from '../task/attempt.ts';
-import type { BilledTask } from '../task/expected-bill.ts';
-import { sortKey } from './task-document.ts';
-import type { TaskDocument } from './task-document.ts';
+import { jobKey } from '../../task/attempt.ts';
+import type { BilledTask } from '../../bills/expected-bill.ts';
+import { sortKey, type TaskDocument } from '../task-document.ts';
 
 export interface BilledPage {
   readonly tasks: readonly BilledTask[];
