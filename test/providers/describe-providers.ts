@@ -13,7 +13,7 @@ export function describeProviders(providers: Readonly<Record<string, Provider>>)
     tablesIntro,
     imageMatrixIntro,
     table(imageMatrix(providers)),
-    originsIntro,
+    shutdownsIntro,
   ];
   return `${[intro, ...matrix, ...sections].join('\n\n')}\n`;
 }
@@ -42,9 +42,8 @@ show <vendor> --model <name>\` prints all values, and \`facts\` in [configuratio
 
 const imageMatrixIntro = `## What requests for images may contain`;
 
-const originsIntro = `The tables below also show where each set of facts comes from and when it was read. "Shut down" is the first day on which the
-vendor may no longer serve a model; \`gateway vendors check\` compares these days with your configuration. "Not offered" lists what the
-vendor’s SDKs have but the adapter does not support.`;
+const shutdownsIntro = `"Shut down" is the first day on which the vendor may no longer serve a model. \`gateway vendors check\` compares these days with your
+configuration, and \`gateway vendors show\` prints the source of each fact.`;
 
 function section(name: string, provider: Provider): string {
   const { about, video, image, imageTask } = provider;
@@ -61,12 +60,12 @@ function section(name: string, provider: Provider): string {
       ...rows,
     ]),
     ...modelsOf(video),
-    ...originsOf(provider),
+    ...shutdownsOf(provider),
     ['Not verified:', '', ...about.unverified.map((point) => `- ${point}`)].join('\n'),
   ].join('\n\n');
 }
 
-function originsOf({ video, image, imageTask }: Provider): string[] {
+function shutdownsOf({ video, image, imageTask }: Provider): string[] {
   const tables = [
     ['videos', video?.facts],
     ['images', (image ?? imageTask)?.facts],
@@ -74,28 +73,10 @@ function originsOf({ video, image, imageTask }: Provider): string[] {
   const known = tables.flatMap(([kind, facts]) =>
     facts === undefined || typeof facts === 'function' ? [] : [{ kind, ...facts }],
   );
-  const origins = known.flatMap(({ kind, origin, models }) => [
-    [kind, origin.source, origin.read],
-    ...models.flatMap(([name, , own]) =>
-      own === undefined ? [] : [[`${kind}, ${pattern(name)}`, own.source, own.read]],
-    ),
-  ]);
   const ends = known.flatMap(({ retired }) =>
-    (retired?.models ?? []).map(([name, on]) => [
-      pattern(name),
-      on,
-      retired?.source ?? '',
-      retired?.read ?? '',
-    ]),
+    (retired?.models ?? []).map(([name, on]) => [pattern(name), on]),
   );
-  const unoffered = known.flatMap(({ unoffered: rows = [] }) =>
-    rows.map(([name, reason]) => [pattern(name), reason]),
-  );
-  return [
-    ...(origins.length === 0 ? [] : [table([['facts', 'source', 'read'], ...origins])]),
-    ...(ends.length === 0 ? [] : [table([['shut down', 'on', 'source', 'read'], ...ends])]),
-    ...(unoffered.length === 0 ? [] : [table([['not offered', 'why'], ...unoffered])]),
-  ];
+  return ends.length === 0 ? [] : [table([['shut down', 'on'], ...ends])];
 }
 
 function pattern({ source }: RegExp): string {
