@@ -1,5 +1,3 @@
-import { formatMicros } from '../../src/money/money.ts';
-import { mapMoney, moneyInWords } from '../../src/task/money-preview.ts';
 import { situation, standingOf } from '../../src/task/situation.ts';
 import { next } from '../../src/task/next.ts';
 import type { Task } from '../../src/task/record.ts';
@@ -15,11 +13,10 @@ export function describeStates(): string {
 const intro = `# States
 
 This page describes every state of a task for developers and operators, and shows how each event changes it.
-[operating.md](operating.md) explains what operators do. Only \`next\` (src/task/next.ts) changes a state. The workflow carries out
+[operating.md](operating.md#possible-actions-in-each-state) lists what operators can do in each state. Only \`next\` (src/task/next.ts) changes a state. The workflow carries out
 the work of each state, and passes the outcome to \`next\`.
 
-\`UPDATE_DOCS=1 npx vitest run test/task/states-page.test.ts\` generates this page. The sample tasks hold
-${formatMicros(newTask().hold)}. An action without a note moves no money.`;
+\`UPDATE_DOCS=1 npx vitest run test/task/states-page.test.ts\` generates this page.`;
 
 const tableIntro = `## What every event does
 
@@ -58,14 +55,10 @@ const notes: Readonly<Record<StateName, string>> = {
 function section(state: StateName): string {
   const [sample] = Object.values(samples[state]);
   if (sample === undefined) throw new TypeError(`no task is ${state}`);
-  const { what, waitsFor, actions } = situation(standingOf(sample));
+  const { what, waitsFor } = situation(standingOf(sample));
   const wait = waitsFor === undefined ? '' : ` Waits for: \`${waitsFor}\`.`;
-  const acts = actions.map(({ name, money }) =>
-    `\`${name}\` (${moneyInWords(mapMoney(money, formatMicros))})`.replace(' (moves no money)', ''),
-  );
   const shown = `Shown as: “${what}”${wait}`;
-  const operators = `Operators: ${acts.length === 0 ? 'nothing' : acts.join(', ')}.`;
-  return [`## ${state}`, notes[state], shown, operators].join('\n\n');
+  return [`## ${state}`, notes[state], shown].join('\n\n');
 }
 
 export function transitionSamples() {
