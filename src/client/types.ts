@@ -805,7 +805,7 @@ export type Reckoning = {
       readonly [name: string]: unknown;
     };
     readonly text: string;
-    /** Unrounded: only the sum is rounded. */
+    /** The unrounded amount. Only the sum is rounded. */
     readonly amount: string;
   }[];
   /** Each step starts from the previous step’s amount. */

@@ -13,39 +13,37 @@ export function describeProviders(providers: Readonly<Record<string, Provider>>)
     tablesIntro,
     imageMatrixIntro,
     table(imageMatrix(providers)),
-    originsIntro,
+    shutdownsIntro,
   ];
   return `${[intro, ...matrix, ...sections].join('\n\n')}\n`;
 }
 
 const intro = `# Providers
 
-This page is for operators who choose a vendor. After reading it, you know what each adapter can do and what is still unverified.
+This page is for operators who choose a vendor. It lists what each adapter can do and what is still unverified.
 \`UPDATE_DOCS=1 npx vitest run test/providers/every-provider.test.ts\` generates the page from the adapters.
 [adding-a-provider.md](adding-a-provider.md) explains how to add one.
 
-- **Lost jobs** are jobs whose submission got no response. A job is found by a marker that the vendor returns; otherwise an operator
-  decides. The model and the time are not enough, because they also match other users' jobs. A lost submission is never resubmitted
-  automatically.
+- **Lost jobs** are jobs whose submission got no response. If the vendor returns our marker, the gateway uses it to find the job. Otherwise,
+  an operator decides. A lost submission is never resubmitted automatically.
 - **Unbilled failures** are the failure classes for which the vendor promises to charge nothing. A cost in the response, even zero,
-  takes precedence. For all other failures, billing is unknown. Only a job that is known to be unbilled is replaced by a new one
-  ([fallback](configuration.md#fallback)).`;
+  takes precedence. For all other failures, it is unknown whether the vendor bills them. Only a job that is known to be unbilled is
+  replaced by a new one ([fallback](configuration.md#fallback)).`;
 
 const matrixIntro = `## What requests for videos may contain
 
-The table covers all models that the adapters know. "(some)" means only some of them, and "mapping" means as far as the model's mapping
-has a field. \`sound\` is a choice, or is always or never generated. Anything for which a vendor has no field is rejected or listed in the
-\`warnings\`. Tests try every cell.`;
+The table covers all models that the adapters know. "(some)" means only some of them, and "mapping" means that the model's mapping
+decides. \`sound\` is a choice, or is always or never generated. Anything for which a vendor has no field is rejected or listed in the
+\`warnings\`.`;
 
 const tablesIntro = `Each vendor has a table of its own below. Names are patterns for the vendor's model names, and the first match applies. "others"
-are all remaining models. In an empty cell, the vendor decides. A star means that the value differs for some requests: \`gateway vendors
+are all remaining models. If a cell is empty, the vendor decides. A star means that the value differs for some requests. \`gateway vendors
 show <vendor> --model <name>\` prints all values, and \`facts\` in [configuration.md](configuration.md#facts) overrides them.`;
 
 const imageMatrixIntro = `## What requests for images may contain`;
 
-const originsIntro = `The tables below also show where each set of facts comes from and when it was read. "Shut down" is the first day on which the
-vendor may no longer serve a model; \`gateway vendors check\` compares these days with your configuration. "Not offered" lists what the
-vendor’s SDKs have but the adapter does not support.`;
+const shutdownsIntro = `"Shut down" is the first day on which the vendor may no longer serve a model. \`gateway vendors check\` compares these days with your
+configuration, and \`gateway vendors show\` prints the source of each fact.`;
 
 function section(name: string, provider: Provider): string {
   const { about, video, image, imageTask } = provider;
@@ -62,12 +60,12 @@ function section(name: string, provider: Provider): string {
       ...rows,
     ]),
     ...modelsOf(video),
-    ...originsOf(provider),
+    ...shutdownsOf(provider),
     ['Not verified:', '', ...about.unverified.map((point) => `- ${point}`)].join('\n'),
   ].join('\n\n');
 }
 
-function originsOf({ video, image, imageTask }: Provider): string[] {
+function shutdownsOf({ video, image, imageTask }: Provider): string[] {
   const tables = [
     ['videos', video?.facts],
     ['images', (image ?? imageTask)?.facts],
@@ -75,28 +73,10 @@ function originsOf({ video, image, imageTask }: Provider): string[] {
   const known = tables.flatMap(([kind, facts]) =>
     facts === undefined || typeof facts === 'function' ? [] : [{ kind, ...facts }],
   );
-  const origins = known.flatMap(({ kind, origin, models }) => [
-    [kind, origin.source, origin.read],
-    ...models.flatMap(([name, , own]) =>
-      own === undefined ? [] : [[`${kind}, ${pattern(name)}`, own.source, own.read]],
-    ),
-  ]);
   const ends = known.flatMap(({ retired }) =>
-    (retired?.models ?? []).map(([name, on]) => [
-      pattern(name),
-      on,
-      retired?.source ?? '',
-      retired?.read ?? '',
-    ]),
+    (retired?.models ?? []).map(([name, on]) => [pattern(name), on]),
   );
-  const unoffered = known.flatMap(({ unoffered: rows = [] }) =>
-    rows.map(([name, reason]) => [pattern(name), reason]),
-  );
-  return [
-    ...(origins.length === 0 ? [] : [table([['facts', 'source', 'read'], ...origins])]),
-    ...(ends.length === 0 ? [] : [table([['shut down', 'on', 'source', 'read'], ...ends])]),
-    ...(unoffered.length === 0 ? [] : [table([['not offered', 'why'], ...unoffered])]),
-  ];
+  return ends.length === 0 ? [] : [table([['shut down', 'on'], ...ends])];
 }
 
 function pattern({ source }: RegExp): string {

@@ -7,12 +7,11 @@ export const isRecording = process.env['RECORD_QUERIES'] !== undefined;
 
 const intro = `# Queries
 
-This page is for developers. It lists every query that the gateway sends to MongoDB, without values, and the index that serves it.
-A query that no index serves fails its test file, and a new query is reported. To update the page, run \`RECORD_QUERIES=1 npm test\`
-and review the difference.
+This page shows developers every query that the gateway sends to MongoDB, without values, and the index that serves it.
+A query without an index fails its test file. To update the page, run \`RECORD_QUERIES=1 npm test\` and review the difference.
 
-In a filter, \`=\` is one value or a list of values, \`range\` a range, and \`test\` a condition that no index narrows. The filter of an
-upsert or a guarded update is the one that finds its document.
+In a filter, \`=\` is one value or a list of values, \`range\` a range, and \`test\` a condition for which no index helps. For an
+upsert or a guarded update, the page shows the filter that finds the document.
 
 | collection | operation | filter | sort | file | index |
 |---|---|---|---|---|---|

@@ -1,5 +1,3 @@
-import { formatMicros } from '../../src/money/money.ts';
-import { mapMoney, moneyInWords } from '../../src/operating/money-preview.ts';
 import { situation, standingOf } from '../../src/operating/situation.ts';
 import { next } from '../../src/task/next.ts';
 import type { Task } from '../../src/task/record.ts';
@@ -14,56 +12,53 @@ export function describeStates(): string {
 
 const intro = `# States
 
-This page is for developers and operators. After reading it, you know every state of a task, and how each event changes it.
-[operating.md](operating.md) explains what operators do. Only \`next\` (src/task/next.ts) changes a state. The workflow carries out
+This page describes every state of a task for developers and operators, and shows how each event changes it.
+[operating.md](operating.md#possible-actions-in-each-state) lists what operators can do in each state. Only \`next\` (src/task/next.ts) changes a state. The workflow carries out
 the work of each state, and passes the outcome to \`next\`.
 
-\`UPDATE_DOCS=1 npx vitest run test/task/states-page.test.ts\` generates this page. The sample tasks hold
-${formatMicros(newTask().hold)}. An action without a note moves no money.`;
+\`UPDATE_DOCS=1 npx vitest run test/task/states-page.test.ts\` generates this page.`;
 
 const tableIntro = `## What every event does
 
-Each cell is the effect of an event on a task with two channels and no fallback. Events belong to the task's own attempt and come from the run that began the attempt. A cell contains the next state, "noted" (only the record changes), "–" (nothing changes), or a rejection: *not_now* (the event does not belong to the state), *over* (the end is decided), *decided* (another process has written first), *abandoned* (the creation never
-became a task).`;
+Each cell is the effect of an event on a task with two channels and no fallback. All events are about the task's own attempt and come from the
+run that began it. A cell contains the next state, "noted" (only the record changes), "–" (nothing changes), or a rejection: *not_now* (the
+event is not possible in this state), *over* (the outcome is already decided), *decided* (another process has written first), *abandoned*
+(the creation never became a task).`;
 
 const notes: Readonly<Record<StateName, string>> = {
   creating:
-    'The API takes the hold and starts the workflow. This state ends with the first event that does not belong to the creation. If the API process dies, the reconciler abandons the creation.',
+    'The API takes the hold and starts the workflow. Any event other than those of the creation ends this state. If the API process dies, the reconciler abandons the creation.',
   queued:
     'The task waits for a slot at the first channel of its round. Then it is submitted, or the next channel is tried. After the last channel, the task pauses.',
   sending:
-    'The request may already have been sent, so nothing else is decided until its outcome is known: the job is accepted, the request is rejected, the response is lost, or the task is queued again. A stop that is requested in the meantime is recorded.',
+    'The request may already have been sent, so nothing else is decided until its outcome is known: the job is accepted, the request is rejected, the response is lost, or the task is queued again. If a stop is requested in the meantime, it is recorded for later.',
   pausing:
-    'No channel in the plan accepts the task at the moment. The workflow’s timer begins the next round. Each pause is longer than the last, up to five minutes. If a channel named a time, it is not tried before then.',
+    'No channel in the plan accepts the task at the moment. The workflow’s timer begins the next round. Each pause is longer than the last, up to five minutes. If a channel asked for a delay, it is not tried earlier.',
   searching:
-    'The upstream may have received the request and may bill a job, so the task is never resubmitted automatically. The gateway searches the upstream for the marker. If it finds nothing, it ends a task with a pending stop, and asks an operator about any other task.',
+    'The upstream may have received the request and may bill a job, so the task is never resubmitted automatically. The gateway searches the upstream for the marker. If it finds nothing, a task that is to be stopped ends. For any other task, an operator must decide.',
   asking:
     'The search found nothing, or the upstream cannot be searched. A late response, an operator or the deadline ends this state.',
   waiting:
     'The upstream has the job, and polling detects its end. A cancellation, the deadline and an operator’s `fail` lead to `stopping`.',
   stopping:
-    'The upstream is asked to end the job. If there is already a result, it is used. If the upstream does not accept a cancellation, the task returns to its previous state.',
+    'The gateway asks the upstream to end the job. If the job already has a result, the task uses it. If the upstream does not accept a cancellation, the task returns to its previous state.',
   broken:
     'The upstream repeatedly reported that it does not know the job, so polling has stopped. An operator can resume polling or end the task. If nobody acts, the deadline ends it.',
   ending:
-    'The outcome is decided. The gateway writes it to the ledger and then to the record. If the charge is implausible, or cannot be computed or written, an operator is asked. Until both are written, a success at the upstream replaces a failure at the upstream, and an operator’s `fail` replaces a success.',
+    'The outcome is decided. The gateway writes it to the ledger and then to the record. If the charge is implausible, or cannot be computed or written, an operator must decide. Until both are written, a late success at the upstream replaces a failure, and an operator’s `fail` replaces a success.',
   review:
-    'An operator must decide before the outcome is written, because the charge is implausible or the ledger rejects it. The operator can accept the charge, enter different facts, have the task settled again, or fail it. At the deadline the task fails, unless the ledger contradicts even that.',
+    'An operator must decide before the outcome is written, because the charge is implausible or the ledger rejects it. The operator can accept the charge, enter different facts, have the task settled again, or fail it. At the deadline the task fails, unless the ledger rejects that as well.',
   ended:
-    'The status, the result and the charge are final. If a job appears later, it is recorded as a stray, so that operators can cancel it at its upstream. An abandoned creation has also ended: it never became a task, and its record will be removed.',
+    'The status, the result and the charge are final. If a job appears later, it is recorded as a stray, so that operators can cancel it at its upstream. An abandoned creation is also in this state until its record is removed.',
 };
 
 function section(state: StateName): string {
   const [sample] = Object.values(samples[state]);
   if (sample === undefined) throw new TypeError(`no task is ${state}`);
-  const { what, waitsFor, actions } = situation(standingOf(sample));
+  const { what, waitsFor } = situation(standingOf(sample));
   const wait = waitsFor === undefined ? '' : ` Waits for: \`${waitsFor}\`.`;
-  const acts = actions.map(({ name, money }) =>
-    `\`${name}\` (${moneyInWords(mapMoney(money, formatMicros))})`.replace(' (moves no money)', ''),
-  );
   const shown = `Shown as: “${what}”${wait}`;
-  const operators = `Operators: ${acts.length === 0 ? 'nothing' : acts.join(', ')}.`;
-  return [`## ${state}`, notes[state], shown, operators].join('\n\n');
+  return [`## ${state}`, notes[state], shown].join('\n\n');
 }
 
 export function transitionSamples() {

@@ -26,7 +26,7 @@ import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 import { presentWait, waitSchema } from './wait.ts';
 
 const costSchema = z.object({ amount: z.string(), unit: z.string() }).meta({
-  description: 'What the upstream reports that it charged for the job. Null if it reports nothing.',
+  description: 'The cost of the job, as reported by the upstream. Null if it reports nothing.',
 });
 
 const costStates = ['known', 'partly', 'unknown'] as const;
@@ -56,7 +56,7 @@ export const adminTaskSchema = taskFields
     }),
     cost_state: z.enum(costStates).nullable().meta({
       description:
-        'Of the attempts that may be billed, `partly` means that the cost of some is unknown, and `unknown` that the cost of all is. Null until the task has ended.',
+        '`partly`: the cost of some attempts that may be billed is unknown. `unknown`: the cost of all of them is unknown. Null until the task has ended.',
     }),
     margin: z.string().nullable().meta({
       description: 'The charge minus the cost, before refunds. Null if `cost_state` is not `known`.',

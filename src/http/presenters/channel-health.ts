@@ -36,7 +36,8 @@ const partSchema = z
     sign: z.string().meta({ description: 'The kind of the last failure.' }),
     code: z.string(),
     evidence: z.array(z.object({ sign: z.string(), code: z.string(), accounts: z.int() })).meta({
-      description: 'The number of failures since the circuit opened, and of the accounts that saw them.',
+      description:
+        'The number of failures since the circuit opened, and the number of accounts that were affected.',
     }),
     models: z.array(z.string()).nullable().meta({ description: 'The failing models. Null means all.' }),
     failed_tasks: z.array(z.string()),
@@ -80,7 +81,7 @@ export const channelHealthSchema = z
     }),
     parts: z.array(partSchema),
   })
-  .meta({ id: 'ChannelHealth', description: 'A channel’s health, in the same form everywhere.' });
+  .meta({ id: 'ChannelHealth', description: 'A channel’s health. All responses use this format.' });
 
 export function presentHealth(health: ChannelHealth): z.output<typeof channelHealthSchema> {
   const { channel, state: known, text, since, until, opened, waiting, parts } = health;

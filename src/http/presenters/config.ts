@@ -28,7 +28,7 @@ export const configChangeSchema = z
   .object({
     path: z.string().meta({
       description:
-        'Such as `models.clip.price.lines[3].price`. List entries are identified by their ids. Entries without ids are identified by their index, which refers to the old list if they were removed and to the new list otherwise.',
+        'The path of the value, such as `models.clip.price.lines[3].price`. List entries are identified by their ids. Entries without ids are identified by their index, which refers to the old list if they were removed and to the new list otherwise.',
     }),
     kind: z.enum(['added', 'removed', 'changed']),
     before: shown.meta({

@@ -31,7 +31,7 @@ const lineSchema = z.object({
     description: 'The facts about this group of images. Absent if all images are alike.',
   }),
   text: z.string(),
-  amount: z.string().meta({ description: 'Unrounded: only the sum is rounded.' }),
+  amount: z.string().meta({ description: 'The unrounded amount. Only the sum is rounded.' }),
 });
 
 export const reckoningSchema = z

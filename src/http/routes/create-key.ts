@@ -73,7 +73,7 @@ const body = z.object({
   }),
   strict: z.boolean().optional().meta({
     description:
-      'If true, a field without effect is an error in all of the key’s requests, as with `strict: true` in the body.',
+      'If true, a field that would be ignored is an error in all of the key’s requests, as with `strict: true` in the body.',
   }),
   end_user_required: z.boolean().optional().meta({
     description:

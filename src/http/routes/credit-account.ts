@@ -30,7 +30,7 @@ export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' |
     access: 'money',
     summary: 'Credit or correct an account',
     description:
-      'Idempotent by reference: a repeat returns the first entry with `idempotency-replayed: true`.',
+      'A repeat with the same reference returns the first entry with `idempotency-replayed: true`.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/credits'],
     input: z.object({ params: accountParams, body }),

@@ -10,7 +10,7 @@ import type { Route } from '../route.ts';
 type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue' | 'now'>;
 
 const at = queryNumber(z.int().min(0).max(99_999_999_999).optional()).meta({
-  description: 'Unix seconds, exclusive: later entries do not count. Defaults to now.',
+  description: 'Unix seconds, exclusive: later entries are ignored. Defaults to now.',
 });
 
 export function getAccountBalance({ accounts, ledger, catalogue, now }: Deps): Route {

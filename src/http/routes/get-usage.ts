@@ -10,7 +10,7 @@ export function getUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports
     scope: 'read_own',
     summary: 'Show the account’s or key’s usage',
     description:
-      'Returns ledger totals by the UTC day of a task’s hold, its model, its API key id and its end user. A key with the scope `read_account` gets totals for the whole account. Any other key gets totals for its own tasks. All entries written before the request are counted.',
+      'Returns ledger totals by the UTC day of a task’s hold, its model, its API key id and its end user. A key with the scope `read_account` gets totals for the whole account. Any other key gets totals for its own tasks. The totals include all entries written before the request.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/usage'],

@@ -21,7 +21,7 @@ export function inviteOperator({ operators, operatorAuth, invitations, now }: De
     access: 'access',
     summary: 'Invite an operator',
     description:
-      'The link shows a token once to the first person who uses it. Nobody else ever sees that token. An operator can grant only roles that it has itself. A new invitation for the same name replaces an unused one.',
+      'The link shows a token once to the first person who uses it. Nobody else ever sees that token. Operators can grant only roles that they have themselves. A new invitation for the same name replaces an unused one.',
     method: 'post',
     paths: ['/admin/v1/operators/invitations'],
     input: z.object({

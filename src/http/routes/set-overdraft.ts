@@ -10,7 +10,7 @@ import type { Route } from '../route.ts';
 const body = z.object({
   overdraft_limit: money
     .refine((micros) => micros >= 0n, 'must not be negative')
-    .meta({ description: 'How far below zero holds can take the balance.' }),
+    .meta({ description: 'How far below zero the balance may fall because of holds.' }),
   reason,
 });
 
@@ -21,7 +21,7 @@ export function setOverdraft({ accounts, ledger, now }: Deps): Route {
     operationId: 'setOverdraft',
     access: 'money',
     summary: 'Change the overdraft limit of an account',
-    description: 'Effective on every node within five seconds. Existing holds remain.',
+    description: 'Takes effect on every node within five seconds. Existing holds remain.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/overdraft'],
     input: z.object({ params: accountParams, body }),

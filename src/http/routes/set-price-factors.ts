@@ -38,7 +38,7 @@ export function setPriceFactors({ accounts, catalogue, ledger, now }: Deps): Rou
     access: 'money',
     summary: 'Set the price factors of an account',
     description:
-      'A task’s charge, hold and estimate are multiplied by its account’s factor: `0.9` is a ten per cent discount. The factor is frozen with the hold, so tasks in flight keep theirs. The request replaces all of the account’s factors. Effective on every node within five seconds.',
+      'A task’s charge, hold and estimate are multiplied by its account’s factor: `0.9` is a ten per cent discount. The factor is frozen with the hold, so tasks in flight keep theirs. The request replaces all of the account’s factors. Takes effect on every node within five seconds.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/price-factors'],
     input: z.object({ params: accountParams, body }),

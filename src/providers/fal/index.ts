@@ -50,7 +50,7 @@ export function createFal(): Provider {
       unbilled: { classes: ['internal', 'capacity'] },
       unverified: [
         'whether the history contains requests that are still waiting',
-        'the status of a cancelled request: both status 499 and a missing result count as cancelled',
+        'the status of a cancelled request: both status 499 and a missing result are treated as cancelled',
         'the prices of Kling and FLUX',
       ],
     },
