@@ -1,9 +1,11 @@
-import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
+import {
+  allHandlersFinished, CancellationScope, condition, continueAsNew, workflowInfo,
+} from '@temporalio/workflow'; // prettier-ignore
 import type { TaskView } from '../activities/types.ts';
 import type { TaskInput, TaskResult } from '../src/task/input.ts';
 import { waitSummaryStart } from '../src/base/queues.ts';
 import type { RouteCandidate } from '../src/task/candidates.ts';
-import { isAbandoned, stopOf, type Stop, type TaskState } from '../src/task/state.ts';
+import { isAbandoned, stopOf, type StateName, type Stop, type TaskState } from '../src/task/state.ts';
 import {
   finishTask, lookAtTask, pollOn, searchJob, stepTask, stopJob, submitOn,
 } from './activity-proxies.ts'; // prettier-ignore
@@ -17,9 +19,10 @@ import type { TaskRun, Work } from './task-run.ts';
  * record, and keeps durable timers. `next` (src/task/next.ts) makes every decision, as part of the write that records
  * it, so a reset or a new run can continue from the record. The workflow completes even if the task fails. A Failed
  * workflow indicates a bug.
+ * @param shown - What the previous run of this task has shown in the search attributes.
  */
-export async function generationTask(input: TaskInput): Promise<TaskResult> {
-  const run = newTaskRun(input);
+export async function generationTask(input: TaskInput, shown?: TaskRun['shown']): Promise<TaskResult> {
+  const run = newTaskRun(input, shown);
   handleActions(run);
   // A cancellation from the Temporal UI is equivalent to the API's cancel. It must not bypass the settlement.
   CancellationScope.current().cancelRequested.catch(() =>
@@ -32,7 +35,10 @@ async function runTask(run: TaskRun): Promise<TaskResult> {
   await lookAtTask(run);
   const clock = new CancellationScope();
   clock.run(() => keepDeadline(run)).catch(() => undefined);
-  while (!isOver(run)) await advance(run);
+  while (!isOver(run)) {
+    if (mayRenew(run)) await renew(run);
+    else await advance(run);
+  }
   clock.cancel();
   leave(run);
   showEnd(run);
@@ -40,6 +46,26 @@ async function runTask(run: TaskRun): Promise<TaskResult> {
   await condition(allHandlersFinished);
   await run.lastLocal;
   return resultOf(run);
+}
+
+/** The states in which nothing is lost if the run ends, because the next run starts the same wait again. */
+const restingStates: ReadonlySet<StateName> = new Set([
+  'queued', 'pausing', 'waiting', 'asking', 'broken', 'review',
+]); // prettier-ignore
+
+/**
+ * Whether the task should continue in a new run, because Temporal limits the events and the updates of each run. No
+ * update may be in progress, because it would fail.
+ */
+function mayRenew({ view }: TaskRun): boolean {
+  return workflowInfo().continueAsNewSuggested && restingStates.has(view.state.at) && allHandlersFinished();
+}
+
+async function renew(run: TaskRun): Promise<void> {
+  const { rev } = run.view;
+  if (!(await isFree(run)) || run.view.rev !== rev) return;
+  await run.lastLocal;
+  if (run.view.rev === rev && mayRenew(run)) await continueAsNew<typeof generationTask>(run.input, run.shown);
 }
 
 function resultOf({ view: { state, status, charge = '0', error } }: TaskRun): TaskResult {
@@ -143,9 +169,10 @@ const personLookMs = { min: 600_000, max: 6 * 3_600_000 };
 async function waitForPerson(run: TaskRun): Promise<void> {
   const { rev } = run.view;
   leave(run);
-  for (let ms = personLookMs.min; run.view.rev === rev; ms = Math.min(2 * ms, personLookMs.max)) {
-    await changed(run, ms, waitSummary(run));
-    if (run.view.rev === rev) await lookAtTask(run);
+  const isLeft = (): boolean => run.view.rev !== rev || mayRenew(run);
+  for (let ms = personLookMs.min; !isLeft(); ms = Math.min(2 * ms, personLookMs.max)) {
+    await condition(isLeft, ms, { summary: waitSummary(run) });
+    if (!isLeft()) await lookAtTask(run);
   }
 }
 
@@ -272,7 +299,8 @@ async function ended(run: TaskRun, begun: Work, ms?: number): Promise<void> {
 }
 
 async function follow(run: TaskRun, begun: Work): Promise<void> {
-  await ended(run, begun);
+  const { rev: before } = run.view;
+  await condition(() => begun.isOver || run.view.rev !== before || mayRenew(run));
   if (!begun.hasFailed) return;
   const { rev } = run.view;
   await lookAfterFailure(run);

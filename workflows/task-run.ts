@@ -51,7 +51,7 @@ export function isUnderWay(work: Work | undefined): work is Work {
   return work !== undefined && !work.isOver && !work.scope.consideredCancelled;
 }
 
-export function newTaskRun(input: TaskInput): TaskRun {
+export function newTaskRun(input: TaskInput, shown?: TaskRun['shown']): TaskRun {
   const { candidates, deadlineAt } = input;
   return {
     input,
@@ -65,7 +65,7 @@ export function newTaskRun(input: TaskInput): TaskRun {
       status: 'pending',
     },
     work: undefined,
-    shown: { channel: candidates[0]?.channel, attention: undefined },
+    shown: shown ?? { channel: candidates[0]?.channel, attention: undefined },
     notice: '',
   };
 }

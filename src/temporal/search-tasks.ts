@@ -15,7 +15,8 @@ export function createTaskSearch(client: Client, queuePrefix: string) {
       const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
         namespace,
         pageSize: limit,
-        query: `(${query}) AND ${ours}`,
+        // A task with a long history has several runs.
+        query: `(${query}) AND ${ours} AND ExecutionStatus != 'ContinuedAsNew'`,
         ...defined({ nextPageToken: token }),
       });
       const ids = (executions ?? []).flatMap(({ execution }) => execution?.workflowId ?? []);

@@ -34,7 +34,11 @@ export async function startTemporal({
   dir,
   port,
   hasPages = false,
-}: Start & { readonly hasPages?: boolean }): Promise<TestTemporal> {
+  dynamicConfig = [],
+}: Start & {
+  readonly hasPages?: boolean;
+  readonly dynamicConfig?: readonly string[];
+}): Promise<TestTemporal> {
   markServerUse();
   const binary = await resolveTemporal(localOptions(cacheDir));
   const start = (fixed: number | undefined): Promise<TemporalServer> =>
@@ -43,7 +47,7 @@ export async function startTemporal({
       binary,
       port: fixed === undefined ? 'any' : { fixed },
       uiPort: hasPages ? 'any' : 'none',
-      timeSkipping: true,
+      dynamicConfig: ['frontend.WorkflowTimeSkippingEnabled=true', ...dynamicConfig],
     });
   const server = await start(port);
   const { address, uiUrl } = server;

@@ -76,7 +76,7 @@ export async function uncrossed<Result>(update: (updateId: string) => Promise<Re
 const crossed: ReadonlySet<number> = new Set([1, 20, 31]);
 
 /** Workers serve the channels `one` and `two`. The queues of all other channels have no worker. */
-export function usePlayedTasks(): PlayedTasks {
+export function usePlayedTasks(server: () => string = temporalAddress): PlayedTasks {
   const prefix = `p${randomBytes(5).toString('hex')}-`;
   let upstream = quietUpstream();
   const played = playActivities(() => upstream);
@@ -89,7 +89,7 @@ export function usePlayedTasks(): PlayedTasks {
     upstream = quietUpstream();
   });
   beforeAll(async () => {
-    const address = temporalAddress();
+    const address = server();
     const [connection, clientConnection, bundle] = await Promise.all([
       NativeConnection.connect({ address }),
       Connection.connect({ address }),

@@ -39,7 +39,7 @@ export type TemporalOptions = LocalOptions & {
   /** Defaults to 7233 or the next free port. */
   port?: PortRequest;
   uiPort: PortRequest | 'none';
-  timeSkipping?: boolean;
+  dynamicConfig?: readonly string[];
 };
 
 export type TemporalServer = ChildServer & {
@@ -75,10 +75,7 @@ async function startOn(port: number, options: TemporalOptions): Promise<Temporal
  * the buttons.
  */
 function serverArguments(options: TemporalOptions, port: number, uiPort: number | undefined): string[] {
-  const dynamicConfig = [
-    ...tuning,
-    ...(options.timeSkipping === true ? ['frontend.WorkflowTimeSkippingEnabled=true'] : []),
-  ];
+  const dynamicConfig = [...tuning, ...(options.dynamicConfig ?? [])];
   return [
     'server',
     'start-dev',
