@@ -40,7 +40,7 @@ export function createKeepImages(deps: KeepImagesDeps): KeepImages {
       }),
     );
     return written.catch(async (error: unknown) => {
-      // Nobody receives a link to these files, so they are recorded for removal.
+      // Nobody receives a link to these files, so mark them for removal.
       const left = { task: image, state: 'removed', names, tries: 1, dueAt: now() + lateWriteMs } as const;
       await copies.write(left).catch(() => undefined);
       throw error;
@@ -59,7 +59,7 @@ function nameOf(text: Base64Text, index: number): string {
   return `${index}.${extension}`;
 }
 
-/** How many characters to decode at a time. Divisible by 4, so that every slice is valid base64. */
+/** Divisible by 4, so that every slice is valid base64. */
 const sliceCharacters = 64 * 1024;
 
 function* decode(text: Base64Text): Generator<Buffer, void, undefined> {
