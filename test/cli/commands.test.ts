@@ -823,7 +823,7 @@ describe('price explain', () => {
     const account = await world.newAccount();
     const { id } = (await account.create({ duration: 8 })).body;
     const { text } = await gateway(['price', 'explain', id]);
-    expect(text).toMatch(new RegExp(`^${id}: The upstream’s report decides the charge`));
+    expect(text).toMatch(new RegExp(`^${id}: The charge depends on the upstream’s report`));
     expect(text).toContain('\nhold: 0.800000 USD\n  by the price of the model on channel one\n');
     expect(text).toContain('\ncharge: none');
     await account.call('POST', `/v1/videos/generations/${id}/cancel`);

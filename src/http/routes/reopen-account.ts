@@ -13,7 +13,7 @@ export function reopenAccount({ accounts, ledger, now }: Deps): Route {
     operationId: 'reopenAccount',
     access: 'access',
     summary: 'Reopen a closed account',
-    description: 'Effective on every node within five seconds. The account’s keys are valid as before.',
+    description: 'Takes effect on every node within five seconds. The account’s keys are valid as before.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/reopen'],
     input: z.object({ params: accountParams, body: z.object({ reason }) }),

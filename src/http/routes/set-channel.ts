@@ -19,7 +19,7 @@ export function setChannel(deps: Deps): Route {
     operationId: 'setChannel',
     access: 'configuration',
     summary: 'Switch a channel off or on for new tasks',
-    description: 'Effective on every node within a few seconds. Tasks in flight remain on their channel.',
+    description: 'Takes effect on every node within a few seconds. Tasks in flight remain on their channel.',
     method: 'post',
     paths: ['/admin/v1/channels/:channel'],
     input: z.object({ params: channelParams, body }),

@@ -39,7 +39,7 @@ export function setCircuit(deps: Deps): Route {
     access: 'configuration',
     summary: 'Open or close the circuit of a credential',
     description:
-      'Effective on every node within five seconds. Tasks in flight continue. Tasks that wait to be submitted move to their next channel, or keep waiting.',
+      'Takes effect on every node within five seconds. Tasks in flight continue. Tasks that wait to be submitted move to their next channel, or keep waiting.',
     method: 'post',
     paths: ['/admin/v1/channels/:channel/circuits'],
     input: z.object({ params: channelParams, body }),
@@ -62,7 +62,7 @@ export function setCircuit(deps: Deps): Route {
   });
 }
 
-/** Rejects an unknown credential or model, because a misspelt one would open a circuit that protects nothing. */
+/** A misspelt credential or model would open a circuit that protects nothing. */
 function checkTarget(asked: z.output<typeof body>, channel: ChannelConfig): void {
   const { credential, model } = asked;
   const param = !channel.credentials.some(({ id }) => id === credential)

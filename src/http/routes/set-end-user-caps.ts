@@ -42,7 +42,7 @@ export function setEndUserCaps(deps: Deps): Route {
     unrecorded: ['users'],
     summary: 'Limit what the end users of an account may spend',
     description:
-      'Limits what each end user (`safety_identifier`, or `user` for images) may spend across all of the account’s keys, including end users that have not been seen before. Replaces all such caps. An absent window is unlimited. Effective on every node within five seconds.',
+      'Limits what each end user (`safety_identifier`, or `user` for images) may spend across all of the account’s keys, including end users that have not been seen before. Replaces all such caps. An absent window is unlimited. Takes effect on every node within five seconds.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/end-user-caps'],
     input: z.object({ params: accountParams, body }),

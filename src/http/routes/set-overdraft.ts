@@ -21,7 +21,7 @@ export function setOverdraft({ accounts, ledger, now }: Deps): Route {
     operationId: 'setOverdraft',
     access: 'money',
     summary: 'Change the overdraft limit of an account',
-    description: 'Effective on every node within five seconds. Existing holds remain.',
+    description: 'Takes effect on every node within five seconds. Existing holds remain.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/overdraft'],
     input: z.object({ params: accountParams, body }),

@@ -38,7 +38,7 @@ export function setPriceFactors({ accounts, catalogue, ledger, now }: Deps): Rou
     access: 'money',
     summary: 'Set the price factors of an account',
     description:
-      'A task’s charge, hold and estimate are multiplied by its account’s factor: `0.9` is a ten per cent discount. The factor is frozen with the hold, so tasks in flight keep theirs. The request replaces all of the account’s factors. Effective on every node within five seconds.',
+      'A task’s charge, hold and estimate are multiplied by its account’s factor: `0.9` is a ten per cent discount. The factor is frozen with the hold, so tasks in flight keep theirs. The request replaces all of the account’s factors. Takes effect on every node within five seconds.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/price-factors'],
     input: z.object({ params: accountParams, body }),
@@ -65,7 +65,7 @@ interface Known {
   readonly before: PriceFactors | undefined;
 }
 
-/** Rejects unknown models unless they already have a factor, because a factor can outlive its model's configuration. */
+/** Unknown models are allowed if they already have a factor, because a factor can outlive its model's configuration. */
 function requireModels(
   models: readonly { readonly model: string }[],
   { catalogue, before = noFactors }: Known,
