@@ -13,7 +13,7 @@ import { changeQuery, goTo, linkTo } from './router.js';
 
 /** @typedef {import('./types.d.ts').Account} Account */
 /**
- * @typedef {Account & { webhook_secret: string, uncredited?: string }} Created `uncredited`: why the first credit
+ * @typedef {Account & { webhook_secret: string, uncredited?: string }} Created `uncredited` says why the first credit
  * failed.
  */
 

@@ -160,7 +160,7 @@ function Publish({ api, currency, model, draft, verdict, error, next }) {
         ? html`<ul class="notice bad" role="alert">
             ${draft.violations.map(({ path: where, message }) => html`<li><code>${where}</code> ${message}</li>`)}
           </ul>`
-        : html`<p>The draft has ${counted(draft.changes.length, 'change')} and no mistakes.</p>
+        : html`<p>The draft has ${counted(draft.changes.length, 'change')} and no errors.</p>
             ${
               sold &&
               html`<p>You sell ${model} at these prices, in ${currency}:</p>
