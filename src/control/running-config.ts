@@ -202,7 +202,7 @@ function createListeners() {
   };
 }
 
-const overtaken = 'another version was published in the meantime';
+const overtaken = 'another version was published first';
 
 async function parsePublished(
   text: string,

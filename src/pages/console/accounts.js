@@ -118,7 +118,7 @@ export function createDialog({ api, may, currency, onCreated }) {
     { name: 'amount', label: `First credit, in ${currency} (empty: none)`, isOptional: true },
     {
       name: 'overdraft_limit',
-      label: `How far the balance may go below zero, in ${currency} (empty: not at all)`,
+      label: `How far the balance may go below zero, in ${currency} (empty: never below zero)`,
       isOptional: true,
     },
   ];

@@ -81,7 +81,7 @@ export function UpstreamFields({ catalogue, own, chosen, error, onChange }) {
       chosen.channel !== '' &&
       html`<${Input}
           name="api_key"
-          label=${`The vendor’s key${isNew ? '' : ', if you want to replace it'} (encrypted at once and never shown again)`}
+          label=${`The vendor’s key${isNew ? '' : ', if you want to replace it'} (encrypted immediately and never shown again)`}
           type="password"
           value=${chosen.apiKey}
           error=${error}

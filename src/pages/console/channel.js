@@ -219,7 +219,7 @@ function closing({ id }, part) {
   const { credential, model } = part;
   return {
     title: `Close the circuit ${nameOf(part)}`,
-    effect: 'Submissions resume at once, regardless of earlier failures.',
+    effect: 'Submissions resume immediately, regardless of earlier failures.',
     path: `${channelsPath}/${encodeURIComponent(id)}/circuits`,
     body: ({ reason }) => ({ credential, ...(model === null ? {} : { model }), state: 'closed', reason }),
   };

@@ -242,7 +242,7 @@ function Rotate({ api, name, path: own, onIssued, onSaved, onClose }) {
         label: 'The old key expires',
         value: String(daySeconds),
         choices: [
-          ['0', 'at once'],
+          ['0', 'immediately'],
           ['3600', 'in an hour'],
           [String(daySeconds), 'in a day'],
           [String(7 * daySeconds), 'in a week'],

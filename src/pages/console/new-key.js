@@ -64,7 +64,7 @@ export function NewKey({ api, account, currency, may, onIssued, onSaved, onClose
               secret: new URL(link, root).href,
               note: `Send it to the owner of ${account}. It gives them a key for ${mayUse(created)}.`,
             }
-          : { title: 'The new key', secret: key, note: `It is valid at once, for ${mayUse(created)}.` },
+          : { title: 'The new key', secret: key, note: `It is valid immediately, for ${mayUse(created)}.` },
       );
     }}
     onSaved=${onSaved}

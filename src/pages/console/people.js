@@ -136,7 +136,7 @@ function dialogOf(doing, { api, self, onLink }) {
       title: `Withdraw the invitation of ${name}`,
       button: 'Withdraw',
       fields: [reason],
-      effect: () => 'The link stops working at once, on every node.',
+      effect: () => 'The link stops working immediately, on every node.',
       run,
     };
   return {

@@ -115,8 +115,8 @@ function Sell(props) {
   if (chosen.channel === '' || !may('addCatalogueModel'))
     return html`<h2>What do you sell?</h2>
       <p class="soft">
-        You have chosen no upstream. Models and prices are on the page
-        <a href=${linkTo(['configuration'])}>Configuration</a>, too.
+        You have not chosen an upstream. You can also add models and prices on the page
+        <a href=${linkTo(['configuration'])}>Configuration</a>.
       </p>
       <${Ends} next=${next} />`;
   if (draft === undefined)

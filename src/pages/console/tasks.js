@@ -257,7 +257,7 @@ function toPage({ data, has_more: hasMore = false, ledger = [], others = [] }) {
 function FoundImages({ entries, currency }) {
   const account = entries[0]?.account ?? '';
   return html`<p>
-      These images were returned at once and have no task. The account is
+      These images were returned synchronously and have no task. The account is
       <a href=${linkTo(['accounts', account])}>${account}</a>.
     </p>
     <${LedgerTable} entries=${entries} currency=${currency} />`;
