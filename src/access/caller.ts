@@ -4,9 +4,9 @@ import type { PriceFactors } from '../money/price-factors.ts';
 
 export interface KeyHolder extends Caller {
   readonly scopes: readonly KeyScope[];
-  /** CIDRs. If undefined, the key works from any IP address. */
+  /** CIDR ranges. If undefined, the key works from any IP address. */
   readonly addresses?: readonly string[];
-  /** If undefined, the key's scopes alone decide. */
+  /** If undefined, the key's scopes alone decide which operations are allowed. */
   readonly routes?: readonly string[];
 }
 

@@ -132,11 +132,11 @@ export interface Repeats {
 }
 
 const keptMs = { key: 24 * 3600 * 1000, try: 10 * 60_000 } as const;
-/** The waiting process measures this time, because clocks of processes differ. */
+/** Measured by the waiting process's own clock, because the clocks of processes differ. */
 const abandonedAfterMs = 60_000;
 const lookEveryMs = 200;
 const recordedWithinMs = 1_000;
-/** Approximate. A repeat that comes later has to wait the whole of `abandonedAfterMs` again. */
+/** Sightings are kept for roughly this long. After that, a repeat has to wait the whole of `abandonedAfterMs` again. */
 const sightingsKeptMs = 10 * 60_000;
 
 /**

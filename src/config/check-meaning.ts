@@ -7,7 +7,7 @@ import { channelPriceSchema } from '../money/price-schema.ts';
 import { modelSchema } from './gateway-schema.ts';
 import type { ModelConfig } from './gateway-schema.ts';
 
-/** Only what the checks need, so that it can be read even if other parts of the file are invalid. */
+/** Contains only what the checks need, so that it can be read even if other parts of the file are invalid. */
 const outline = z.object({
   channels: z
     .array(

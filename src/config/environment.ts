@@ -158,7 +158,7 @@ export function isStartedByNpm(): boolean {
   return process.env['npm_lifecycle_event'] !== undefined;
 }
 
-/** Not validated. For child processes, and for `${NAME}` in gateway.yaml. */
+/** Not validated, because it is meant for child processes and for `${NAME}` in gateway.yaml. */
 export function rawEnvironment(): NodeJS.ProcessEnv {
   return process.env;
 }

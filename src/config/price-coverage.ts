@@ -189,8 +189,8 @@ function inputFlags({ inputs }: SoldModel): Pick<Domain, 'video_input' | 'audio_
 }
 
 /**
- * Both ends of the range, and each line's bounds with their neighbours. Between two consecutive durations, the matching
- * line never changes.
+ * Returns both ends of the range, and each line's bounds with their neighbours. Between two consecutive durations, the
+ * matching line never changes.
  */
 function lengths(
   lines: Price['lines'],

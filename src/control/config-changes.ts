@@ -46,7 +46,10 @@ function compareLists(
   });
 }
 
-/** Also accepts lists whose elements have ids. An empty list is treated like `other`. */
+/**
+ * A list whose elements have ids is treated like an object. An empty list has no elements to inspect, so it is treated
+ * like `other`.
+ */
 function entriesOf(value: unknown, other: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!Array.isArray(value)) return { ...value };

@@ -57,7 +57,7 @@ interface Exchange {
 const heldBytesMaxDefault = 48 * 1024 * 1024;
 const lineEnd = '\r\n';
 const headersEnd = '\r\n\r\n';
-/** Per turn. Tiny chunks (two lines each) would otherwise block the event loop. */
+/** Limits the lines parsed per turn. Tiny chunks (two lines each) would otherwise block the event loop. */
 const chunkLinesMax = 64;
 /**
  * A caller may keep sending for this long after the last response. Closing immediately could reset the connection and

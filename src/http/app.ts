@@ -315,7 +315,10 @@ interface MatchedLayer {
   readonly paramNames: readonly unknown[];
 }
 
-/** The path is unknown or does not support the method. A literal path such as `/estimate` is never read as an id. */
+/**
+ * Runs if no route has handled the request, because its path is unknown or does not support the method. A literal path
+ * such as `/estimate` is never read as an id.
+ */
 function createRefuseUnknown(routes: readonly Route[], addresses: AddressLimit) {
   const nearestTo = createNearestRoute(routes);
   const only = new Map(routes.flatMap((route) => route.paths.map((path) => [path, route.only] as const)));

@@ -16,7 +16,7 @@ export interface Connections {
 
 export interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** Average. Callers that read more slowly are disconnected. 0 means no minimum. */
+  /** Callers that read more slowly on average are disconnected. 0 means no minimum. */
   readonly answerBytesPerSecondMin: number;
 }
 

@@ -9,8 +9,8 @@ const windowMs = 60_000;
 type RateLimit = (caller: Caller, context: ParameterizedContext) => Promise<void>;
 
 /**
- * Per calendar minute. If a key has a limit of its own, MongoDB counts the requests of all processes. For all other
- * keys, each process counts separately in memory, up to `fallback` (0 means no limit).
+ * Limits apply per calendar minute. If a key has a limit of its own, MongoDB counts the requests of all processes. For
+ * all other keys, each process counts separately in memory, up to `fallback` (0 means no limit).
  */
 export function createRateLimit(
   { rateLimits, now }: Pick<AppDeps, 'rateLimits' | 'now'>,

@@ -83,10 +83,7 @@ export interface Report {
   readonly rows: AsyncIterable<readonly Cell[]>;
 }
 
-/**
- * Rows are written while they are read, so there is no limit on their number. Calls `onEnd` once. Throws GatewayError
- * if there are too many groups.
- */
+/** Writes rows while they are being read. Calls `onEnd` once. Throws GatewayError if there are too many groups. */
 export async function reportReply(
   report: Report,
   { format, onEnd }: { readonly format: 'json' | 'csv'; readonly onEnd: () => void },

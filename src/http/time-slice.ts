@@ -1,4 +1,4 @@
-/** All jobs together may run for this long per event loop turn. */
+/** Limits the total time that jobs may run per event loop turn. */
 const sliceMs = 8;
 const begunAtOnceMax = 64;
 const putOffTurnsMax = 64;

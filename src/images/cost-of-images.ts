@@ -12,7 +12,8 @@ type DeliveredAnswer = Extract<ChannelAnswer, { kind: 'delivered' }>;
 type Plan = Pick<RoutePlan, 'basis' | 'currency'>;
 
 /**
- * Prefers the cost that the upstream reported to the channel's rules. Includes other calls that may have been billed.
+ * Uses the cost that the upstream reported or, if there is none, the channel's rules. Includes other calls that may
+ * have been billed.
  */
 export function costOfImages(
   { channel, request }: ChannelCall,

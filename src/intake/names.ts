@@ -6,11 +6,9 @@ export interface Names {
   readonly places: ReadonlyMap<string, Place>;
   /** Applies to every field name except those in `outer`. */
   readonly prefix: string;
-  /**
-   * Unknown fields below the prefix become the model's own parameters, at this place. Undefined if they are not read.
-   */
+  /** Where unknown fields below the prefix go, as the model's own parameters. Undefined if they are not read. */
   readonly others?: 'metadata' | 'body';
-  /** The role of an image that is the only one, unless the caller specifies a role. */
+  /** The role of a single image, unless the caller specifies one. */
   readonly alone?: ImageRole;
 }
 

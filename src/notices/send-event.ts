@@ -14,7 +14,7 @@ export interface SentEvent {
 
 const answerWithinMs = 10_000;
 
-/** The caller chose the URL, so the request is signed. Never rejects. */
+/** Never rejects. */
 export async function sendEvent(
   { id, type, at, data, url, secrets }: SentEvent,
   { deliver, now }: { readonly deliver: GuardedClient['deliver']; readonly now: () => number },

@@ -17,7 +17,7 @@ import type { ResultStorage, StoredFile, SweepFailed } from './storage.ts';
 const partsFolder = '.parts';
 /** No active write pauses for this long, so an older part is abandoned. */
 const partKeptMs = 3_600_000;
-/** The free space is checked again after each stretch of this size. */
+/** Free space is checked again each time this many bytes have been written. */
 const checkedBytes = 64 * 1024 * 1024;
 
 export interface DirectoryStorageOptions {

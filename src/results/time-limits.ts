@@ -4,11 +4,11 @@ import { afterRunning, within } from '../process/running-time.ts';
 import type { ByteRange, ResultStorage } from './storage.ts';
 
 export interface StorageLimits {
-  /** For a response, or for a file's first bytes. */
+  /** Limits the time for a response, or for a file's first bytes. */
   readonly answerMs: number;
-  /** Between two chunks of a file that is being read. */
+  /** Limits the time between two chunks of a file that is being read. */
   readonly silentMs: number;
-  /** For accepting a chunk or completing the file. S3 accepts 16 MiB in advance. */
+  /** Limits the time for accepting a chunk or completing the file. S3 buffers 16 MiB. */
   readonly takeMs: number;
 }
 

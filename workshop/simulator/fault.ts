@@ -42,7 +42,7 @@ export class UnknownFault extends Error {}
 const markerPattern = /\[sim:([^\]]+)\]/g;
 const faultPattern = /^(?:([a-z]+):)?([a-z0-9-]+)(?:=([^*]*))?(?:\*(\d+))?$/;
 
-/** @throws {UnknownFault} Because a misspelt fault would otherwise pass as "no fault". */
+/** @throws {UnknownFault} If the fault is unknown, because a misspelt one would otherwise pass as "no fault". */
 export function parseFault(source: string): Fault {
   const match = faultPattern.exec(source.trim());
   const name = match?.[2] ?? '';

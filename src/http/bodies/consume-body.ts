@@ -14,7 +14,7 @@ export interface BodyReader {
 export interface BodyScope {
   readonly memory: BodyAllowance;
   readonly disk: BodyAllowance;
-  /** Average since the body began. Long bodies have a higher minimum. */
+  /** Measured on average since the body began. Long bodies have a higher minimum. */
   readonly bytesPerSecondMin: number;
   readonly isHeldBack: () => boolean;
 }
@@ -34,8 +34,8 @@ const rateGraceMs = 5_000;
 const wholeSeconds = 100;
 const windowBytes = 64 * 1024;
 /**
- * Average size of chunks, each of which has a fixed cost on top of its bytes. Bodies with smaller chunks are rejected
- * after `freePieces` chunks.
+ * Each chunk has a fixed cost on top of its bytes. Bodies whose chunks are smaller on average are rejected after
+ * `freePieces` chunks.
  */
 const pieceBytesMin = 128;
 const freePieces = 256;

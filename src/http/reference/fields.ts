@@ -8,7 +8,7 @@ import { prose } from './prose.ts';
 export interface Place {
   readonly objects: Objects;
   readonly id: string;
-  /** Clients may omit a field that they send by setting it to null. */
+  /** Clients can set an optional field to null instead of omitting it. */
   readonly isSent: boolean;
 }
 

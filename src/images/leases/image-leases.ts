@@ -39,7 +39,7 @@ export interface WatchedImage {
   abandon(account: string): void;
 }
 
-/** A write that seemed to fail cannot take effect any more after this time. */
+/** After this time, a write that seemed to fail can no longer take effect. */
 const closeAfterMs = 60_000;
 
 interface Abandoned {

@@ -78,8 +78,8 @@ export function shortAmounts(text) {
 }
 
 /**
- * Exact for decimal strings with at most six decimal places. Returns an empty string if an amount is null, which means
- * that the operator is not allowed to see it.
+ * Adds decimal strings with at most six decimal places exactly. Returns an empty string if an amount is null, which
+ * means that the operator is not allowed to see it.
  *
  * @param {readonly (string | null)[]} amounts
  */
