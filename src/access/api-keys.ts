@@ -9,7 +9,7 @@ import type { Tokens } from './tokens.ts';
 
 export interface KeyAuth {
   readonly newKey: Tokens<never>['newToken'];
-  /** Returns undefined for every kind of invalid key, so that callers cannot tell unknown keys from expired ones. */
+  /** Returns undefined for every kind of invalid key, so that callers cannot distinguish unknown keys from expired ones. */
   authenticate(authorization: string | undefined): Promise<KeyHolder | undefined>;
   /** Other nodes notice a change within 5 s. */
   forget(keyId: string): void;

@@ -4,7 +4,7 @@ import { randomBase62 } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import { createRecent } from '../base/recent.ts';
 
-/** Only the HMAC is stored, so the token can be shown only once. */
+/** Only the HMAC is stored, so the token cannot be shown again. */
 export interface NewToken {
   readonly token: string;
   readonly hmac: string;

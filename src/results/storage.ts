@@ -27,7 +27,7 @@ export interface ResultStorage {
   /** Deletes unfinished files of dead processes. Undefined if the storage deletes them itself. */
   readonly sweep?: (onFailed: SweepFailed, isOver?: IsOver) => Promise<Walked>;
   refusal(): Promise<NotStoredError | undefined>;
-  /** Returns sentences that tell operators what to change in the storage. */
+  /** Returns sentences about what operators should change in the storage. */
   problem(): Promise<string | undefined>;
   /**
    * Returns a URL from which anyone can read the file for a while without going through the gateway. Undefined if only

@@ -389,8 +389,11 @@ describe('tasks', () => {
   it.each([
     [['tasks', 'action', 'x', 'explode', '--reason', 'r'], /choices are retry_now/],
     [['tasks', 'action', 'x', 'retry_now'], /--reason/],
-    [['tasks', 'action', 'x', 'extend', '--reason', 'r', '--seconds', 'an-hour'], /It must be a number/],
-    [['tasks', 'action', 'x', 'complete', '--reason', 'r', '--images', '0'], /It must be a number/],
+    [
+      ['tasks', 'action', 'x', 'extend', '--reason', 'r', '--seconds', 'an-hour'],
+      /It must be a whole number/,
+    ],
+    [['tasks', 'action', 'x', 'complete', '--reason', 'r', '--images', '0'], /It must be a whole number/],
     [['tasks', 'action', 'x', 'complete', '--reason', 'r', '--total-tokens', '1k'], /It must be a number/],
     [['tasks', 'action', 'x', 'complete', '--reason', 'r', '--duration', '5s'], /It must be a number/],
     [['tasks', 'list', '--status', 'odd'], /choices are pending/],

@@ -334,7 +334,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
       overdraftLimit: 0n,
     });
     const { page, faults } = await signedIn(`#/tasks?find=${task}`);
-    await page.getByText('These images were returned at once').waitFor();
+    await page.getByText('These images were returned synchronously').waitFor();
     await page.getByRole('link', { name: account.id }).waitFor();
     await page.getByRole('cell', { name: 'hold' }).waitFor();
     expect(faults).toEqual([]);
