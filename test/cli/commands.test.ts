@@ -389,8 +389,11 @@ describe('tasks', () => {
   it.each([
     [['tasks', 'action', 'x', 'explode', '--reason', 'r'], /choices are retry_now/],
     [['tasks', 'action', 'x', 'retry_now'], /--reason/],
-    [['tasks', 'action', 'x', 'extend', '--reason', 'r', '--seconds', 'an-hour'], /It must be a number/],
-    [['tasks', 'action', 'x', 'complete', '--reason', 'r', '--images', '0'], /It must be a number/],
+    [
+      ['tasks', 'action', 'x', 'extend', '--reason', 'r', '--seconds', 'an-hour'],
+      /It must be a whole number/,
+    ],
+    [['tasks', 'action', 'x', 'complete', '--reason', 'r', '--images', '0'], /It must be a whole number/],
     [['tasks', 'action', 'x', 'complete', '--reason', 'r', '--total-tokens', '1k'], /It must be a number/],
     [['tasks', 'action', 'x', 'complete', '--reason', 'r', '--duration', '5s'], /It must be a number/],
     [['tasks', 'list', '--status', 'odd'], /choices are pending/],
@@ -823,7 +826,7 @@ describe('price explain', () => {
     const account = await world.newAccount();
     const { id } = (await account.create({ duration: 8 })).body;
     const { text } = await gateway(['price', 'explain', id]);
-    expect(text).toMatch(new RegExp(`^${id}: The upstream’s report decides the charge`));
+    expect(text).toMatch(new RegExp(`^${id}: The charge depends on the upstream’s report`));
     expect(text).toContain('\nhold: 0.800000 USD\n  by the price of the model on channel one\n');
     expect(text).toContain('\ncharge: none');
     await account.call('POST', `/v1/videos/generations/${id}/cancel`);

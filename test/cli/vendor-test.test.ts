@@ -59,7 +59,7 @@ it('says what failed, and where, and ends with 1', async () => {
   const { text, status } = await run(path);
   expect(status).toBe(1);
   expect(text).toContain('recraft: fixture two images of V4.1: step 1, generate: images is not as expected');
-  expect(text).toMatch(/\n1 of \d+ failed: the file cannot be published\.$/);
+  expect(text).toMatch(/\n1 of \d+ failed, so the file cannot be published\.$/);
 });
 
 it('prints the same as JSON', async () => {

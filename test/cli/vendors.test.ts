@@ -95,7 +95,7 @@ describe('vendors show', () => {
 
   it.each([
     [['nobody'], 'not_found', /There is no vendor nobody\. The vendors are ark, /],
-    [['--model', 'x'], 'usage', /Give the vendor/],
+    [['--model', 'x'], 'usage', /Specify the vendor/],
     [['fal', '--model', 'x'], 'not_found', /no table of models/],
   ] as const)('%j is refused', async (line, ending, words) => {
     await expect(show(...line)).rejects.toMatchObject({

@@ -313,7 +313,7 @@ it('other results are published by a start only, and refused by the processes th
   await write(kept);
   const { version } = (await gateway.admin('GET', '/config')).body;
   const sentence =
-    'results: takes effect only at startup; restart every process with this file, and add a comment to the file first if it was published before (results.storage "none" → "directory", results.directory "results" → "kept")';
+    'results: takes effect only at startup; restart every process with this file (if the file was published before, add a comment to it first) (results.storage "none" → "directory", results.directory "results" → "kept")';
   for (const dry_run of [true, false]) {
     const { status, body } = await gateway.admin('POST', '/config/reload', { dry_run });
     expect([status, body.error.message]).toEqual([400, `The file was not loaded: ${sentence}`]);

@@ -22,7 +22,7 @@ describe('requests without a key', () => {
     take('b', 20);
     at += 1_000;
     take('a', 2);
-    expect(() => limit.take('a')).toThrow(/is limited to 2 requests a second/);
+    expect(() => limit.take('a')).toThrow(/is limited to 2 requests per second/);
     at -= 500;
     expect(() => limit.take('a')).toThrow();
     at += 3_600_000;

@@ -334,7 +334,7 @@ describe('reference images', () => {
     form.append('image', new File([new Uint8Array(png(2, 2))], 'a.png'));
     const answer = await postForm(gateway.url, '/v1/images/edits', { form, key: account.key });
     expect([answer.status, answer.body.error.code]).toEqual([413, 'request_too_large']);
-    expect(answer.body.error.message).toContain('at most 2097152 bytes as JSON, apart from its images');
+    expect(answer.body.error.message).toContain('at most 2097152 bytes as JSON, not counting the images');
   });
 
   it('larger than a document are a 413', async () => {

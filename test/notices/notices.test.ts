@@ -186,7 +186,7 @@ it('a test reports for each target whether it accepted the message', async () =>
     { id: 'mail', ok: true, error: null },
   ]);
   expect(pager.received).toHaveLength(before + 1);
-  expect(await mail()).toContain('This is a test: nothing is wrong.');
+  expect(await mail()).toContain('This is a test. Nothing is wrong.');
   const operator = await gateway.admin('POST', '/operators', { name: 'grafana', roles: ['read'] });
   const reader = adminCaller(gateway.url, operator.body.token);
   expect((await reader('GET', '/notices')).status).toBe(200);

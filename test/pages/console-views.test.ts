@@ -79,7 +79,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await row.getByText('5.00 a day; clip: 50.50 in all').waitFor();
 
     await row.getByRole('button', { name: /^rotate/ }).click();
-    await page.getByLabel('The old key ends').selectOption('3600');
+    await page.getByLabel('The old key expires').selectOption('3600');
     await page.getByLabel(/^Reason/).fill('leaked');
     await page.getByRole('button', { name: 'Rotate', exact: true }).last().click();
     await page.locator('.secret').waitFor();
@@ -223,7 +223,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.locator('[aria-pressed=true]', { hasText: 'Needs a person' }).waitFor();
+    await page.locator('[aria-pressed=true]', { hasText: 'Needs an operator' }).waitFor();
     await page.getByText('No task matches').waitFor();
     await page.keyboard.press('Backspace');
     expect(page.url()).toContain(`account=${account.id}&state=attention`);
@@ -334,7 +334,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
       overdraftLimit: 0n,
     });
     const { page, faults } = await signedIn(`#/tasks?find=${task}`);
-    await page.getByText('These images were returned at once').waitFor();
+    await page.getByText('These images were returned synchronously').waitFor();
     await page.getByRole('link', { name: account.id }).waitFor();
     await page.getByRole('cell', { name: 'hold' }).waitFor();
     expect(faults).toEqual([]);
@@ -446,7 +446,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     expect(await page.getByLabel(`Select ${id}`).isChecked()).toBe(false);
     await page.getByLabel(`Select ${id}`).check();
     await page.getByRole('button', { name: 'Act on 1 selected' }).click();
-    await page.getByText('No act is possible for all of these tasks').waitFor();
+    await page.getByText('No action is possible for all of these tasks').waitFor();
     expect(await page.getByRole('button', { name: /Preview/ }).count()).toBe(0);
     expect(world.port.acts.filter(({ task }) => task === id)).toEqual([]);
     expect(faults).toEqual([]);
@@ -470,7 +470,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.keyboard.press('Escape');
     for (const release of held) await release();
     await page.getByText('Done for 4 tasks.').waitFor();
-    await page.getByText('You stopped the act: 8 tasks not changed.').waitFor();
+    await page.getByText('You stopped the action before it reached 8 tasks.').waitFor();
     const left = page.getByRole('region', { name: 'Tasks' }).getByText('not touched');
     expect([held.length, await left.count()]).toEqual([4, 8]);
     const acts = world.port.acts.filter(({ input }) => input.reason === 'stopped' && input.dry_run !== true);

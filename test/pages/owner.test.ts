@@ -308,7 +308,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     const { page, faults } = await browser.open(wide);
     await signIn(page, account);
     await openPlayground(page);
-    await page.getByText(/In USD: .*, all times 0\.5\.$/).waitFor();
+    await page.getByText(/In USD: .*, each multiplied by 0\.5\.$/).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -470,7 +470,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await page.getByRole('link', { name: 'Webhooks' }).click();
     await page.getByRole('link', { name: id }).waitFor();
     await page.getByLabel('State', { exact: true }).selectOption('delivered');
-    await page.getByRole('button', { name: `Send again, the callback of ${id}` }).click();
+    await page.getByRole('button', { name: `Send again: callback of ${id}` }).click();
     await receiver.waitFor(3);
     await page.getByLabel('Send a signed test event').fill(receiver.url);
     await page.getByRole('button', { name: 'Send a test event' }).click();

@@ -136,7 +136,9 @@ describe('a directory', () => {
     });
     expect(await full.stat('task_f/0.png')).toBeUndefined();
     expect(await full.refusal()).toMatchObject({ detail: expect.stringContaining('results.free_bytes') });
-    expect(await full.problem()).toMatch(/^The disk that holds .* bytes free\. Below/);
+    expect(await full.problem()).toMatch(
+      /^The disk that holds .* bytes free\. Results and files are no longer stored/,
+    );
     const scarce = createDirectoryStorage(directory, { freeBytesMin: 0.75 * free });
     await scarce.write('task_f/0.png', pieces(png(1000)), { mediaType: 'image/png' });
     expect(await scarce.refusal()).toBeUndefined();

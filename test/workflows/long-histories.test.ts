@@ -66,7 +66,9 @@ it('a task that asks an operator still accepts the decision, and keeps its atten
   tasks.upstream.submit = async () => ({ kind: 'lost' });
   const task = await tasks.start();
   await task.reaches('asking');
-  expect(await cancelOften(task)).toEqual([expect.stringContaining('it is not known whether the upstream has the job')]);
+  expect(await cancelOften(task)).toEqual([
+    expect.stringContaining('it is not known whether the upstream has the job'),
+  ]);
   await expect.poll(() => runsOf(task)).toBeGreaterThan(2);
   await expect.poll(() => task.attribute('NeedsAttention')).toEqual(['submit_ambiguous']);
   await task.did('fail');
