@@ -5,14 +5,14 @@ import type { Micros } from '../money/money.ts';
 import type { StateName } from './state.ts';
 import type { WaitReason } from './wait.ts';
 
-/** System-wide counts at one moment. Times are in Unix milliseconds. */
+/** Times are in Unix milliseconds. */
 export interface Census {
   readonly at: number;
   readonly currency: string;
   readonly tasks: readonly TaskCount[];
   readonly attention: readonly AttentionCount[];
   readonly money: LedgerTotals;
-  /** Contains only channels that have a limit. */
+  /** Channels without a limit are omitted. */
   readonly slots: readonly { readonly channel: string; readonly inUse: number; readonly limit: number }[];
   readonly health: readonly ChannelHealth[];
   readonly callbacks: readonly CallbackCount[];
@@ -26,13 +26,13 @@ export interface VerificationSummary {
   readonly violations: number;
 }
 
-/** States without a job: the task has not been submitted yet, or waits to be resubmitted. */
+/** Tasks in these states have no upstream job yet, or wait to be resubmitted. */
 export const unsubmittedStates = ['creating', 'queued', 'pausing'] as const satisfies readonly StateName[];
 
 export interface TaskCount {
   readonly state: StateName;
   readonly channel: string;
-  /** Empty if the task is not waiting for anything specific. */
+  /** Empty if the task is not waiting for anything in particular. */
   readonly wait: WaitReason | '';
   readonly count: number;
   readonly since: number;
@@ -45,7 +45,7 @@ export interface AttentionCount {
   readonly since: number;
 }
 
-/** `failing`: an attempt has failed and another will follow. */
+/** `failing` means that an attempt has failed and will be retried. */
 export interface CallbackCount {
   readonly state: 'due' | 'failing' | 'abandoned';
   readonly count: number;
@@ -65,8 +65,8 @@ export interface Throughput {
 }
 
 /**
- * The time from the end of the render to the end of the task. Covers only succeeded tasks whose vendor reports when the
- * render ended.
+ * How long callers waited for a result after the vendor had finished it. Only succeeded tasks whose vendor reports that
+ * time are included.
  */
 export interface Lateness {
   readonly tasks: number;
@@ -74,13 +74,13 @@ export interface Lateness {
   readonly p95Ms: number;
 }
 
-/** Counts of the tasks that were created in a period and sent to one channel, by their current state. */
+/** Covers the tasks of one channel that were created in a period, by their current state. */
 export interface ChannelCounts {
   readonly channel: string;
   readonly tasks: number;
   readonly succeeded: number;
   readonly failures: readonly { readonly class: FailureClass; readonly count: number }[];
-  /** The mean time from creation to completion of the tasks that succeeded. Absent if none did. */
+  /** From creation to completion, for succeeded tasks only. Absent if no task succeeded. */
   readonly meanMs?: number;
   readonly longestMs?: number;
 }

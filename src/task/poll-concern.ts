@@ -1,9 +1,9 @@
-/** Decides when an operator should look at a task that is waiting for its upstream. The task itself continues. */
+/** Decides when an operator should look at a task that keeps waiting for its upstream. The task itself continues. */
 
 export interface PollsSoFar {
   readonly errors: number;
   readonly failingMs: number;
-  /** Whether the last poll was refused for a reason that affects the whole channel: its key, balance or permissions. */
+  /** Set if the last poll was refused for a reason that affects the whole channel, such as its key or balance. */
   readonly isRefused?: boolean | undefined;
   readonly elapsedMs: number;
   readonly expectedMs: number;
@@ -16,7 +16,7 @@ const errorsMax = 10;
 /** Shorter outages usually resolve themselves. */
 const failingMinMs = 5 * 60_000;
 const expectedTimesMax = 5;
-/** Without this minimum, a job that normally finishes within seconds would be reported immediately. */
+/** Without this minimum, a job that normally takes seconds would be reported too early. */
 const overdueMinMs = 60_000;
 
 export function pollConcern(polls: PollsSoFar): PollConcern | undefined {

@@ -12,8 +12,6 @@ import { behindCode } from './task.ts';
 import { change, notNow, refuse, unchanged, withAttempt } from './transition.ts';
 import type { In, Next } from './transition.ts';
 
-/** The transitions from a round's next channel to an upstream job. Each submission is made at most once. */
-
 export function skipped(task: In<'queued'>, { channels }: EventOf<'skipped'>, at: number): Next {
   const { state } = task;
   const left = state.left.filter(({ channel }) => !channels.includes(channel));
@@ -22,7 +20,7 @@ export function skipped(task: In<'queued'>, { channels }: EventOf<'skipped'>, at
   return change({ state: afterCandidate(task, { ...state, left }, at) });
 }
 
-/** Records a submission before its request is sent. The request may be sent only after this is written. */
+/** The request may be sent only after this has been written. */
 export function sending(
   { state, attempts }: In<'queued'>,
   { candidate, owner, marker, terms, inputSeconds }: EventOf<'sending'>,
@@ -32,8 +30,8 @@ export function sending(
     return refuse('decided', `${candidate.channel} is not asked in this round.`);
   }
   const begun = { state: 'sending' as const, owner, startedAt: at, ...defined({ terms }) };
-  // A submission that was definitely not accepted keeps its number when repeated, so that waiting does not lengthen the
-  // record. The exception is an attempt whose job appeared after all, because the job has the attempt's marker.
+  // A submission that was not accepted keeps its number when it is repeated, so that waiting does not lengthen the
+  // record. If a job appeared after all, use a new number, because the job carries the attempt's marker.
   const again = attempts.findLast(
     (one) => sameCandidate(one, candidate) && one.state === 'not_accepted' && one.stray === undefined,
   );
@@ -62,7 +60,7 @@ export function sending(
   });
 }
 
-/** Accepts a repeated event from the process that began the submission, and refuses any other process. */
+/** Only the process that began the submission may repeat the event. */
 export function sendingAgain({ state, attempts }: In<'sending'>, { owner }: EventOf<'sending'>): Next {
   return attempts.find(({ n }) => n === state.n)?.owner === owner
     ? unchanged
@@ -76,8 +74,8 @@ function isAsked(candidate: RouteCandidate, left: readonly RouteCandidate[]): bo
 type Unanswered = In<'sending' | 'searching' | 'asking'>;
 
 /**
- * Returns undefined if the event comes from the process that sent the submission, and a refusal otherwise. That process
- * may report even after the submission was recorded as lost.
+ * Only the process that sent the submission may report its outcome. It may do so even after the submission was recorded
+ * as lost.
  */
 function unheard({ state, attempts }: Unanswered, { n, owner }: EventOf<'not_accepted' | 'rejected'>) {
   const attempt = attempts.find((one) => one.n === n);
@@ -89,10 +87,7 @@ export const decidedOtherwise = refuse(
   'This submission was already recorded with a different outcome.',
 );
 
-/**
- * Handles a channel that could not be tried, because it has no capacity or the submission could not be prepared. No
- * attempt has begun.
- */
+/** The channel had no capacity, or the submission could not be prepared, so no attempt has begun. */
 export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at: number): Next {
   const { n, code, candidate, stays } = event;
   if (n !== undefined) return decidedOtherwise;
@@ -107,14 +102,14 @@ export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at:
   });
 }
 
-/** Handles a submission that was not accepted. The task retries the channel, tries the next one or pauses. */
+/** The task retries the channel, tries the next one, or pauses. */
 export function notAccepted(task: Unanswered, event: EventOf<'not_accepted'>, at: number): Next {
   const { n, code, message, stays } = event;
   if (n === undefined) return notNow(task, event.kind);
   const refusal = unheard(task, event);
   if (refusal !== undefined) return refusal;
   const { state } = task;
-  // The record, not the event, is authoritative for the channel that received the submission.
+  // The record, not the event, decides which channel received the submission.
   const candidate = task.attempts.find((one) => one.n === n) ?? event.candidate;
   const attempts = withAttempt(task, n, { state: 'not_accepted', code, message, endedAt: at });
   const stop = stopOf(state);
@@ -139,10 +134,7 @@ function afterRefusal(task: Task, round: Round, { at, candidate, event }: Refuse
   return afterCandidate(task, { ...round, left, full }, at);
 }
 
-/**
- * Returns how long channels asked not to be contacted. `named` is measured from the start of the work, `resting` from
- * now.
- */
+/** `named` counts from the start of the task's step, `resting` from now. */
 function restsAfter(
   task: Task,
   { retryAfterMs, elapsedMs = 0 }: EventOf<'not_accepted'>,
@@ -163,7 +155,7 @@ function failedWith(said: Omit<EventOf<'rejected'>, 'kind' | 'n'>) {
   return change({ outcome, state: { at: 'ending', ending: { kind: 'failed' } } });
 }
 
-/** Handles a request that the upstream itself rejected. The task fails or continues on its fallback. */
+/** The upstream rejected the request itself. The task fails or continues on its fallback. */
 export function rejected(task: Unanswered, event: EventOf<'rejected'>, at: number): Next {
   const { n, code, message, messageToCaller, failure, elapsedMs } = event;
   if (n === undefined) return notNow(task, event.kind);
@@ -182,16 +174,15 @@ export function rejected(task: Unanswered, event: EventOf<'rejected'>, at: numbe
 }
 
 /**
- * Handles a lost response. The event comes from the process that sent the submission, or from a later run that finds
- * the submission in flight.
+ * The event comes from the process that sent the submission, or from a later run that finds the submission in flight.
  */
 export function lost(task: In<'sending'>, event: EventOf<'lost'>, at: number): Next {
   const { n, owner, code, message, taken } = event;
   const { state } = task;
   const attempt = task.attempts.find((one) => one.n === n);
   if (state.n !== n || (owner !== undefined && attempt?.owner !== owner)) return decidedOtherwise;
-  // The caller who requested the cancellation learns that the outcome is unknown. Drop the cancellation, because it
-  // must not end a task that an operator decides on later.
+  // The caller who cancelled has been told that the outcome is unknown. Drop the cancellation, because it must not end
+  // a task on which an operator decides later.
   const stop = state.stop === 'cancel' ? undefined : state.stop;
   return change({
     attempts: withAttempt(task, n, { state: 'lost', code, endedAt: at, ...defined({ message }) }),
@@ -199,10 +190,7 @@ export function lost(task: In<'sending'>, event: EventOf<'lost'>, at: number): N
   });
 }
 
-/**
- * Records a job that an upstream accepted after the task had continued without it. Operators are notified of each such
- * job once.
- */
+/** The upstream accepted the job after the task had continued without it. Operators are notified once. */
 export function acceptedLate(task: Task, { n, operation }: EventOf<'accepted'>): Next {
   const attempt = task.attempts.find((one) => one.n === n);
   if (attempt === undefined) return refuse('decided', `The task has no attempt ${n}.`);
@@ -251,8 +239,7 @@ function withoutStray({ stray: _stray, ...kept }: Attempt): Attempt {
 }
 
 /**
- * Asks an operator, because the upstream cannot determine what happened to the submission. If the task is about to end
- * anyway, no operator is asked.
+ * The upstream cannot say what happened to the submission. If the task is about to end anyway, no operator is asked.
  */
 export function asked({ state }: In<'searching'>): Next {
   if (state.stop !== undefined) return unchanged;
