@@ -13,10 +13,7 @@ export interface ChannelPoller extends StatusPoller {
   callsBack(): boolean;
 }
 
-/**
- * Creates a function that returns the poller for a channel, credential and kind of task. All their jobs in this process
- * share this poller.
- */
+/** All jobs with the same channel, credential and kind share one poller in this process. */
 export function createStatusPollers({
   channels,
   limiter,
@@ -26,9 +23,7 @@ export function createStatusPollers({
 }: {
   readonly channels: Channels;
   readonly limiter: (perSecond: () => number) => RateLimiter;
-  /**
-   * Is informed which task each polled job belongs to, because an adapter that polls many jobs at once does not know.
-   */
+  /** An adapter that polls many jobs at once does not know their tasks, so the recorder is told here. */
   readonly recorder: Pick<ExchangeRecorder, 'own'>;
   readonly now: () => number;
   readonly publicUrl?: string;
@@ -39,7 +34,7 @@ export function createStatusPollers({
     const first = channels(id);
     const provider = first === undefined ? undefined : taskProviderFor(first.provider, kind);
     if (first === undefined || provider === undefined) throw new ChannelGoneError(id);
-    /** The channel's current configuration, or the initial one if the channel has since been removed. */
+    /** Falls back to the initial configuration if the channel has since been removed. */
     const channel = () => channels(id) ?? first;
     const poller = createStatusPoller({
       provider,
