@@ -37,7 +37,7 @@ export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
 }
 
 /**
- * The limit of a ledger entry, and of the balance or debt after a credit: 10^12 currency units. This is far below the
- * int64 limit, so holds can always be settled or released.
+ * 10^12 currency units. This limits an entry, and the balance or debt after a credit. It is far below the int64 limit,
+ * so holds can always be settled or released.
  */
 export const amountMax: Micros = 10n ** 18n;
