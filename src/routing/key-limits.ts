@@ -8,8 +8,8 @@ import type { Quote } from './quote.ts';
 export const resolutionLimitPattern = /^(?:[1-9]\d{2,3}p|[1-8]k)$/i;
 
 /**
- * Checks the key's limits against everything that the upstream may render for the request. An unknown length or
- * resolution exceeds any limit.
+ * Checks the key's limits against everything that the upstream may render. An unknown length or resolution exceeds any
+ * limit.
  */
 export function keyLimitIssue(
   request: GenerationRequest,
