@@ -24,7 +24,7 @@ const countedCases: Cases = [
 
 const taskField = 'omni_reference_task_type';
 
-/** A video is a reference unless the request sets another task. Some families guess the task if none is sent. */
+/** A video is a reference unless the request sets another task. Without a task, some model families would guess one. */
 function videoCases({ references, keepsShape }: SeedanceFamily): Cases {
   if (references.videos === 0) return [];
   const task: ParameterFacts = keepsShape
@@ -108,7 +108,7 @@ function referenceCases({ resolutions, referencesExclude }: SeedanceFamily): Cas
   return [{ when: { brings: ['references'] }, facts: { resolutions: others } }];
 }
 
-/** If `video_task` were missing, the upstream would guess whether to edit a video or use it only as a reference. */
+/** Without `video_task`, the upstream would guess whether to edit a video or use it only as a reference. */
 function shapeCases({ min, max }: SeedanceFamily['durations']): Cases {
   const like = { ratios: ['adaptive'] };
   const task = (name: string) => ({

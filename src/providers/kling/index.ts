@@ -4,7 +4,7 @@ import { createKlingImage } from './kling-image.ts';
 import { createKlingVideo } from './kling-video.ts';
 import type { Provider } from '../provider.ts';
 
-/** `now` returns Unix milliseconds. It is needed because key pair signatures include the time. */
+/** @param now - Returns Unix milliseconds. Needed because key pair signatures include the time. */
 export function createKling(now: () => number): Provider {
   const call = createKlingCall(now);
   return {

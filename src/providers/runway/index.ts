@@ -7,8 +7,8 @@ import { cancelRunway, runwayStatus, submitRunway } from './runway-task.ts';
 import type { Provider, VideoProvider } from '../provider.ts';
 
 /**
- * Runway videos from text, frames or references, and edits. Does not support `act_two`, the model router, or guidance
- * for edits beyond `metadata.keyframes`.
+ * Runway videos from text, frames or references, and edits. `act_two`, the model router, and guidance for edits beyond
+ * `metadata.keyframes` are not supported.
  */
 const runwayVideo: VideoProvider = {
   cancelUntil: 'running',

@@ -38,7 +38,7 @@ function plainHeaders(authentication: Plain, context: ProviderContext): Readonly
     : { [authentication.header]: authentication.prefix + context.credential.apiKey };
 }
 
-/** Returns the headers with the key. Only the vendor's own host may receive the key. */
+/** The headers contain the key, which only the vendor's own host may receive. */
 export function keyHeaders(
   authentication: Authentication,
   url: string,
