@@ -33,7 +33,7 @@ export function createTaskSearch(client: Client, queuePrefix: string) {
 }
 
 /**
- * Prefixes Temporal's page token with a checksum. Temporal treats an invalid token either as its own failure, which is
+ * Adds a checksum to Temporal's page token. Temporal treats an invalid token either as its own failure, which is
  * retried for seconds, or as the end of the list.
  */
 function writePage(token: Uint8Array): string {
