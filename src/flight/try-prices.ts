@@ -27,7 +27,7 @@ export interface TryPrices {
   readonly prices: OtherPrices;
   /** Unix seconds. Only tasks created at or after this time are included. */
   readonly since: number;
-  /** The current time in Unix milliseconds. */
+  /** Unix milliseconds. */
   readonly now: number;
   readonly account?: string;
   readonly model?: string;
@@ -36,7 +36,7 @@ export interface TryPrices {
 }
 
 export interface TryPricesDeps {
-  /** Lists tasks, newest first. `after` is the last task of the previous page. */
+  /** Newest first. `after` is the last task of the previous page. */
   readonly list: (
     filter: {
       readonly status: 'succeeded';
@@ -69,13 +69,13 @@ export interface Tried {
 }
 
 const pageSize = 100;
-/** The maximum number of accounts with a separate sum. All others share one. */
+/** This many accounts have their own sum. All others share one. */
 const accountsMax = 10_000;
 const unpricedMax = 20;
 
 /**
- * Calculates what successful tasks would cost at other prices, from the recorded facts of the hold and the upstream's
- * response. Keeps one page in memory at a time and writes nothing.
+ * Computes what successful tasks would have cost at other prices, from the recorded facts of the hold and the
+ * upstream's response. Keeps one page in memory at a time and writes nothing.
  */
 export async function tryPrices(asked: TryPrices, deps: TryPricesDeps): Promise<Tried> {
   const { since, now, account, model, signal, onProgress } = asked;
@@ -154,7 +154,7 @@ interface Charged extends Pick<TriedTask, 'id' | 'account' | 'model' | 'cost' | 
   readonly channel?: string;
   readonly charge: Micros;
   readonly facts: SettleFacts | undefined;
-  /** True if another job replaced a failed job, so that the hold limits the charge. */
+  /** True if another job replaced a failed one, so that the hold limits the charge. */
   readonly wasReplaced: boolean;
 }
 
@@ -184,7 +184,7 @@ function tryEntries(charged: Charged, entries: readonly LedgerEntry[], prices: O
   return { ...tried, result: { after: earned(amount) } };
 }
 
-/** Returns the hold at the other prices or, if those use other quantities, the original hold. */
+/** If the other prices use other quantities, the original hold is kept. */
 function holdAgain(other: PriceBasis, { basis, amount }: LedgerEntry): Micros {
   const reckoning = readHoldReckoning(basis);
   if (reckoning === undefined) return amount;
@@ -205,7 +205,7 @@ function otherBasis(model: string, basis: PriceBasis, prices: OtherPrices): Pric
   return { ...basis, price, channels: Object.fromEntries(channels) };
 }
 
-/** Returns the adapter formula's result, if the charge was based on it. */
+/** Undefined unless the charge was based on the adapter's formula. */
 function tokensOf(entries: readonly LedgerEntry[]): bigint | undefined {
   const settled = entries.find(({ kind }) => kind === 'settle');
   const { lines = [] } = readSettleReckoning(settled?.basis) ?? {};
