@@ -1,6 +1,6 @@
 /**
- * Measures by this process's own clock how long something has stayed unchanged, so that a search for abandoned work
- * never compares two clocks. Kept in memory, so a restart starts from zero.
+ * Measures by this process's own clock how long something has stayed unchanged, so that two clocks are never compared.
+ * Kept in memory, so a restart starts from zero.
  */
 export interface Sightings {
   /** Returns 0 for a version that has not been seen before. */
