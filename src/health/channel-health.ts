@@ -21,7 +21,7 @@ export interface Openings {
   readonly day: number;
 }
 
-/** Counts tasks that have not been submitted yet. `oldest` is when the longest wait began. */
+/** Tasks that have not been submitted yet. `oldest` is when the longest wait began. */
 export interface WaitingTasks {
   readonly tasks: number;
   readonly oldest?: number;
@@ -71,12 +71,12 @@ export interface HealthChannel {
 }
 
 export interface HealthNode {
-  /** In the form `<kind>/<process>`. */
+  /** `<kind>/<process>` */
   readonly id: string;
   readonly kind: 'api' | 'worker';
   readonly state: 'running' | 'leaving' | 'gone';
   readonly channels?: readonly string[];
-  /** Circuits that exist only in this process because it cannot reach their upstreams. */
+  /** Circuits that are open only in this process, because it cannot reach their upstreams. */
   readonly unreached?: readonly Circuit[];
 }
 
@@ -102,7 +102,7 @@ const flapsMin = 3;
 /** The sentence names at most this many circuits. `parts` always lists all of them. */
 const namedMax = 3;
 
-/** Determines a channel's health and the text that describes it. No other code does. */
+/** The only place that decides on a channel's health and describes it. */
 export function healthOf(channel: HealthChannel, facts: HealthFacts): ChannelHealth {
   const parts = partsOf(channel, facts);
   const opened = {
@@ -252,14 +252,14 @@ function stateOfCircuit({ state, until, by, at, openings = [] }: Circuit, now: n
   return by === undefined ? 'ill' : 'paused';
 }
 
-/** Returns when the state began. An open circuit counts from its last opening, because a failed probe changes `at`. */
+/** An open circuit counts from its last opening, because a failed probe changes `at`. */
 function sinceOf({ at, openings = [] }: Circuit, state: HealthState, now: number): number {
   if (state === 'serving' || state === 'paused') return at;
   if (state === 'flapping') return openings.find((opening) => opening.at > now - hourMs)?.at ?? at;
   return openings.at(-1)?.at ?? at;
 }
 
-/** Groups the reports by process, because a process that is both an API and a worker sends two. */
+/** A process that is both an API and a worker sends two reports. */
 function processesOf(nodes: readonly HealthNode[]): readonly (readonly HealthNode[])[] {
   const processes = new Map<string, HealthNode[]>();
   for (const node of nodes) {
