@@ -1,7 +1,7 @@
 import type { UpstreamOutcome } from '../errors/upstream-outcome.ts';
 
 export interface UpstreamMeter {
-  /** Starts measuring an adapter call. Call the returned function when the adapter call has finished. */
+  /** Call the returned function when the adapter call has finished. */
   beginUpstream(channel: string, step: UpstreamStep): (result: UpstreamResult) => void;
 }
 
