@@ -22,14 +22,14 @@ import { inspectTemporal } from '../temporal/inspect-server.ts';
 export interface DoctorDeps {
   readonly variables: () => NodeJS.ProcessEnv | Promise<NodeJS.ProcessEnv>;
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
-  /** Only for tests. Defaults to the attributes that workflows set. */
+  /** For tests. Defaults to the attributes that workflows set. */
   readonly searchAttributes?: readonly string[];
 }
 
 type Found = Pick<Check, 'state' | 'text'>;
 
 const foundWithinMs = 5_000;
-/** How long to wait for a server that accepts connections but never responds. */
+/** A server may accept connections but never respond. */
 const answeredWithinMs = 15_000;
 const retentionHoursMin = 72;
 
@@ -120,8 +120,7 @@ export function foundServer(facts: ServerFacts): Found {
 }
 
 /**
- * Checks that the keys can open the database's secrets. Unlike gateway startup, never creates the root key of a new
- * database.
+ * Checks that the keys can open the database's secrets. Unlike the start of a gateway, this never creates a root key.
  */
 async function checkKeys({ db }: Mongo, keys: readonly Buffer[]): Promise<Found> {
   const store = createRootKeyStore(db);
