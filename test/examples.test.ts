@@ -88,7 +88,7 @@ const noGo = hasGo ? '' : ' (go skipped: it is not on PATH)';
 describe(`a receiver of callbacks${noGo}`, () => {
   const file = (name: string) => join(folder, 'callback-receiver', name);
 
-  /** Builds the program first, because `go run` would start a child process that outlives it. */
+  /** Build the program first, because `go run` would start a child process that outlives it. */
   function built(source: string): string {
     const program = join(work, 'receive');
     execFileSync('go', ['build', '-o', program, source]);

@@ -17,9 +17,7 @@ import {
 } from './support/source-rules.ts';
 import type { Allowance } from './support/source-rules.ts';
 
-/**
- * Rules for the source that neither the compiler nor the linter can check. Each rule is also tested on a bad sample.
- */
+/** Neither the compiler nor the linter can check these rules. Each rule is also tested on a bad sample. */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = readSources(root, ['src', 'workflows', 'activities']);
@@ -29,7 +27,9 @@ const adapters = readdirSync(join(root, 'src/providers'), { withFileTypes: true 
   .map(({ name }) => name);
 
 describe('vendor names', () => {
-  /** `gateway` and `openai` are left out: they name this product and the convention that its own API follows. */
+  /**
+   * `gateway` and `openai` are left out, because they name this product and the convention that its own API follows.
+   */
   const vendors = adapters.filter((name) => name !== 'gateway' && name !== 'openai');
   const relatives =
     'seedance|seedream|volc\\w*|byteplus|aliyun|alibaba|new-?api|gpt-image|qwen|hailuo|runwayml';
@@ -223,7 +223,7 @@ describe('imports between folders', () => {
   /** Folders of pure rules, lowest first. Each may import the ones before it. */
   const pure = ['base', 'money', 'errors', 'models', 'intake', 'health', 'task'];
   const pureRows = Object.fromEntries(pure.map((name, index) => [name, { runs: pure.slice(0, index) }]));
-  /** What each folder may import. Anything else must be passed in as an argument. */
+  /** Each folder may import only these. Anything else must be passed in as an argument. */
   const table: Readonly<Record<string, Allowance>> = {
     ...pureRows,
     // `process` checks whether the process that wrote local mode's settings is still running.
@@ -382,7 +382,7 @@ describe('imports between folders', () => {
 });
 
 describe('async work that nobody waits for', () => {
-  /** Matches async code whose error would end the process, or fail a whole test run outside any test. */
+  /** An error in such async code would end the process, or fail a whole test run outside any test. */
   const unhandled = /\bvoid \(?async\b/;
 
   it('handles its errors', () => {

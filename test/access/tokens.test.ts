@@ -67,7 +67,7 @@ describe('a new token', () => {
       now: Date.now,
       randomBytes: (size) => {
         drawn.push(size);
-        // The first draw contains only bytes that the alphabet rejects, so a second draw is needed.
+        // The alphabet rejects all bytes of the first draw, so a second one is needed.
         return drawn.length === 1 ? Buffer.alloc(size, 250) : Buffer.alloc(size, 61);
       },
     });

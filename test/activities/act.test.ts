@@ -58,7 +58,7 @@ it('an act sent with Temporal’s own tools is recorded in the audit log once, w
   const entries = async () => (await world.audit.list({ task: input.task }, { limit: 10 })).entries;
   await act(input, 'extend', { seconds: 600, dry_run: true });
   expect(await entries()).toEqual([]);
-  // If Temporal discards an update's step, it reruns the step at a different time.
+  // Temporal may run an update's step again, at a different time.
   for (const at of [10, 11]) await act(input, 'extend', { seconds: 600 }, { id: 'same', at });
   await act(input, 'accept_charge');
   const facts = { by: 'temporal:ann', via: 'temporal', target: input.task, reason: 'why' };
@@ -149,7 +149,7 @@ describe('a job that an operator names', () => {
   it('is refused by the write itself where another task takes it in between', async () => {
     const [first, second] = [await lost('one'), await lost('other')];
     const tasks = world.store();
-    // Simulates an outdated read, in which the job has no owner. The upstream has no list that could contradict that.
+    // The stale read shows no owner, and the upstream has no list that could contradict it.
     const deps = { tasks: { ...tasks, ownerOf: async () => undefined } };
     await adopt(second.input, second.job);
     world.simulator.control.addFault({ match: { prompt: 'one' }, fault: 'list:empty' });

@@ -213,7 +213,7 @@ it('progress that is reported too soon after the previous one is shown later', a
   const input = await submitted({ expectedSeconds: 60 });
   const waits = { ...pending, queuePosition: 3 };
   const { poller } = upstream(waits, { ...waits, progress: 10 });
-  // The clock is stopped between the attempts, so that a slow machine makes no difference.
+  // The clock stops between the attempts, so that the machine's speed does not matter.
   const begunAt = Date.now();
   let aheadMs = 55_000;
   const worker = world.worker({ poller, now: () => begunAt + aheadMs });
@@ -329,8 +329,8 @@ describe('what is learned from a render', () => {
   const lastMs = 40_000;
   const seenMs = 100_000;
   /**
-   * Runs one attempt with `memory` from earlier attempts, which polls this long after the job was accepted. Returns
-   * the render times that the attempt learned.
+   * Runs one attempt that polls this long after the job was accepted, with `memory` from earlier attempts. Returns the
+   * render times that it learned.
    */
   async function learned(memory: object, endedMs?: number): Promise<number[]> {
     const input = await submitted();
@@ -395,8 +395,8 @@ describe('a render time', () => {
   const minuteMs = 60_000;
   const jumpMs = 15 * minuteMs;
   /**
-   * Returns the render times learned from a job if the attempt's clock is `aheadMs` ahead of the clock that
-   * timestamped the acceptance.
+   * Returns the render times that an attempt learns if its clock is `aheadMs` ahead of the clock that timestamped the
+   * acceptance.
    */
   async function learned({ ms = minuteMs, aheadMs = ms, ...change }: LearnedFrom) {
     const input = await submitted({ expectedSeconds: 600 });
@@ -438,7 +438,7 @@ describe('a render time', () => {
     ['back to before the acceptance', minuteMs - jumpMs],
   ])('is not learned where the clock was set %s meanwhile', async (_, aheadMs) => {
     expect(await learned({ aheadMs })).toEqual([]);
-    // The upstream's end time does not count either, because it would be compared with a time from the gateway's clock.
+    // The upstream's end time is ignored too, because it would be compared with a time from the gateway's clock.
     expect(await learned({ aheadMs, end: { endedAt: Date.now() + aheadMs - 1_000 } })).toEqual([]);
   });
 

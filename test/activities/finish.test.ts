@@ -328,7 +328,7 @@ describe('a failed task whose hold is another account’s, according to the ledg
     });
     await act(input, { kind: 'wanted', stop: 'fail' });
     expect(await finish(input)).toMatchObject({ status: 'failed', charge: '0', error: { code: error.code } });
-    // `ledger verify` reports this contradiction. The hold stays on the account that the ledger names.
+    // `ledger verify` reports this contradiction, so the hold stays where it is.
     expect(await kindsOf(input)).toEqual(['hold']);
   });
 

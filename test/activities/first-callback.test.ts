@@ -67,7 +67,7 @@ it('after any other answer the activity continues, and its schedule counts this 
     .catch((error: unknown) => error);
   expect(second).toMatchObject({ type: 'CallbackFailed' });
   expect((await delivery(task))?.attempts).toHaveLength(2);
-  // The second pause of the schedule is five minutes, give or take a tenth.
+  // The second pause of the schedule is five minutes, plus or minus a tenth.
   expect(Number((second as { nextRetryDelay?: number }).nextRetryDelay)).toBeGreaterThanOrEqual(270_000);
 });
 

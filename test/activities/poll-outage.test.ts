@@ -203,7 +203,7 @@ describe('one job', () => {
     world.end();
     expect(world.answers.has('job-3')).toBe(false);
     expect([...world.answers.values()].filter((times) => times.length >= 10)).toHaveLength(9);
-    // When the request fails again, the error counts against the job itself, and only its task backs off.
+    // After a second failure, the error is attributed to the job itself, and only its task backs off.
     expect(world.failures.get('job-3')?.at(-1)).toBeInstanceOf(UpstreamError);
   });
 

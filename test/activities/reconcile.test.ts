@@ -19,7 +19,7 @@ afterEach(() => world.clear());
 const minute = 60_000;
 
 /**
- * Opens another process's reconciler, whose clock is `aheadMs` ahead. The clock stops during a run, so the machine's
+ * A reconciler in another process, whose clock is `aheadMs` ahead. The clock stops during a run, so that the machine's
  * speed does not matter.
  */
 function reconciler(change: Partial<TaskActivityDeps> = {}) {
@@ -32,7 +32,7 @@ function reconciler(change: Partial<TaskActivityDeps> = {}) {
   };
 }
 
-/** Runs the reconciler twice, far enough apart for anything that has not changed to count as abandoned. */
+/** Runs the reconciler twice, far enough apart for a task that has not changed to be considered abandoned. */
 async function reconcileTwice(change: Partial<TaskActivityDeps> = {}): Promise<ReconcileReport> {
   const reconcile = reconciler(change);
   await reconcile(0);

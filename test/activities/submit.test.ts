@@ -385,7 +385,7 @@ describe('submit', () => {
   });
 
   describe('of a worker that died in flight', () => {
-    /** Simulates a worker that dies after its request. No later write arrives, so the record stays `sending`. */
+    /** The worker dies after its request. No later write arrives, so the record stays `sending`. */
     async function dieAfter(prompt: string): Promise<{ input: SubmitInput; remembered: unknown }> {
       const input = await world.newTask(prompt);
       const tasks = world.store();
@@ -624,7 +624,8 @@ describe('submit', () => {
       const left: unknown[] = [];
       const dies = { ...openGate, leave: () => Promise.reject(new Error('no answer')) };
       await expect(world.worker({ gate: dies }).submit(input)).rejects.toThrow('no answer');
-      // The test proves nothing unless the task moves to the second channel while still holding a slot at the first.
+      // The task must move to the second channel while it still holds a slot at the first, or else this test proves
+      // nothing.
       expect((await world.record(input)).state).toMatchObject({ at: 'queued', left: [there] });
       const gate = { ...openGate, leave: async (...from: unknown[]) => void left.push(from) };
       await world.worker({ gate }).submit(input, again);
@@ -658,7 +659,7 @@ describe('submit', () => {
       world.simulator.control.addFault({ match: { prompt }, fault: '429=600', times: 1 });
       expect(await world.worker().submit(input)).toMatchObject({ state: { left: [there] } });
       expect((await world.record(input)).resting).toEqual([{ ...here, ms: 600_000 }]);
-      // The second channel does not say when to return, so the task waits for that channel for at most five minutes.
+      // The second channel does not say when to return, so the task waits there for at most five minutes.
       world.simulator.control.addFault({ match: { prompt }, fault: '503', times: 1 });
       const at = Date.now();
       const times = { scheduledTimestampMs: at - 300_000, currentAttemptScheduledTimestampMs: at };

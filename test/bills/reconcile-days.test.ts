@@ -105,7 +105,7 @@ it('names of the bill are those of the vendor’s models where the line says so;
   expect((await report(lines, ours, { models })).rows.map(shortly)).toEqual([
     'matched 0 vendor/a USD 1 1 0 2 3',
   ]);
-  // Eight hours east of UTC, the day begins at 16:00 UTC on the previous day.
+  // At UTC+8, the day begins at 16:00 UTC on the previous day.
   const east = { models, utcOffsetHours: 8 };
   const { rows, done } = await report(lines, ours, east);
   expect(rows).toMatchObject([{ result: 'matched', at: day(0) - 8 * 3600 }]);

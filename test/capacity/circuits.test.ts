@@ -453,7 +453,7 @@ describe('circuits that processes share', () => {
       const others = ['b', 'c', 'b', 'd'].map((other) => ({ ...next(where), account: other }));
       const enterAll = () => Promise.all(others.map((request) => isOpen(circuits, request)));
       expect(others.map((request) => circuits.outage(request))).toEqual(others.map(() => undefined));
-      // Each request is sent before any earlier request has a response, both during the cool-down and after it.
+      // Requests overlap: each is sent before any earlier one has a response.
       expect(await enterAll()).toEqual([false, false, false, false]);
       clock += circuitRules.account.coolDownMs;
       expect(await isOpen(circuits, { ...next(where), account })).toBe(false);

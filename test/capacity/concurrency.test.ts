@@ -86,7 +86,7 @@ describe('the concurrency limit of a credential', () => {
     const lastOfSmall = served.findLastIndex((prompt) => prompt.startsWith('few'));
     expect(samples).toBeGreaterThan(100);
     expect(most).toBe(limit);
-    // Accounts take turns. Once the two running tasks have finished, these four tasks get every other slot.
+    // Accounts take turns, so once the two running tasks have finished, these four tasks get every other slot.
     expect(lastOfSmall).toBeLessThan(16);
     await tickets(0);
     await slots(0);

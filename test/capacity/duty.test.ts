@@ -23,7 +23,7 @@ it('belongs to one process as long as it returns', async () => {
   expect([await other.duty(), await third.duty()]).toEqual([false, false]);
   other.clock.at += 99;
   expect(await other.duty()).toBe(false);
-  // The holder keeps the duty, however late it asks. For all other processes, the period starts again.
+  // The holder keeps the duty, however late it asks. The other processes must wait for the whole period again.
   holder.clock.at += 10_000;
   expect(await holder.duty()).toBe(true);
   other.clock.at += 99;

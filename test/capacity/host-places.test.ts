@@ -41,7 +41,7 @@ it('at one origin, an account whose requests hang leaves room for others', async
   const waiting = Array.from({ length: 50 }, () => places.take('a', 'hostile'));
   const first = await places.take('a', 'victim');
   expect(first).toMatchObject({ isGranted: true });
-  // The victim gets the second free slot, ahead of fifty waiting requests. The first restores the reserve.
+  // The victim gets the second free slot, ahead of fifty waiting requests. The first slot restores the reserve.
   const second = places.take('a', 'victim');
   for (const place of hanging.slice(0, 2)) leave(place);
   expect(await second).toMatchObject({ isGranted: true });

@@ -15,7 +15,7 @@ const failure = (code: string, status?: number): UpstreamFailure => {
 };
 const broken = failure('http_500', 500);
 
-/** Ways in which a submission can end without revealing anything about the upstream's health. */
+/** After each of these, a submission has ended without revealing anything about the upstream's health. */
 const exits: Readonly<Record<string, Send<unknown>>> = {
   'its files cannot be uploaded': async () => 'waits',
   'it waits for a token': () => Promise.reject(new Error('later')),

@@ -350,7 +350,7 @@ describe('the slots of a credential', () => {
       })),
     );
     let { holder } = few;
-    // Polled, because a busy machine can slow down any grant. A grant that reads 10,000 documents is never fast.
+    // Polled, because a busy machine can slow down any grant. A grant that read 10,000 documents would never be fast.
     await expect
       .poll(async () => {
         const many = await timeGrants(keeper, holder, 20);

@@ -28,8 +28,8 @@ import { concernSignal } from '../../workflows/messages.ts';
 import { runLine, runPlanned } from './support.ts';
 
 /**
- * For each state that needs an operator, checks that the metrics behind the alerts, the list, `tasks show` and the
- * notices show it, and that the advised command resolves it.
+ * For each state that needs an operator, checks that the alerts' metrics, the list, `tasks show` and the notices show
+ * it, and that the advised command resolves it.
  */
 const itemOf = (id: string) =>
   new RegExp(`^ {2}- id: ${id}\\n(?: {4}.*\\n)+`, 'm').exec(attendedYaml)?.[0] ?? '';
@@ -96,8 +96,8 @@ const temporal = async () =>
   await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env });
 
 /**
- * Restarts the workflow, which continues from the task's record. If the deadline has passed, the task then expires.
- * Otherwise `fail` ends the task.
+ * The new workflow continues from the record. If the deadline has passed, the task then expires. Otherwise, `fail` ends
+ * it.
  */
 const reset = 'temporal workflow reset -w ID --type FirstWorkflowTask --reapply-exclude All --reason "…"';
 

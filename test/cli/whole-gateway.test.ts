@@ -20,7 +20,7 @@ import { cacheDir } from '../support/cache-dir.ts';
 import { attendedYaml } from '../support/test-yaml.ts';
 import { runLine, runPlanned } from './support.ts';
 
-/** A channel whose provider cannot find a lost job, so that an operator is asked immediately. */
+/** The provider cannot find a lost job, so an operator is asked immediately. */
 const channel = (id: string, priority: number) => `
   - id: ${id}
     provider: dashscope
@@ -77,10 +77,7 @@ const needs = (task: string, reason: string) =>
     return shown === reason;
   });
 
-/**
- * Returns what is displayed for a task once nothing changes any more. Omits the record, because it contains the time
- * of the request.
- */
+/** Waits until nothing changes any more. The record is omitted, because it contains the time of the request. */
 async function settled(task: string) {
   let shown: object = {};
   await waitUntil(`${task} has settled`, async () => {
@@ -259,7 +256,7 @@ describe('our command line', () => {
     expect((await cli('channels', 'list')).text).toMatch(/^second /m);
     expect((await cli('route', 'explain', 'wan')).text).toMatch(/second .*circuit_open/);
     await cli('channels', 'close-circuit', ...circuit);
-    // The narrow form truncates the roles to make room for the ages.
+    // The narrow form truncates the roles, because it needs room for the ages.
     expect((await cli('operators', 'list', '-o', 'wide')).text).toMatch(
       /^anna +read, amounts, tasks, money, /m,
     );

@@ -23,8 +23,8 @@ import { gate, pauseFirstAt } from '../support/race.ts';
 import { testLedgerKey, testSealing } from '../support/sealing.ts';
 
 /**
- * Creates a task while a repeated request, the reconciler or the workflow competes for it. The port simulates
- * Temporal, but all writes are real.
+ * Creates a task while a repeated request, the reconciler or the workflow interferes. Temporal is simulated, but all
+ * writes are real.
  */
 const world = useHttpWorld('tasks_admission');
 

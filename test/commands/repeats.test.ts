@@ -45,7 +45,7 @@ afterAll(async () => {
 const secret = Buffer.from('secret');
 
 /**
- * Requests do not wait for these writes. The tests do, because a late write would appear in the next test's database.
+ * Requests do not wait for these writes. The tests must, because a late write would end up in the next test's database.
  */
 const underWay = new Set<Promise<void>>();
 
@@ -74,7 +74,7 @@ function open(records: RepeatStore = store()): Repeats {
 
 const scope = ['acct_1', 'createImage'];
 const keyed = (key: string, fingerprint = 'f'): Repeat => ({ kind: 'key', key, fingerprint });
-/** `retries` is undefined if the client does not count its retries. `lose` drops the response. */
+/** `retries` is undefined if the client sends no retry count. `lose` drops the response. */
 function sent(retries?: number, bodyBytes = '10') {
   const losses: (() => void)[] = [];
   const client = {
@@ -104,7 +104,7 @@ function earlier(claimed: Claimed) {
   return claimed;
 }
 
-/** Waits until a client's first attempt is recorded. The attempt itself does not wait for this. */
+/** The attempt itself does not wait until it is recorded, so the test must. */
 const named = (task: string) =>
   expect.poll(() => mongo.db.collection('idempotency').countDocuments({ made: task })).toBe(1);
 

@@ -92,7 +92,7 @@ function groupPlacesIn(schema: Schema, place = ''): string[] {
   });
 }
 
-/** No form edits the elements of these groups, because they may be any JSON or one of multiple scalar types. */
+/** The elements of these groups can be any JSON or one of several scalar types, so no form edits them. */
 const notInGroups = [/\/mapping\/(?:constants|fields\/\*\/values)$/, /\/when\/metadata$/];
 const patternOf = (place: string) => new RegExp(`^${place.replaceAll('*', '[^/]+')}$`);
 

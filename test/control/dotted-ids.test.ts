@@ -7,8 +7,8 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
 /**
- * Ids of channels, credentials and models may contain dots. An id that is a prefix of another id must not conflict
- * with it.
+ * Ids of channels, credentials and models may contain dots, so one id may be the beginning of another. The two must not
+ * be mixed up.
  */
 
 const channel = /^ {2}- id: ark\n(?: {4}.*\n)+/m.exec(testYaml)?.[0] ?? '';

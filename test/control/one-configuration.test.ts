@@ -46,10 +46,7 @@ function withModel(model: string, key = 'simulated'): string {
 
 const write = (text: string, path = gateway.environment['GATEWAY_CONFIG'] ?? '') => writeFile(path, text);
 
-/**
- * Returns each process's latest report. A reload returns within five seconds, possibly before a busy process has
- * reported.
- */
+/** A reload returns within five seconds, possibly before a busy process has reported. */
 const nodes = async (): Promise<any[]> => (await gateway.admin('GET', '/nodes')).body.data;
 
 async function openSecond(

@@ -90,8 +90,7 @@ describe('docker-compose.yml', () => {
       ['prometheus', '127.0.0.1:9090:9090'],
       ['grafana', '127.0.0.1:3000:3000'],
     ]);
-    // Only Grafana, out of these three services, requires a password, so no variable may publish them on another IP
-    // address.
+    // Only Grafana requires a password, so no variable may publish these services on another IP address.
     for (const name of ['temporal-ui', 'prometheus', 'grafana'])
       expect(service(name).ports[0]).toMatch(/^127\.0\.0\.1:/);
   });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readCompose, readRepositoryFile } from './compose-file.ts';
 
-/** Runs the health checks exactly as written in the files, against a server whose responses the test chooses. */
+/** Runs the health checks exactly as written in the files. The test chooses the server's responses. */
 const { services } = readCompose();
 const servers: Server[] = [];
 

@@ -9,7 +9,7 @@ interface User {
   readonly roles: readonly { readonly role: string; readonly db: string }[];
 }
 
-/** A server that becomes primary only two requests after its initiation. Real servers also need some time. */
+/** Becomes primary only two requests after its initiation, because real servers need some time too. */
 class StandInServer {
   initiated: unknown;
   readonly users = new Map<string, User>();

@@ -92,7 +92,7 @@ describe.each([
     return created.map(({ body }) => body.id);
   }
 
-  /** Runs the reconciler twice, because only what did not change between the two runs counts as abandoned. */
+  /** A task is considered abandoned only if it did not change between two runs. */
   async function reconcileTwice(): Promise<unknown[]> {
     const { client, environment } = gateway.core;
     const repaired: unknown[] = [];

@@ -231,7 +231,7 @@ describe('crashes', () => {
     await new Promise((resolve) => setTimeout(resolve, 45_000));
     process.kill(mongo.pid, 'SIGCONT');
     const answers = await Promise.all(away);
-    // The test proves nothing unless the freeze affected some creates.
+    // The freeze must have affected some creates, or else this test proves nothing.
     expect(answers.some(({ status }) => status === 503)).toBe(true);
     expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
     const created = answers.flatMap(({ status, body }) => (status === 200 ? [body.id as string] : []));

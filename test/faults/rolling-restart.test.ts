@@ -57,7 +57,7 @@ async function startPair(): Promise<Pair> {
 
 const slowServer = /mongodb did not respond within|temporal: .*deadline/i;
 
-/** Whether an API logged that MongoDB or Temporal was slow. If so, callers repeat the request. */
+/** If an API logged that MongoDB or Temporal was slow, callers repeat the request. */
 async function isSlowServer(url: string, { status, headers }: Answer): Promise<boolean> {
   if (status !== 503) return false;
   const id = String(headers['x-request-id']);

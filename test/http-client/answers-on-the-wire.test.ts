@@ -22,7 +22,7 @@ const get = (url: string, change: Partial<HttpRequestOptions> = {}): HttpRequest
   ...change,
 });
 
-/** Pauses, and then lets the process read what has arrived, even if it had no CPU time during the whole pause. */
+/** Waits, and then lets the process read what has arrived, even if it had no CPU time in between. */
 async function idle(ms: number): Promise<void> {
   await sleep(ms);
   for (let turns = 0; turns < 2; turns += 1) await nextTurn();

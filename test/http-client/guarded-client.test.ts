@@ -195,7 +195,7 @@ describe('names', () => {
       timeoutMs: patienceMs,
     });
     expect(await guarded.deliver(delivery(open.port))).toEqual({ status: 200 });
-    // If there is only one lookup, the check and the connection cannot see different results.
+    // With a single lookup, the check and the connection cannot see different results.
     expect(lookups).toBe(1);
     expect((await failureOf(guarded.deliver(delivery(secret.port)))).code).toBe('address_refused');
     expect(secret.connections).toBe(0);
@@ -279,7 +279,7 @@ describe('deliver', () => {
   it('gives a request its whole time, however long it waited for a connection', async () => {
     const connectionsPerOrigin = 32;
     const statusesWithin = async (timeoutMs: number) => {
-      // Two consecutive responses take longer than the limit for one.
+      // Two responses in a row take longer than the limit for one.
       const target = await listen((_, response) => setTimeout(() => response.end(), 0.6 * timeoutMs));
       const guarded = local();
       const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs };

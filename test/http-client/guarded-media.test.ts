@@ -76,7 +76,7 @@ describe('redirects', () => {
   it('share one time limit: a chain of slow ones does not add up', async () => {
     const server = await listen((request, response) => {
       const left = Number(request.url?.slice(1));
-      // All hops together exceed the limit, but no single one does.
+      // No single redirect exceeds the limit, but all of them together do.
       setTimeout(() => response.writeHead(302, { location: `/${left - 1}` }).end(), 800);
     });
     const fetch = { ...fetchOf(`${server.origin}/3`), timeoutMs: 1_500 };
@@ -167,8 +167,7 @@ describe('a file', () => {
     const media = await client().openMedia(fetchOf(server.origin));
     const reader = media.body[Symbol.asyncIterator]();
     let bytes = (await reader.next()).value?.byteLength ?? 0;
-    // Runs until nothing more is accepted, which is when the socket buffers of both sides are full, plus one of our
-    // chunks.
+    // Nothing more is accepted once the socket buffers of both sides and one of our chunks are full.
     for (let before = -1; before !== accepted;) {
       before = accepted;
       await new Promise((resolve) => setTimeout(resolve, 300));

@@ -3,7 +3,7 @@ import { openOutbound } from '../../src/http-client/index.ts';
 import type { Outbound } from '../../src/http-client/index.ts';
 import { listen } from './support.ts';
 
-/** Sends each kind of outbound request to the private networks that only the other kinds are allowed to reach. */
+/** Each kind of outbound request is sent to the private networks that only the other kinds may reach. */
 
 const networkOf = {
   media: '127.0.0.2',

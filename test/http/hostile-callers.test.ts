@@ -30,7 +30,7 @@ interface CarelessSocket extends Socket {
   ended: Promise<void>;
 }
 
-/** Opens a connection that, like a careless client, stays half open when the server closes its side. */
+/** Like a careless client, this connection stays half open when the server closes its side. */
 async function open(url: string): Promise<CarelessSocket> {
   const { hostname, port } = new URL(url);
   const bare = connect({ host: hostname, port: Number(port), allowHalfOpen: true });

@@ -69,7 +69,7 @@ async function expectUnnoticed(act: () => Promise<unknown>): Promise<void> {
 }
 
 describe('bodies in pieces of one byte', () => {
-  /** Sends pieces up to the route's byte limit, but never finishes the request, so that the memory stays in use. */
+  /** Never finishes the request, so that the memory stays in use. */
   async function sendBytes(request: WireRequest, bytes: number): Promise<WireConnection> {
     const wire = await attack();
     const whole = [...wireOf({ ...request, pieces: () => [Buffer.alloc(bytes, ' ')] }, 'bytes')];

@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { explainFailure, mayBeAccepted, noRetry } from '../../src/images/explain-failure.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 
-/**
- * Covers the error for a synchronous image that no channel delivered. Official clients retry most errors automatically.
- */
+/** The error for a synchronous image that no channel delivered. Official clients retry most errors automatically. */
 
 const outcomes = ['not_sent', 'throttled', 'unavailable', 'rejected', 'ambiguous'] as const;
 const failure = (

@@ -165,7 +165,7 @@ describe('a channel that renders one image per call', () => {
     const waiting: (() => void)[] = [];
     first.answer = (call, response) => {
       waiting.push(() => sendUrl(call, response));
-      // Responds only once all requests have arrived. If they came one after the other, the test would time out.
+      // Responds only once all requests have arrived, so the test would time out if they came one after the other.
       if (waiting.length === 3) for (const go of waiting) go();
     };
     const answer = await generate(account, dalle);
@@ -201,7 +201,7 @@ describe('a channel that renders one image per call', () => {
 });
 
 describe('a request that the upstream refuses', () => {
-  // A circuit opened by a failure would block the channel for the next test. The next suite also begins with a restart.
+  // An open circuit would block the channel for the next test.
   beforeEach(restart);
 
   it('is a 400 on the prompt with its words, without its secrets', async () => {

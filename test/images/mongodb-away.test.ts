@@ -43,10 +43,7 @@ afterAll(async () => {
 const leases = () => gateway.core.mongo.db.collection('image_leases');
 const beat = async () => (await leases().findOne({}))?.['beat'];
 
-/**
- * Opens another process's reconciler. It reads as soon as MongoDB responds, and its clock advances only through
- * `pass`.
- */
+/** The reconciler of another process. It reads as soon as MongoDB responds, and only `pass` advances its clock. */
 function openReconciler(pause: () => Promise<unknown>) {
   const { ledger, log, stores } = gateway.core;
   let clock = 0;

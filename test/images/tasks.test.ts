@@ -322,7 +322,7 @@ describe('reference images', () => {
     const [stored = {}] = await newest.toArray();
     const megabyte = 1024 * 1024;
     expect(BSON.calculateObjectSize(stored)).toBeGreaterThan(12 * megabyte);
-    // MongoDB rejects larger documents. The stand-in that tests may run on does not.
+    // MongoDB would reject a larger document, but the stand-in accepts it.
     expect(BSON.calculateObjectSize(stored)).toBeLessThan(16 * megabyte);
   });
 

@@ -134,7 +134,7 @@ it('reads no faster than it may, and can be stopped while it waits', async () =>
 
 it('of a gateway: what it found is a metric and a notice', async () => {
   const yaml = `${testYaml}ledger: { verify_hour: 0, verify_documents_per_second: 100000 }\n`;
-  // A worker would take over the duty after its first minute.
+  // A worker would become responsible only after its first minute.
   const gateway = await startGateway({ yaml, worker: false });
   try {
     const account = await gateway.account();

@@ -148,8 +148,8 @@ describe('an answer to an insert', () => {
   };
 
   it.each<[string, unknown]>([
-    // A primary that is being voted out may respond like this: one entry written, the next a duplicate, and no
-    // majority. The entry is then rolled back, which the test simulates by never writing it.
+    // A primary that is being voted out may respond like this: one entry was written, the next is a duplicate, and
+    // there is no majority. The entry is then rolled back, which the test simulates by never writing it.
     [
       'that says duplicate, and that no majority has confirmed it',
       bulkError(11_000, [{ index: 1 }], { code: 64 }),

@@ -88,7 +88,7 @@ async function persist<Result>(call: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** The price depends only on the task, whoever the caller is. Closing entries repeat the hold, as in a workflow. */
+/** A task's price must not depend on the caller, because a closing entry repeats the hold. */
 const heldFor = (taskNumber: number) => BigInt(10 * taskNumber + 5);
 
 async function fulfil(account: string, request: Wish): Promise<Answer | undefined> {

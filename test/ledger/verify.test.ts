@@ -46,9 +46,8 @@ const verifyAt = async (now: number, holder: 'workflow' | 'lease' = 'workflow', 
 const invariantsBroken = async () => (await verify()).violations.map(({ invariant }) => invariant);
 
 /**
- * Account `a`: 1 credit, 2 hold of t1, 3 settlement of t1, whose charge exceeds the hold, 4 its charge_extra, 5 hold of
- * t2, 6 release of t2, 7 hold of t3, which is live. Account `b`: 1 credit, 2 hold of an image without a record, 3 its
- * settlement.
+ * Account `a`: 1 credit, 2 hold of t1, 3 settlement of t1 (above its hold), 4 its charge_extra, 5 hold of t2, 6 release
+ * of t2, 7 hold of t3 (still running). Account `b`: 1 credit, 2 hold of an image without a record, 3 its settlement.
  */
 beforeEach(async () => {
   // Each test has its own ledger, because caches must not outlive the documents.
@@ -466,7 +465,7 @@ describe('open_hold_is_live', () => {
       db: world.db,
       key: testLedgerKey,
       holders: async () => {
-        // The usual order: the record says `ending` before the ledger releases the hold.
+        // In the usual order, the record says `ending` before the ledger releases the hold.
         await tasks().updateOne({ _id: 't3' }, { $set: ending });
         await ledger.release({ account: 'a', task: 't3', held: 100n });
         return new Map();

@@ -53,8 +53,8 @@ describe('the first request of a callback', () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
     let task: string | undefined;
-    // Each attempt uses a new host name. On a busy machine, the first callback may be slow, and callbacks to a slow
-    // host are left to the activity.
+    // Use a new host name for each attempt. On a busy machine, the first callback may be slow, and slow hosts are left
+    // to the activity.
     for (let n = 1; task === undefined && n <= triesMax; n += 1) {
       const tried = await createTask(account, receiver.url.replace('127.0.0.1', `host-${n}.localhost`));
       await receiver.waitFor(n);
@@ -73,8 +73,7 @@ describe('the first request of a callback', () => {
       await gateway.core.client.workflow.getHandle(task).result();
       return gateway.core.stores.tasks.find(task);
     };
-    // The other tasks must finish before the callback is repeated. On a busy machine, that may require more than one
-    // attempt.
+    // The other tasks must finish before the callback is repeated. On a busy machine, that may take several attempts.
     let isHit = false;
     for (let tries = 1; !isHit && tries <= triesMax; tries += 1) {
       const [silent, quick] = [await startCallbackReceiver([0, 204]), await startCallbackReceiver()];

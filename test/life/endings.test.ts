@@ -13,7 +13,7 @@ const yaml = testYamlWith('unasked', 600);
 describe('endings', () => {
   let gateway: TestGateway;
   let account: TestAccount;
-  /** A task that needs an operator only after a minute, while the other tests run. */
+  /** This task needs an operator only after a minute, so the other tests run in the meantime. */
   let vanished: string;
   beforeAll(async () => {
     gateway = await startGateway({ yaml });
@@ -79,7 +79,7 @@ describe('endings', () => {
     });
 
     it('lets a result count that is there when it passes', async () => {
-      // The first planned poll is after the deadline, so only the final poll can see the result.
+      // The first planned poll comes after the deadline, so only the final poll can see the result.
       let prompt = '';
       const id = await reachedBeforeDeadline(account, {
         seconds: 12,

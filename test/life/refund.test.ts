@@ -32,7 +32,7 @@ async function ended(more: object = {}): Promise<{ account: TestAccount; task: s
   return { account, task: body.id };
 }
 
-/** Refunds with a dry run's plan. If the dry run is rejected, sends the refund anyway. */
+/** If the dry run is rejected, sends the refund anyway. */
 async function refund(task: string, more: Readonly<Record<string, unknown>> = {}, key = ada) {
   const ask = (also: object) =>
     send(gateway.url, 'POST', `/admin/v1/tasks/${task}/actions`, {

@@ -81,7 +81,7 @@ beforeAll(async () => {
       DATA_DIR: directory,
       // The upstream cannot reach this URL, so stored files are uploaded to it.
       PUBLIC_URL: 'https://10.9.8.7',
-      // If encryption is off, histories are as readable as they are to a thief who has the payload key.
+      // Without encryption, histories are as readable as they would be to a thief who has the payload key.
       PAYLOAD_ENCRYPTION: 'off',
     },
   });

@@ -26,7 +26,7 @@ afterAll(async () => {
 const describeTask = (id: string) => gateway.core.client.workflow.getHandle(id).describe();
 const transitionsOf = async (id: string) =>
   Number((await describeTask(id)).raw.workflowExecutionInfo?.stateTransitionCount ?? 0);
-/** Returns the pending activity that waits for the job, which may be the submission itself. */
+/** The activity that waits for the job may be the submission itself. */
 const waitOf = async (id: string) => {
   const pending = (await describeTask(id)).raw.pendingActivities ?? [];
   return pending.find(({ activityId }) => activityId === 'submit');
@@ -50,15 +50,14 @@ describe('a task that waits for its render', () => {
     await waitUntil('the upstream was asked often', async () => asked() > before + 8);
     gateway.simulator.advance(3600);
     for (const id of slow) expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
-    // Compare the lowest counts, because a busy machine delays some steps, and a delayed step is rerun as a regular
-    // activity.
+    // On a busy machine, some steps are delayed and run again as regular activities, so compare the lowest counts.
     const fewest = async (ids: readonly string[]) => Math.min(...(await Promise.all(ids.map(transitionsOf))));
     // The timer adds two transitions, and the heartbeat of a long attempt adds one. Polls add none.
     expect(await fewest(slow)).toBeLessThanOrEqual((await fewest(quick)) + 4);
   });
 
-  // Runs alone, because if other jobs got responses at the same time, a failure would count as the job's own and
-  // trigger its back-off.
+  // This test runs alone. If other jobs got responses at the same time, a failure would be attributed to the job and
+  // trigger its own back-off.
   it('is asked about every few seconds while its upstream is away, without a back-off of its own', async () => {
     const prompt = 'an outage [sim:render=2][sim:callback-never]';
     gateway.simulator.addFault({ match: { prompt: 'an outage' }, fault: 'poll:500' });

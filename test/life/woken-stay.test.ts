@@ -26,8 +26,8 @@ const model = `  - id: alone
 `;
 const yaml = testYaml.replace('\nmodels:', `${channel}models:`) + model;
 /**
- * Render times vary widely, so the gateway polls this upstream, which cannot list jobs, soon at first and then every
- * half minute.
+ * Because render times vary widely, the gateway soon polls this upstream, which cannot list jobs, only every half
+ * minute.
  */
 const renderSeconds = [0.5, 100, 200, 300, 400, 500];
 

@@ -21,7 +21,7 @@ const tokens = (name: string): Example => ({
   reported: '1200/1000000',
 });
 
-/** One example per measure. A new measure without an example does not compile. */
+/** A new measure without an example does not compile. */
 const examples: Readonly<Record<Measure, Example>> = {
   million_tokens: {
     request: { extent: { tokens: 108_900n }, comesTo: '108900/1000000' },
@@ -60,7 +60,7 @@ const examples: Readonly<Record<Measure, Example>> = {
   call: { facts: {}, reported: '1/1' },
 };
 
-/** Adds a line for the task itself, because a price for the input alone sells nothing. */
+/** Nothing can be sold at a price for the input alone, so this adds a line for the task itself. */
 function basisOf(measure: Measure): PriceBasis {
   const { bound } = examples[measure];
   const lines = [

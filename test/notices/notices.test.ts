@@ -100,7 +100,7 @@ it('of a task that waits for a person each target is notified once, as soon as i
   ]);
 });
 
-/** Advances the clock by a minute and checks, because balances are read once a minute. */
+/** Balances are read once a minute, so advance the clock by a minute before the check. */
 async function lookAtBalances(): Promise<void> {
   gateway.clock.aheadMs += minute;
   await look();

@@ -7,10 +7,7 @@ import { createNoticeStore } from '../../src/store/notices.ts';
 import type { NoticeStore } from '../../src/store/notices.ts';
 import { openDatabase } from '../capacity/support.ts';
 
-/**
- * Targets respond late. No other process takes over while this one waits for them, and a stop waits only for the
- * message in flight.
- */
+/** Targets respond late. Meanwhile, no other process may take over, and a stop waits only for the message in flight. */
 
 const silenceMs = 60_000;
 let database: Awaited<ReturnType<typeof openDatabase>>;

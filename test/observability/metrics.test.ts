@@ -4,10 +4,7 @@ import { everyMetric } from '../support/every-metric.ts';
 import { familyOf } from '../support/scrape.ts';
 
 const familiesMax = 60;
-/**
- * The maximum number of series for one channel, including buckets, after everything that can happen there has
- * happened.
- */
+/** The limit for one channel, including buckets, once everything that can happen there has happened. */
 const seriesPerChannelMax = 200;
 const channels = Array.from({ length: 12 }, (_, n) => `channel-${n}`);
 

@@ -24,7 +24,9 @@ import { upstreamError } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { imageVendors, jobVendors, type JobVendor } from './vendors.ts';
 
-/** Requirements for every adapter, tested on its simulator dialect through the real HTTP client. */
+/**
+ * Every adapter must meet these requirements. They are tested on its simulator dialect through the real HTTP client.
+ */
 
 const renderSeconds = 80;
 const simulator = useSimulator({ renderSeconds });
@@ -271,7 +273,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await vendor.status(operation, context())).toMatchObject({ state: 'pending', phase: 'running' });
   });
 
-  /** If the adapter refuses to cancel, it must not have sent a DELETE, which would delete a finished job's result. */
+  /** A DELETE would delete a finished job's result, so an adapter that refuses to cancel must not have sent one. */
   async function cancelled(operation: Operation): Promise<'cancelled' | 'refused' | undefined> {
     const methods: string[] = [];
     const request: ProviderContext['request'] = (asked) => {
@@ -329,7 +331,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       const found = await ask();
       expect(found === undefined).toBe(!part.lists);
       expect(found?.has('unknown') ?? false).toBe(false);
-      // If the list did not report how a job ended, that job would be missing.
+      // A list that does not report how a job ended must omit that job.
       for (const [index, operation] of operations.entries()) {
         const listed = found?.get(operation.id);
         const alone = await vendor.status(operation, context());

@@ -21,9 +21,9 @@ import { refusalError } from '../../src/providers/shared/http-outcome.ts';
 import { failedJob } from '../../src/providers/shared/job-status.ts';
 
 /**
- * Every code on each vendor's error page, with the adapter's failure table. A line starts with what the adapter must
- * conclude: the outcome (`ended` for a job that failed), the class, and what was moderated. Responses follow as
- * `STATUS CODE: MESSAGE`, without the message if it is `m`.
+ * Every code on each vendor's error page. A line starts with what the adapter must conclude: the outcome (`ended` for a
+ * job that failed), the class, and what was moderated. Responses follow as `STATUS CODE: MESSAGE`, without the message
+ * if it is `m`.
  */
 const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: string]>> = {
   ark: [arkFailures, `

@@ -143,8 +143,7 @@ describe('OpenAI', () => {
       { json: fixture('openai/images') },
     );
     expect(sent.url).toBe('https://up.example/v1/images/generations');
-    // `response_format` is missing because the model would reject it, and the seed because the model does not support
-    // it.
+    // The model would reject `response_format` and does not support a seed, so both are missing.
     expect(sent.json).toEqual({
       model: 'gpt-image-1.5',
       prompt: 'a red cube',

@@ -5,8 +5,6 @@ import type { CannedAnswer } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { imageVendors, jobVendors } from './vendors.ts';
 
-/** Covers what an error from an intermediate proxy proves about a submission. */
-
 /** A proxy that rejected the request created no job, but a proxy that stopped waiting may have. */
 const outcomes: Readonly<Record<number, UpstreamOutcome>> = {
   200: 'ambiguous',

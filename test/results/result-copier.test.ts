@@ -223,14 +223,14 @@ describe('the copy of a result', () => {
     let peak = 0;
     const before = process.memoryUsage().rss;
     const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss - before)), 20);
-    // These copies have no time limit, because a busy machine needs minutes for so many bytes.
+    // Without a time limit, because a busy machine needs minutes for so many bytes.
     const { item } = await copyOf('task_large', '/large', { timeoutMs: 3_600_000 });
     const endless = await copyOf('task_endless', '/endless', { timeoutMs: 3_600_000 });
     clearInterval(timer);
     expect(item?.stored?.name).toBe('0.mp4');
     expect(endless.record?.error).toContain('answer_too_large');
     expect(peak).toBeLessThan(largeBytes / 2);
-    // Writes that earlier tests cut off remove their parts afterwards.
+    // Copies that earlier tests aborted remove their parts only afterwards.
     await expect.poll(() => readdir(join(directory, '.parts'))).toEqual([]);
   });
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(() => void (time = startedAt));
 
-/** A copier whose deletion of the first file is followed by `meanwhile`. */
+/** Calls `meanwhile` after it has deleted the first file. */
 function copierWith(meanwhile: () => Promise<void>) {
   const removed: string[] = [];
   const storage = {

@@ -80,10 +80,7 @@ const images = '/v1/images/generations';
 const generate = (more: object) =>
   account.call('POST', images, { body: { model: 'gpt-image', prompt: 'a red cube', ...more } });
 
-/**
- * Stops the gateway's clock until `start` or the end of the test, so that a busy machine does not use up the ten
- * seconds.
- */
+/** Stops the gateway's clock, so that a busy machine does not use up the ten seconds. */
 function stopClock(): { pass: (ms: number) => void; start: () => void } {
   const { clock } = gateway;
   let at = Date.now() + clock.aheadMs;
@@ -175,7 +172,7 @@ describe.each(states)('a storage that is %s', (now) => {
     expect((await finished(id))['data']).toMatchObject([{ url: `${origin}/0.png` }]);
     const { copier } = gateway.core.results.kept ?? {};
     const { pass } = stopClock();
-    // More attempts than there would be for a link that cannot be opened.
+    // A link that cannot be opened would have fewer attempts.
     for (let tries = 0; tries < 10; tries += 1) {
       pass(5 * 60_000);
       expect(await copier?.retryDue()).toEqual({ done: 0, failed: 0 });

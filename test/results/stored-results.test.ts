@@ -177,7 +177,7 @@ describe('results in our own storage', () => {
     tasks.replaceItems = () => Promise.reject(new Error('the process dies'));
     await reconcile();
     tasks.replaceItems = replaceItems;
-    // The test proves nothing unless the file is stored and its link has not been published yet.
+    // The file must be stored but its link not yet published, or else this test proves nothing.
     expect((await readdir(directory, { recursive: true })).join()).toContain(`${task['id']}/0.mp4`);
     expect(await copyOf(task['id'])).toMatchObject({ state: 'retry' });
     await due();
@@ -185,7 +185,7 @@ describe('results in our own storage', () => {
     const { body } = await account.call('GET', `/v1/videos/generations/${task['id']}`);
     expect((await fetch(body.video_url)).status).toBe(200);
     expect(body.video_url).toContain(`/media/${task['id']}/0.mp4`);
-    // The link comes from the task instead of the copy's record, which is checked once more.
+    // The link comes from the task, not from the copy's record, which is checked once more.
     const stored = await copyOf(task['id']);
     await resultCopies.write({ ...stored, state: 'retry', names: [], dueAt: 0 });
     await reconcile();

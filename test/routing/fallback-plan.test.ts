@@ -67,8 +67,8 @@ describe('the fallback of a plan', () => {
   });
 
   it('is held for: the dearest channel counts, although the plan itself does not need it', () => {
-    // This channel's circuit is open, so the plan contains only the others. The circuit may have closed by the time a
-    // job fails.
+    // The plan omits a channel with an open circuit, but the fallback includes it, because the circuit may close before
+    // the job fails.
     const plan = planOf({ broken: 'dear' });
     expect(plan.candidates.map(({ channel }) => channel)).toEqual(['low', 'other']);
     expect(plan.fallback?.candidates.map(({ channel }) => channel)).toEqual(['dear', 'other']);

@@ -79,7 +79,7 @@ function planned(
   return catalogue.planMeasured(request, { ...caller, factors }).then((plan) => ({ plan, measured }));
 }
 
-/** The price of 1280 × 720 video at 24 frames per second plus one frame, at one per million tokens. */
+/** 1280 × 720 at 24 frames per second plus one frame. A million tokens cost one unit. */
 const micros = (seconds: number): bigint => (921_600n * BigInt(Math.ceil(seconds * 24) + 1)) / 1024n;
 
 describe('the hold of a request that gives videos', () => {
@@ -143,7 +143,7 @@ describe('the hold of a video that is as long as the one it is made from', () =>
   ])('%s %s %j', async (provider, upstream, asked) => {
     const sold = { provider, upstream, measures: ['second'] };
     const held = async (seconds: number | undefined) => (await planned(sold, [seconds], asked)).plan.hold;
-    // A vendor may round 7.1 seconds up to 8, although they count as 7.
+    // A vendor may round 7.1 seconds up to 8, so the hold covers 8.
     expect([await held(7.1), await held(6.4)]).toEqual([8_000_000n, 7_000_000n]);
     const { plan } = await planned(sold, [7.1], asked);
     expect([plan.expected.amount, plan.seconds]).toEqual([7_000_000n, 7]);

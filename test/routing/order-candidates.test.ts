@@ -11,7 +11,7 @@ const channel = (id: string, fields: Partial<RouteChannel> = {}): RouteChannel =
   ...fields,
 });
 
-/** A mulberry32 generator, evenly spread and the same in every run. */
+/** A mulberry32 generator: evenly spread and the same in every run. */
 function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -20,9 +20,7 @@ const channelOf = (name: string, { path, model, mapping }: any, request: any, ap
 });
 const ask = (channel: any) => tryCredential(channel, 'a', AbortSignal.timeout(60_000));
 
-/**
- * These vendors return images immediately. They have no jobs to query, but another free request that requires a key.
- */
+/** These vendors return images immediately, so they have no jobs to ask for. Another free request requires a key. */
 const atOnce = [
   { name: 'openai', path: '/openai/v1', model: 'gpt-image-2' },
   { name: 'stability', path: '/stability', model: 'core' },

@@ -12,7 +12,8 @@ import { asAsked, imageRequest, videoRequest } from '../providers/support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
 /**
- * A field affects the price only on channels that send it. Here, a task costs 0.05 with the field and 0.50 without it.
+ * A field may affect the price only on channels that send it. Here, a task costs 0.05 with the field and 0.50 without
+ * it.
  */
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -46,7 +46,7 @@ describe('a start', () => {
     const accepted: string[] = [];
     let indexes = 0;
     for (const collection of await mongo.db.collections()) {
-      // The first time, start every store. After that, start only the collection's own store, which is faster.
+      // Starting only the collection's own store is faster, but the first time, every store must start.
       const make = (indexes > 0 && makers.get(collection.collectionName)) || ensureAll;
       // The stand-in drops an index by name from every collection that has an index with that name.
       await make();

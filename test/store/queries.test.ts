@@ -75,7 +75,7 @@ describe('docs/queries.md', () => {
   });
 });
 
-/** The query parameters with which callers filter their tasks, as fields of a filter. `key` comes from the API key. */
+/** Callers filter their tasks by these query parameters. `key` comes from the API key. */
 const callersFilters = {
   status: { status: 'running' },
   model: { model: 'm' },

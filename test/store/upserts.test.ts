@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /**
- * Makes the first call of each named method lose a race to `other`. Two upserts with the same `_id` may both try to
+ * The first call of each named method loses a race to `other`, because two upserts with the same `_id` may both try to
  * insert.
  */
 function losingRace(methods: readonly (keyof Collection)[], other: () => Promise<unknown>): Db {

@@ -252,7 +252,7 @@ describe('a round', () => {
     expect(task.state).toMatchObject({ at: 'queued', left: [on('b')] });
     expect(after(task, { kind: 'skipped', channels: ['a'] })).toBe(task);
     expect(after(task, { kind: 'skipped', channels: ['b'] }).state.at).toBe('pausing');
-    // No event leads to a round without channels, but a record in that state must still proceed.
+    // No event leads to a round without channels, but a record in that state must still be able to continue.
     const nobody = { ...task, state: { ...task.state, left: [] } as Task['state'] };
     expect(after(nobody, { kind: 'skipped', channels: [] }).state.at).toBe('pausing');
   });

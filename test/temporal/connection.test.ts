@@ -82,7 +82,7 @@ it('no retry begins on a connection that was closed, however late its timer is s
   const onThrown = (error: Error): void => void thrown.push(error);
   process.on('uncaughtExceptionMonitor', onThrown);
   const setTimer = globalThis.setTimeout;
-  // Simulates a pause of the process between the decision to retry and the retry timer.
+  // The process pauses between the decision to retry and the retry timer.
   const pausing = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((
     ...args: Parameters<typeof setTimer>
   ) => {

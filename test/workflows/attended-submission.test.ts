@@ -26,7 +26,8 @@ describe('what a task costs its server', () => {
     tasks.upstream.wait = async () => ({ kind: 'succeeded' });
     const reported = hasCallback ? ['first callback'] : [];
     const calls = ['submit one', 'post one', 'wait job-1', 'finish', ...reported];
-    // If the machine freezes during a task, the server repeats steps, so one task within the limits is enough to pass.
+    // If the machine freezes during a task, Temporal repeats some of its steps, which makes that task more expensive.
+    // The test therefore passes if any of several tasks stays within the limits.
     const cost = async () => {
       const task = await tasks.start({ hasCallback, candidates: both });
       expect(await task.end()).toEqual(succeeded);
@@ -222,7 +223,7 @@ describe('a wait', () => {
     };
     const task = await tasks.start({}, { plan: { candidates: [both[0]], fallback: fallback as never } });
     await task.called('wait job-1');
-    // Simulates an upstream callback that reached another worker.
+    // An upstream callback has reached another worker.
     const failure = { class: 'internal' } as const;
     const outcome = { kind: 'failed', code: 'broke', message: 'it broke', failure } as const;
     await tasks.records.step(task.id, { kind: 'polled', n: 1, job: 'job-1', outcome, unbilled: true });

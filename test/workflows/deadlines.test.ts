@@ -11,8 +11,8 @@ const soon = () => Date.now() + 5_000;
 const waits = ['submit one', 'post one', 'wait job-1'];
 
 /**
- * Returns a task that has made these calls and still has at least half of the time until its deadline. If a busy
- * machine takes longer, starts another task with more time.
+ * Returns a task that has made these calls and still has at least half of the time until its deadline. If that took too
+ * long on a busy machine, starts another task with more time.
  */
 async function atWork(
   calls: readonly string[],
@@ -32,8 +32,8 @@ async function atWork(
 }
 
 /**
- * A task whose worker died during a submission. No other worker serves its queue. The task runs alongside this file's
- * other tests.
+ * The worker of this task died during a submission, and no other worker serves its queue. The task runs alongside the
+ * other tests of this file.
  */
 let abandoned: PlayedTask;
 beforeAll(async () => {

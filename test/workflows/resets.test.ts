@@ -76,8 +76,8 @@ it('of a submission in flight repeats no request, and the late answer is the tas
   tasks.upstream.wait = async () => ({ kind: 'succeeded' });
   answer.give();
   await expect.poll(() => task.record().state.at).not.toBe('searching');
-  // The workflow does not know about the change yet. Any operator action, even a rejected one, makes the workflow read
-  // the record.
+  // The workflow does not know about the change yet. Any operator action, even a rejected one, makes it read the
+  // record.
   expect(await again.refusal('adopt', { upstream_id: 'job-1' })).toContain('is not possible');
   expect(await again.end()).toEqual({ status: 'succeeded', charge: '700000' });
   expect(posts(task)).toBe(1);

@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Skips a test that only the stand-in needs. A real mongod also counts its own work. */
+/** A real mongod also counts its own work, so these counts can be compared only on the stand-in. */
 function onlyForTheStandIn(context: TestContext): void {
   context.skip(mongo.kind !== 'java', 'this machine has a real mongod');
 }
@@ -133,7 +133,7 @@ it('acknowledged writes survive kill -9 completely, with their indexes', async (
   const versions = new Map(all.map(({ _id, version }) => [_id, version]));
   const lost = [...acknowledged].filter(([id, version]) => (versions.get(id) ?? -1n) < version);
   expect(lost).toEqual([]);
-  // The secondary indexes find each document and nothing else.
+  // Each document can be found through the secondary index.
   for (const { account, seq, _id } of all) {
     expect(await entries.findOne({ account, seq })).toMatchObject({ _id });
   }
@@ -184,7 +184,7 @@ it('the file does not grow without bound under updates', async (context) => {
   await update(1_000);
   const settled = await fileBytes();
   await update(2_000);
-  // If there were no compaction, each update would leave about 30 KB behind, 60 MB in total.
+  // Without compaction, each update would leave about 30 KB behind, 60 MB in total.
   expect(await fileBytes()).toBeLessThan(settled + 20_000_000);
 });
 

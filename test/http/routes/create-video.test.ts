@@ -476,7 +476,7 @@ describe('the price sees what the upstream will', () => {
     [{ metadata: { resolution: '1080p', duration: 5 } }, '1.000000'],
     [{ size: '1920x1080', duration: '5s' }, '1.000000'],
     [{ resolution: '720p', duration: 12, metadata: { duration: 5 } }, '1.200000'],
-    // If the duration is open, the hold covers the maximum, 12 s. If the resolution is open, the gateway requests the
+    // If the duration is open, the hold covers the maximum of 12 s. If the resolution is open, the gateway requests the
     // first one listed.
     [{ duration: -1, resolution: '1080p' }, '2.400000'],
     [{ duration: -1 }, '1.200000'],

@@ -296,7 +296,7 @@ describe('?wait=', () => {
   });
 
   it('many waiters cost one query at a time', async () => {
-    // While the clock is stopped, no wait ends before the last one has started.
+    // The clock is stopped, so no wait ends before the last one has started.
     world.clock.stoppedAt = Date.now();
     onTestFinished(() => void (world.clock.stoppedAt = undefined));
     const asked: (readonly string[])[] = [];

@@ -26,8 +26,7 @@ function findPython(): string | undefined {
 }
 
 /**
- * Simulates a machine that has only these programs and no network, because every download fails at a proxy that does
- * not exist.
+ * A machine that has only these programs. It has no network, because every download uses a proxy that does not exist.
  */
 async function machineWith(
   programs: Record<string, string>,
@@ -69,8 +68,8 @@ cp ${wheel} "$2/"`;
 }
 
 /**
- * A script in place of `mvn`, without a HOME. If it is given its own repository, it leaves one jar in the output
- * directory.
+ * Takes the place of `mvn` on a machine without a HOME. If it is given its own repository, it leaves one jar in the
+ * output directory.
  */
 const mavenWithJars = `case "$*" in *-Dmaven.repo.local=/*) ;; *) exit 1;; esac
 for argument in "$@"; do case "$argument" in

@@ -14,7 +14,7 @@ import { startPortTaker } from '../../support/port-taker.ts';
 import { markServerUse } from '../../support/server-use.ts';
 import { scratchOptions } from './scratch.ts';
 
-/** Between its choice and its use, each port is taken by a program that accepts connections and never responds. */
+/** After a port is chosen and before it is used, a program that accepts connections and never responds takes it. */
 
 it('Temporal starts on another port', async () => {
   markServerUse();

@@ -8,7 +8,7 @@ import type { TestAccount } from '../../support/client.ts';
 import { exampleFile, examplesFolder } from './support.ts';
 import { vendorFileDialect } from './vendor-file-dialect.ts';
 
-/** Runs the example vendor files in a gateway. The simulator responds as recorded in their fixtures. */
+/** The simulator responds as recorded in the fixtures of the example vendor files. */
 
 const vendors = ['ideogram', 'recraft', 'topaz'];
 let gateway: TestGateway;
