@@ -187,7 +187,7 @@ export function pollOn(channel: string): Pick<ChannelActivities, 'poll'> {
 
 /**
  * Requests are sent after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. The activity chooses each
- * delay and decides when to give up. A request that could not be sent at all is retried sooner.
+ * delay and decides when to stop. A request that could not be sent at all is retried sooner.
  */
 export function callbackActivities(): CallbackActivities {
   return proxyActivities<CallbackActivities>({

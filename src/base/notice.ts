@@ -88,7 +88,7 @@ export function ended(known: Notice, now: number): Notice {
   return { id, kind, subject, count, text, since, notified, openedAs, ...over };
 }
 
-/** A target is told about a condition's end only if it was told about the beginning. */
+/** A target is notified of a condition's end only if it was notified of the beginning. */
 export function isDue({ state, revision, openedAs, notified }: Notice, target: string): boolean {
   const last = notified[target] ?? 0;
   if (last >= revision) return false;

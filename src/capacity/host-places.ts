@@ -30,7 +30,7 @@ export interface HostPlacesOptions {
 
 interface Usage {
   usedMs: number;
-  /** The latest time at which a rejected caller was told to return. The next one is told a later time. */
+  /** The time at which the last rejected caller should return. The next one should return later. */
   lastReturnAt: number;
 }
 
@@ -124,7 +124,7 @@ interface Granted {
   readonly place: Place;
 }
 
-/** Tells rejected callers to return at about the rate at which requests end. */
+/** Spreads rejected callers so that they return at about the rate at which requests end. */
 function sendAway(usage: Usage, places: number, { now, random }: HostPlacesOptions): HostPlace {
   const at = now();
   const wantedMs = Math.max(usage.lastReturnAt - at, returnMinMs) + usage.usedMs / places;

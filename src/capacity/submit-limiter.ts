@@ -3,7 +3,7 @@ import { countAhead } from '../task/fair-order.ts';
 import type { LastServed, OrderedTask } from '../task/fair-order.ts';
 
 /**
- * Paces one credential's submissions in this process, in fair order. A task that comes too early is told when to
+ * Paces one credential's submissions in this process, in fair order. A task that comes too early is assigned a time to
  * return, and waits on the Temporal server. It reserves no token, so a task that never returns does not delay others.
  */
 export interface SubmitLimiter {

@@ -22,7 +22,7 @@ import type { Turn } from './turns.ts';
 /** An entry is at most 64 KiB, so a batch stays far below MongoDB's message limit of 48 MB. */
 const batchOperationsMax = 100;
 const waitingOperationsMax = 10_000;
-/** An append gives up after losing this many consecutive races against other processes. */
+/** An append fails after losing this many consecutive races against other processes. */
 const conflictsMax = 500;
 const contestedAccountsMax = 10_000;
 const failuresMax = 5;

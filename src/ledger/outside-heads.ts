@@ -87,7 +87,7 @@ export async function compareOutside(deps: CompareDeps): Promise<OutsideHeads | 
   for (let ago = 0; ago < daysCompared; ago += 1) {
     const day = utcDay(now() - ago * dayMs);
     try {
-      // Give up after a few failures, because each failed read may take as long as the storage's timeouts allow.
+      // Stop after a few failures, because each failed read may take as long as the storage's timeouts allow.
       const file = notCompared.length < failuresMax ? await openFile(read, day) : 'unread';
       if (file === 'unread') notCompared.push(day);
       else if (file !== undefined) {

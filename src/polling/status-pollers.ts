@@ -23,7 +23,7 @@ export function createStatusPollers({
 }: {
   readonly channels: Channels;
   readonly limiter: (perSecond: () => number) => RateLimiter;
-  /** An adapter that polls many jobs at once does not know their tasks, so the recorder is told here. */
+  /** An adapter that polls many jobs at once does not know their tasks, so this code informs the recorder. */
   readonly recorder: Pick<ExchangeRecorder, 'own'>;
   readonly now: () => number;
   readonly publicUrl?: string;

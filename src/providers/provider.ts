@@ -70,7 +70,7 @@ export interface UploadedMedia {
 }
 
 export interface BillFormat {
-  /** Tells operators where on the vendor's site they can download the file. */
+  /** Names the page of the vendor's site where operators can download the file. */
   readonly source: string;
   readonly columns: BillColumns;
   readonly unit?: string;

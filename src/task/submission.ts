@@ -181,7 +181,7 @@ export function lost(task: In<'sending'>, event: EventOf<'lost'>, at: number): N
   const { state } = task;
   const attempt = task.attempts.find((one) => one.n === n);
   if (state.n !== n || (owner !== undefined && attempt?.owner !== owner)) return decidedOtherwise;
-  // The caller who cancelled has been told that the outcome is unknown. Drop the cancellation, because it must not end
+  // The caller who cancelled has learned that the outcome is unknown. Drop the cancellation, because it must not end
   // a task on which an operator decides later.
   const stop = state.stop === 'cancel' ? undefined : state.stop;
   return change({

@@ -26,7 +26,7 @@ export const statusMessages: Record<TaskStatus, string> = {
 export interface SaidOfFailure {
   /** Shown to everyone, so it must not contain the caller's words. */
   readonly message: string;
-  /** Shown only to the caller, because it may quote the request. Absent if `message` suffices. */
+  /** For the caller only, because it may quote the request. Absent if `message` suffices. */
   readonly messageToCaller?: string;
 }
 

@@ -4,7 +4,7 @@ import type { TestGateway, TestGatewayOptions } from '../support/gateway.ts';
 import { testYaml } from '../support/test-yaml.ts';
 
 /**
- * Each model has the channels `first` and `second`, in this order. The upstream can tell them apart by its model name.
+ * Each model has the channels `first` and `second`, in this order. The upstream distinguishes them by its model name.
  * At `first`, every model costs 7.00 per million tokens. Holds cover 108,900 tokens at the higher price.
  * - `rescued`, `dearer`: `second` is the fallback, at 5.00 or 9.00.
  * - `moderated`: rejected content uses the fallback as well.

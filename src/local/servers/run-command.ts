@@ -71,7 +71,7 @@ export async function findOnPath(
 }
 
 /**
- * Gives up after four seconds, so that a blocked network does not cause a long delay. Returns true if there is a proxy,
+ * Waits at most four seconds, so that a blocked network does not cause a long delay. Returns true if there is a proxy,
  * because only the download can show whether the proxy works.
  */
 export async function canReach(host: string, environment: NodeJS.ProcessEnv): Promise<boolean> {
