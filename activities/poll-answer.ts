@@ -190,7 +190,7 @@ async function failed(
 ): Promise<TaskOutcome> {
   const asked = await persistently(() => deps.requests.find(task), deps).catch((err: unknown) => {
     if (deps.tasks.isOutage(err)) throw err;
-    deps.log.warn({ task, err }, 'the request cannot be read, so the message of the upstream is withheld');
+    deps.log.warn({ task, err }, 'the request cannot be read, so the upstream’s message is withheld');
     return undefined;
   });
   const said = behindCode(code, splitWords(message, asked?.request));

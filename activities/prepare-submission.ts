@@ -88,6 +88,10 @@ export async function takeToken(
   if (delay === undefined) return;
   const { ms, ahead } = delay;
   await noteWait(task, { cause: 'rate', ...candidate, ahead, until: deps.now() + ms }, deps);
-  const nextIn = `next look in ${Math.ceil(ms / 1000)} s`;
-  throw later('WaitsForItsTurn', `the channel's submissions per second are used; ${nextIn}`, ms);
+  const nextIn = `next attempt in ${Math.ceil(ms / 1000)} s`;
+  throw later(
+    'WaitsForItsTurn',
+    `the channel has reached its limit of submissions per second; ${nextIn}`,
+    ms,
+  );
 }

@@ -48,7 +48,7 @@ export async function recordAcceptance(
       { task: task.id, upstream_id: operation.id },
       'an upstream returned the id of a job that belongs to another task',
     );
-    const message = `The upstream accepted it as ${operation.id}, which is the job of another task.`;
+    const message = `The upstream accepted the submission, but returned the job ${operation.id}, which belongs to another task.`;
     const taken = { code: upstreamIdTaken, message, taken: true } as const;
     return stepTo(task, { kind: 'lost', n, owner, ...taken }, deps);
   }
@@ -58,7 +58,7 @@ export async function recordAcceptance(
   if (attempt?.stray !== undefined) {
     deps.log.error(
       { task: task.id, channel: attempt.channel, upstream_id: attempt.stray.id },
-      'an upstream accepted a submission that the task had continued without; cancel its job there',
+      'an upstream accepted a submission after its task had continued without it; cancel the job there',
     );
   }
   return after;

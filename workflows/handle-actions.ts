@@ -165,6 +165,9 @@ export async function cancelFromUi(run: TaskRun): Promise<void> {
   } catch (error) {
     if (!(error instanceof ApplicationFailure) || isOver(run)) return;
     const instead = `\`${commandLine(run.input.task, 'fail')}\``;
-    note(run, `A cancellation was requested and did nothing: ${error.message} To end the task: ${instead}`);
+    note(
+      run,
+      `A cancellation was requested, but had no effect: ${error.message} To end the task: ${instead}`,
+    );
   }
 }

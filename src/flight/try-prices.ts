@@ -169,7 +169,7 @@ function tryEntries(charged: Charged, entries: readonly LedgerEntry[], prices: O
   const hold = entries.find((entry) => entry.kind === 'hold');
   const basis = heldBasis(hold?.basis);
   if (hold === undefined || basis === undefined) return why('the facts of its hold are not recorded');
-  if (facts === undefined) return why('what the upstream has delivered is not recorded');
+  if (facts === undefined) return why('the facts of its result are not recorded');
   const other = otherBasis(model, basis, prices);
   if (other === undefined) return why(`${model} has no price`);
   const held = holdAgain(other, hold);
@@ -178,7 +178,7 @@ function tryEntries(charged: Charged, entries: readonly LedgerEntry[], prices: O
   const { settlement } = chargeTask(kind, input);
   if (!isPriced(settlement)) {
     const named = measuresOf(priceAt(other, channel)).map(measureWords);
-    return why(`no line prices what is recorded, in ${named.join(', ')}`);
+    return why(`no price line covers the recorded facts, in ${named.join(', ')}`);
   }
   const { amount } = charged.wasReplaced ? atMost(settlement, held) : settlement;
   return { ...tried, result: { after: earned(amount) } };

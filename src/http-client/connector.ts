@@ -103,7 +103,7 @@ async function permittedAddresses(
   if (addresses.length === 0 || !addresses.every((address) => rules.permits(address, hostname))) {
     throw new ConnectError(
       'address_refused',
-      'The host is not public, and it is in no list of private networks that applies to this request.',
+      'The host is not public, and this request is not permitted to reach private networks that contain it.',
     );
   }
   return addresses;

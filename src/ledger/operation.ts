@@ -187,7 +187,7 @@ function checkAmount(amount: Micros): Micros {
 function checkReference(reference: string): string {
   const text = wellFormed(reference);
   if (text.length === 0 || text.length > referenceCharactersMax) {
-    throw new RangeError(`a reference has 1 to ${referenceCharactersMax} characters`);
+    throw new RangeError(`a reference must have 1 to ${referenceCharactersMax} characters`);
   }
   return text;
 }
@@ -195,7 +195,7 @@ function checkReference(reference: string): string {
 function checkBasis(basis: string): string {
   const text = wellFormed(basis);
   if (Buffer.byteLength(text) > basisBytesMax)
-    throw new RangeError(`a basis has at most ${basisBytesMax} bytes`);
+    throw new RangeError(`a basis must have at most ${basisBytesMax} bytes`);
   return text;
 }
 

@@ -38,7 +38,7 @@ export function createChargeCheck(): ChargeCheck {
     if (kind === 'hold') {
       const prices = pricesOf(`${entry.basis ?? ''}`);
       open.set(task, { held: amount, prices });
-      return prices.basis === undefined ? 'no prices are frozen in this hold' : undefined;
+      return prices.basis === undefined ? 'this hold contains no prices' : undefined;
     }
     if (kind !== 'settle' && kind !== 'release') return undefined;
     const hold = open.get(task);

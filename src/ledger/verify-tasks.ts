@@ -138,9 +138,9 @@ function failedFault(
   hold: EntryFacts | undefined,
   close: EntryFacts | undefined,
 ): string | undefined {
-  if (close?.kind === 'settle') return `is failed, but settled for ${closedAt(close)}`;
-  if (hold === undefined) return 'is failed, but has no entry in the ledger';
-  return charge === undefined || charge === 0n ? undefined : `is failed, but shows a charge of ${charge}`;
+  if (close?.kind === 'settle') return `has failed, but was settled for ${closedAt(close)}`;
+  if (hold === undefined) return 'has failed, but has no entry in the ledger';
+  return charge === undefined || charge === 0n ? undefined : `has failed, but shows a charge of ${charge}`;
 }
 
 function bookedFault(

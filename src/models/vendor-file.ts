@@ -191,7 +191,7 @@ const retiredSchema = z.strictObject({
 
 const vendorName = z
   .string()
-  .regex(/^[a-z][a-z0-9-]{1,30}$/, 'must be 2-31 small letters, digits and dashes');
+  .regex(/^[a-z][a-z0-9-]{1,30}$/, 'must be 2-31 lowercase letters, digits and dashes');
 
 export const vendorFileSchema = z
   .strictObject({

@@ -18,7 +18,7 @@ export function keyLimitIssue(
 ): RequestIssue | undefined {
   const isVideo = request.kind === 'video';
   if (isVideo && longest !== undefined && (secondsMax ?? Infinity) > longest) {
-    return { param: 'duration', message: `This API key is limited to videos of ${longest} seconds.` };
+    return { param: 'duration', message: `This API key is limited to videos of at most ${longest} seconds.` };
   }
   if (largest === undefined) return undefined;
   const named = isVideo ? fixed.resolution : fixed.size;

@@ -175,7 +175,7 @@ export const expiring: IndexShape = { name: 'expires', key: { expires: 1 }, expi
 export class IndexConflictError extends Error {
   constructor(collection: string, wanted: IndexShape, { found, cause }: { found: string; cause?: unknown }) {
     super(
-      `index ${collection}.${wanted.name} exists in another shape: wanted ${describeIndex({ ...wanted })}, found ${found}. ` +
+      `index ${collection}.${wanted.name} exists with another definition: wanted ${describeIndex({ ...wanted })}, found ${found}. ` +
         `Drop it by hand (db.${collection}.dropIndex("${wanted.name}")) once nothing depends on it, then start again.`,
       { cause },
     );

@@ -92,7 +92,7 @@ export function undone(task: Job, _event: EventOf<'undone'>, at: number): Next {
   const { state } = task;
   const attempt = attemptAt(state, task.attempts);
   if (attempt?.adopted !== true) {
-    return refuse('not_now', 'The task’s job was not adopted by an operator: there is nothing to undo.');
+    return refuse('not_now', 'The task’s job was not adopted by an operator, so there is nothing to undo.');
   }
   const code = 'adoption_undone';
   const message = `${attempt.operation?.id ?? ''} was adopted, but the adoption was undone.`;

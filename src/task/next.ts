@@ -37,7 +37,7 @@ const begun = (): Next => refuse('decided', 'The task has begun.');
 
 /** These apply in every state, unless the state's own row handles the event. */
 const anywhere: Row<StateName> = {
-  abandoned: () => refuse('decided', 'The creation is no longer this try’s.'),
+  abandoned: () => refuse('decided', 'Another try has taken over the creation of the task.'),
   taken_over: begun,
   held: begun,
   accepted: acceptedLate,
@@ -72,7 +72,7 @@ const transitions: { readonly [State in StateName]: Row<State> } = {
     abandoned: ({ state }, { tryId }) =>
       state.tryId === tryId
         ? change({ state: { at: 'ended', abandoned: tryId } })
-        : refuse('decided', 'The creation is no longer this try’s.'),
+        : refuse('decided', 'Another try has taken over the creation of the task.'),
     taken_over: ({ state }, { tryId }) => change({ state: { ...state, tryId } }),
     held: (_task, { hold }) => change({ hold }),
   },

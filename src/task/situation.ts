@@ -235,7 +235,7 @@ const reviewSentences: Readonly<Record<Question['why'], string>> = {
  * state.
  */
 const concernSentences: Readonly<Partial<Record<AttentionReason, string>>> = {
-  poll_failing: 'Polling its job fails.',
+  poll_failing: 'Polls of its job are failing.',
   overdue: 'Its job is taking five times as long as usual.',
   channel_gone: 'The running configuration no longer contains the channel or credential.',
   workflow_failing: 'The steps of its workflow fail repeatedly.',

@@ -30,7 +30,7 @@ export function endedBy({ state, wait }: Task, stop: Stop): { readonly state: Ta
 }
 
 export function submitsNothing(stop: Stop): Next {
-  return refuse('not_now', `The task no longer submits anything: ${stops[stop].why}.`);
+  return refuse('not_now', `The task is no longer submitted: ${stops[stop].why}.`);
 }
 
 export function wantedIdle(task: Task, { stop }: EventOf<'wanted'>): Next {
@@ -105,7 +105,7 @@ export function isAboutIts(task: Task, { n, job }: { readonly n?: number; readon
 
 export function stopped(task: Task, event: EventOf<'stopped'>): Next {
   const stop = stopOf(task.state);
-  if (stop === undefined) return refuse('not_now', 'The task has no stop to carry out.');
+  if (stop === undefined) return refuse('not_now', 'Nobody has asked to stop the task.');
   if (!isAboutIts(task, event)) return refuse('decided', 'The task now has a different job.');
   return change({ attempts: withoutLost(task), ...endedBy(task, stop) });
 }

@@ -27,7 +27,7 @@ export function sending(
   at: number,
 ): Next {
   if (!isAsked(candidate, state.left)) {
-    return refuse('decided', `${candidate.channel} is not asked in this round.`);
+    return refuse('decided', `${candidate.channel} is not part of this round.`);
   }
   const begun = { state: 'sending' as const, owner, startedAt: at, ...defined({ terms }) };
   // A submission that was not accepted keeps its number when it is repeated, so that waiting does not lengthen the
@@ -92,7 +92,7 @@ export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at:
   const { n, code, candidate, stays } = event;
   if (n !== undefined) return decidedOtherwise;
   if (!isAsked(candidate, task.state.left)) {
-    return refuse('decided', `${candidate.channel} is not asked in this round (${code}).`);
+    return refuse('decided', `${candidate.channel} is not part of this round (${code}).`);
   }
   const { named, resting } = restsAfter(task, event, candidate);
   if (stays) return change({ resting: named });

@@ -44,7 +44,7 @@ function readPage(page: string): Buffer {
   const bytes = Buffer.from(page, 'base64url');
   const token = bytes.subarray(checkSumBytes);
   if (token.length > 0 && bytes.subarray(0, checkSumBytes).equals(checkSum(token))) return token;
-  throw invalidParameter('page', 'The parameter page must be next_page of the page before.');
+  throw invalidParameter('page', 'The parameter page must be the next_page of the previous page.');
 }
 
 const checkSumBytes = 4;

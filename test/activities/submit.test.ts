@@ -809,7 +809,7 @@ describe('submit', () => {
         state: 'lost',
         code: 'upstream_id_taken',
         message: expect.stringMatching(
-          /^The upstream accepted it as \S+, which is the job of another task\.$/,
+          /^The upstream accepted the submission, but returned the job \S+, which belongs to another task\.$/,
         ),
       });
       const said = world.logged.filter(

@@ -187,7 +187,7 @@ describe('other prices', () => {
     expect(tried.total).toMatchObject({ tasks: 0, before: 0n, after: 0n, unpriced: 3 });
     expect(tried.unpriced).toEqual([
       { task: 'task_0001', why: 'gone has no price' },
-      { task: 'task_0002', why: 'no line prices what is recorded, in million tokens' },
+      { task: 'task_0002', why: 'no price line covers the recorded facts, in million tokens' },
       { task: 'task_0003', why: 'the facts of its hold are not recorded' },
     ]);
   });

@@ -330,8 +330,8 @@ describe('settled_in_full', () => {
 describe('charge_is_priced', () => {
   const account = 'b';
   it.each<[string, Partial<EntryDocument>, string]>([
-    ['b/2', { basis: '' }, 'no prices are frozen in this hold'],
-    ['b/2', { basis: '{"price":{}}' }, 'no prices are frozen in this hold'],
+    ['b/2', { basis: '' }, 'this hold contains no prices'],
+    ['b/2', { basis: '{"price":{}}' }, 'this hold contains no prices'],
     ['b/3', { basis: '' }, 'charges 80, and its record does not explain the amount'],
     ['b/3', { basis: settledText(81n) }, 'charges 80, but the prices of its hold come to 81'],
   ])('%s with %o', async (id, fields, what) => {
@@ -545,7 +545,7 @@ describe('charged_is_succeeded', () => {
       'a failed task that is charged',
       't1',
       { status: 'failed', charge: 0n },
-      't1 is failed, but settled for 130',
+      't1 has failed, but was settled for 130',
     ],
     ['a charge that differs', 't1', { charge: 129n }, 't1 shows 129, but the ledger says 130'],
     ['a task of another account', 't1', { account: 'b' }, 't1 belongs to account b'],
@@ -555,7 +555,7 @@ describe('charged_is_succeeded', () => {
       { status: 'succeeded', outcome: { kind: 'succeeded' } },
       't2 succeeded, but was released, and shows a charge of 0',
     ],
-    ['a failed task that shows a charge', 't2', { charge: 7n }, 't2 is failed, but shows a charge of 7'],
+    ['a failed task that shows a charge', 't2', { charge: 7n }, 't2 has failed, but shows a charge of 7'],
   ])('%s', async (_name, task, fields, message) => {
     await tasks().updateOne({ _id: task }, { $set: fields });
     expect((await verify()).violations).toEqual([

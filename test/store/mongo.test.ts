@@ -114,7 +114,7 @@ describe('ensureIndexes', () => {
     const attempt = ensureIndexes(kept, [wanted]);
     await expect(attempt).rejects.toThrow(IndexConflictError);
     await expect(attempt).rejects.toThrow(
-      /^index kept\.\w+ exists in another shape: wanted \{.*\}, found \{/,
+      /^index kept\.\w+ exists with another definition: wanted \{.*\}, found \{/,
     );
     expect(await kept.indexInformation({ full: true })).toEqual(before);
   });

@@ -65,7 +65,7 @@ describe('a submission', () => {
   });
 
   it('goes only to channels of the round', () => {
-    expect(refusal(newTask(), sending('c'))).toBe('decided: c is not asked in this round.');
+    expect(refusal(newTask(), sending('c'))).toBe('decided: c is not part of this round.');
   });
 
   it('carries no other attempt’s marker', () => {
@@ -172,7 +172,7 @@ describe('a round', () => {
       state: { at: 'queued', left: [on('b')] },
       resting: [{ ...on('a'), ms: 295_000 }],
     });
-    expect(refusal(second, sending('a', 'run-1', 3))).toBe('decided: a is not asked in this round.');
+    expect(refusal(second, sending('a', 'run-1', 3))).toBe('decided: a is not part of this round.');
     const later = after(refuse(second, 'b', undefined, 290_000), { kind: 'resumed', elapsedMs: 5_000 });
     expect(later).toMatchObject({ state: { at: 'queued', left: [on('a'), on('b')] }, resting: [] });
   });
@@ -237,7 +237,7 @@ describe('a round', () => {
     const full = notAccepted('a', { full: true });
     const task = after(newTask(), full);
     expect(task.state).toMatchObject({ left: [on('b')], full: [on('a')] });
-    expect(refusal(task, full)).toMatch(/^decided: a is not asked in this round/);
+    expect(refusal(task, full)).toMatch(/^decided: a is not part of this round/);
   });
 
   it('does not depend on the text of a code, which may be an upstream’s', () => {
@@ -359,7 +359,7 @@ describe('a lost submission', () => {
   it('is not submitted again once the deadline has passed, unless it is moved', () => {
     const late = after(lostTask(), wanted('expire'));
     expect(refusal(late, { kind: 'resubmitted' })).toBe(
-      'not_now: The task no longer submits anything: its deadline has passed (`extend` moves it).',
+      'not_now: The task is no longer submitted: its deadline has passed (`extend` moves it).',
     );
     const extended = stepped(late, { kind: 'extended', seconds: 3600 }, late.deadlineAt + 1);
     expect(extended.state).toEqual({ at: 'searching', n: 1, code: 'timeout' });
@@ -565,7 +565,7 @@ describe('a cancellation', () => {
     expect(stopped.state).toEqual(endedWith('cancelled'));
     expect(refusal(stopped, succeeded(1))).toMatch(/^over: /);
     expect(after(task, { kind: 'unstoppable' }).state).toEqual({ at: 'waiting', n: 1 });
-    expect(refusal(waiting(), { kind: 'stopped' })).toBe('not_now: The task has no stop to carry out.');
+    expect(refusal(waiting(), { kind: 'stopped' })).toBe('not_now: Nobody has asked to stop the task.');
   });
 
   it('counts as the end of the job if the poll sees it cancelled first', () => {

@@ -205,7 +205,7 @@ it('of a concern describes it, whatever the state; and that the task is to end',
   const what = (more: object) =>
     situation({ id: 't', ...standing, state: { at: 'queued', left: [at], round: 1, full: [] }, ...more })
       .what;
-  expect(what({ concern: 'poll_failing' })).toBe('Polling its job fails.');
+  expect(what({ concern: 'poll_failing' })).toBe('Polls of its job are failing.');
   expect(what({ concern: 'overdue', state: { at: 'stopping', n: 1, stop: 'cancel' } })).toBe(
     'Its job is taking five times as long as usual. Cancellation was requested.',
   );

@@ -27,7 +27,7 @@ export const runway: Provider = {
     unbilled: { classes: ['internal'] },
     unverified: [
       'whether jobs rejected for their content are billed: the documentation says so, but Seedance reported a cost of zero, so the cost in the response applies',
-      'what `@runwayml/sdk`, the source of all fields and sizes, lacks: the lengths of Seedance 2.5, Wan 3, Grok Imagine, Hailuo 3 and H3 Max, and all of `veo3`, `gen4_aleph` and Kling',
+      'the lengths of Seedance 2.5, Wan 3, Grok Imagine, Hailuo 3 and H3 Max, and all facts about `veo3`, `gen4_aleph` and Kling: `@runwayml/sdk`, from which all other facts come, lacks them',
       'whether a model without a sound switch generates sound',
       'whether a cancelled job still exists, as `CANCELLED`: both cases are handled',
     ],
