@@ -23,7 +23,7 @@ describe('a status poller whose credential was removed from gateway.yaml', () =>
     ['one by one', {}],
     ['in a list', { list: async () => new Map([['x', pending]]) }],
   ])(
-    'fails each question with what to put back, and answers again when it is back (%s)',
+    'fails each poll with advice on what to restore, and works again once it is restored (%s)',
     async (_name, more) => {
       let isGone = true;
       const poller = createStatusPoller({

@@ -45,7 +45,7 @@ describe('without a channel', () => {
     expect(phaseOf(prompt)).toEqual(['queued']);
   });
 
-  it('cancel: the task continues, since its job does', async () => {
+  it('a cancellation lets the task continue, because its job continues', async () => {
     const { input } = await unwanted('cancel');
     expect((await world.worker(withoutChannels).stopJob(input)).state).toEqual({ at: 'waiting', n: 1 });
     expect(await world.record(input)).not.toHaveProperty('wanted');
@@ -88,7 +88,7 @@ it.each(['cancel', 'expire', 'fail'] as const)(
   },
 );
 
-it('a result that we cannot take over now is not thrown away', async () => {
+it('a result that cannot be copied now is not thrown away', async () => {
   const { input, prompt } = await unwanted('expire', '');
   await expect.poll(() => phaseOf(prompt)).toEqual(['succeeded']);
   const deliver = () => Promise.reject(new Error('a bug of ours'));
@@ -114,7 +114,7 @@ it('a job that is still wanted, or has ended, is left alone', async () => {
   expect(phaseOf(prompt)).toEqual(['queued']);
 });
 
-describe('a job that an earlier run has cancelled, and died', () => {
+describe('a job that an earlier run cancelled before it died', () => {
   let strict: ActivityWorld;
   beforeAll(async () => {
     const wan = testYaml

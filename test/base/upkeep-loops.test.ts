@@ -367,7 +367,7 @@ afterEach(() => {
   lateMs = 0;
 });
 
-it.each(upkeepLoops)('one poisoned item stops no other: %s', async (loop) => {
+it.each(upkeepLoops)('one bad item does not stop the others: %s', async (loop) => {
   const { reached, touch } = track();
   await loops[loop](touch, unlimited);
   expect([...new Set(reached)].toSorted()).toEqual(['one', 'two']);
@@ -392,7 +392,7 @@ const timedLoops = [
   'accounts to delete',
 ] as const;
 
-it.each(timedLoops)('no other item is begun after the time of the step: %s', async (loop) => {
+it.each(timedLoops)('no other item starts after the time of the step is over: %s', async (loop) => {
   let count = 0;
   const isOver = () => count > 0;
   await loops[loop](
@@ -525,7 +525,7 @@ it.each([
   expect(bareLoops(text.replace('run(', 'run().catch('))).toEqual([]);
 });
 
-it('no other loop of the upkeep ends at a failure', () => {
+it('no other loop of the upkeep stops at a failure', () => {
   const all = readSources(root, ['src', 'activities']);
   const parts = reachedFrom('src/compose/upkeep.ts', all);
   const sources = Object.entries(all)

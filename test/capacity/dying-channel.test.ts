@@ -71,7 +71,7 @@ describe('a channel that dies in the middle of traffic', () => {
       })
     ).body.route;
 
-  it('fails no task that another channel can serve, submits none twice, and comes back', async () => {
+  it('fails no task that another channel can serve, submits none twice, and recovers', async () => {
     const early = await create(10, '[sim:render=4] early');
     await expect
       .poll(async () => (await gateway.core.stores.tasks.findMany(early)).map(({ status }) => status))
@@ -117,7 +117,7 @@ describe('a channel that dies in the middle of traffic', () => {
       .toBe(1);
   });
 
-  it('still takes tasks when its circuit is open and there is nobody else, and runs them when it is back', async () => {
+  it('still accepts tasks when its circuit is open and there is no other channel, and runs them when it recovers', async () => {
     const { body: switched } = await gateway.admin('POST', '/admin/v1/channels/ark', {
       enabled: false,
       reason: 'only the other one',

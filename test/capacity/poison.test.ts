@@ -25,7 +25,7 @@ const circuit = async () =>
 
 const submitted = () => gateway.simulator.submissions('poison').submits;
 
-it('tasks that always fail do not hold up others, and do not reopen the circuit', async () => {
+it('tasks that always fail do not delay others, and do not reopen the circuit', async () => {
   const poison: string[] = [];
   for (let n = 0; n < 3; n += 1) poison.push(await create(`[sim:create:503] poison-${n}`));
   await expect.poll(submitted, { interval: 500 }).toBeGreaterThan(circuitRules.throttled.tasks);

@@ -64,7 +64,7 @@ describe('redirects', () => {
   it.each([
     ['names no address', {}],
     ['names something that is not an address', { location: 'http://' }],
-  ])('that %s count as an answer without a file', async (_, headers) => {
+  ])('that %s are a response without a file', async (_, headers) => {
     const server = await listen((__, response) => response.writeHead(302, headers).end());
     expect(await failureOf(client().openMedia(fetchOf(server.origin)))).toMatchObject({
       code: 'bad_status',
@@ -73,7 +73,7 @@ describe('redirects', () => {
     expect(server.requests).toBe(1);
   });
 
-  it('share one time limit: a chain of slow ones does not add up', async () => {
+  it('share one time limit, so that a chain of slow ones does not add up', async () => {
     const server = await listen((request, response) => {
       const left = Number(request.url?.slice(1));
       // No single redirect exceeds the limit, but all of them together do.
@@ -128,7 +128,7 @@ describe('a file', () => {
     expect((await failureOfBody(media.body)).code).toBe('timeout');
   });
 
-  it('that drips for longer than the total limit fails', async () => {
+  it('that arrives too slowly for the total limit fails', async () => {
     const server = await listen((_, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write('x'), 20);
@@ -183,14 +183,14 @@ describe('a callback', () => {
   const delivery = (url: string, timeoutMs = 30_000) => ({ url, headers: {}, body: '{}', timeoutMs });
 
   it.each([400, 404, 410, 429, 500, 503])(
-    'that is answered with %i counts as answered, not as an error',
+    'with response status %i is delivered, not failed',
     async (status) => {
       const server = await listen((_, response) => response.writeHead(status).end());
       expect(await client().deliver(delivery(server.origin))).toEqual({ status });
     },
   );
 
-  it('has a code for each reason why it was not answered', async () => {
+  it('has a code for each reason why there was no response', async () => {
     const broken = await listen((request) => request.socket.destroy());
     const plain = await listen((_, response) => response.end());
     const silent = await listen(() => undefined);

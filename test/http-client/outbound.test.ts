@@ -93,13 +93,13 @@ const ways: readonly Way[] = [
   },
 ];
 
-it('every way out of a process is tried', async () => {
+it('every kind of outbound request is tried', async () => {
   const { outbound } = await open();
   const all = Object.keys(outbound).filter((name) => name !== 'close');
   expect(new Set(ways.map(({ way }) => way))).toEqual(new Set(all));
 });
 
-it.each(ways)('$as reaches its own private network only', async ({ send, reaches, check }) => {
+it.each(ways)('$as reaches only its own private network', async ({ send, reaches, check }) => {
   const world = await open();
   const reached: Network[] = [];
   for (const network of everything) {

@@ -100,7 +100,7 @@ const credit = (amount: bigint): Omit<Draft, 'account'> => ({
 }); // prettier-ignore
 const moreCredit: Rewritten = ({ kind }) => (kind === 'credit' ? { amount: 9000n, available: 9000n } : {});
 
-it('as it was written there is none', async () => {
+it('there is none in the original entries', async () => {
   await anchorHead(4n);
   await anchors().anchorAll(Date.now());
   expect(await verify()).toEqual([]);

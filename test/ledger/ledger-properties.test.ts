@@ -189,7 +189,7 @@ it('any operations, from any processes, through any faults, leave a sound ledger
   expect(everything.entries).toBeGreaterThan(100);
 });
 
-it('three processes on one hot account keep one chain, and nobody starves', async () => {
+it('three processes on one busy account keep one chain, and none starves', async () => {
   faults = [];
   const account = world.newAccount();
   await processes[0]?.credit({ account, amount: 1_000_000n, reference: 'start' });

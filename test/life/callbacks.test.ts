@@ -49,7 +49,7 @@ describe('the first request of a callback', () => {
   });
   afterAll(() => gateway.stop());
 
-  it('costs no activity where the receiver answers at once', async () => {
+  it('costs no activity if the receiver responds promptly', async () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
     let task: string | undefined;
@@ -67,7 +67,7 @@ describe('the first request of a callback', () => {
     });
   });
 
-  it('that is not answered delays no other task, and is repeated by the activity', async () => {
+  it('that gets no response delays no other task, and is repeated by the activity', async () => {
     const account = await gateway.account();
     const recordOf = async (task: string) => {
       await gateway.core.client.workflow.getHandle(task).result();
@@ -114,7 +114,7 @@ describe('a callback that is refused at first', () => {
     expect(ids(receiver)).toEqual([task, task]);
   });
 
-  it('may take the documented ten seconds to answer, as a test callback may', async () => {
+  it('may take the documented ten seconds to get a response, as a test callback may', async () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
     const deliver = vi.spyOn(gateway.core.outbound.callbacks, 'deliver');

@@ -34,7 +34,7 @@ describe('more than a hundred tasks at once', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('all end, are paid once, within the history and memory budgets', async () => {
+  it('all end, are charged once, and stay within the history and memory budgets', async () => {
     const account = await gateway.account({ credit: '1000' });
     const ids: string[] = [];
     let next = 0;

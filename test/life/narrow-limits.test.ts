@@ -50,7 +50,7 @@ async function start(yaml: string): Promise<TestGateway> {
   return gateway;
 }
 
-it('submissions that wait for their turn keep no poll waiting, and none is sent ahead of its turn', async () => {
+it('submissions that wait for their turn do not delay polls, and none is sent early', async () => {
   const count = 15;
   const gateway = await start(
     yamlOf({ ark: { upstream: fullModel, limits: `submits_per_second: ${submitsPerSecond}` } }),
@@ -78,7 +78,7 @@ it('submissions that wait for their turn keep no poll waiting, and none is sent 
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
 });
 
-it('one channel full upstream, the other here: a task waits for room without spinning, whichever is first', async () => {
+it('one channel full upstream, the other here: a task waits for room without a tight loop, whichever is first', async () => {
   const priorities = [
     { full: 1, narrow: 2 },
     { full: 2, narrow: 1 },

@@ -75,7 +75,7 @@ function basisOf(measure: Measure): PriceBasis {
   };
 }
 
-it.each(measures.filter(isRendered))('%s: what a request comes to', (measure) => {
+it.each(measures.filter(isRendered))('%s: the amount of a request', (measure) => {
   const { extent: { tokens: formula, ...extent } = {}, comesTo } = examples[measure].request ?? {};
   const quantity = renderedQuantity(measure, { ...extent, tokens: () => formula });
   expect(`${quantity?.numerator}/${quantity?.denominator}`).toBe(comesTo);

@@ -70,7 +70,7 @@ it('a server in this process starts on another port', async () => {
   expect(new URL(proxy.url).port).not.toBe(String(taken[0]));
 });
 
-it('finding every port taken is an error in the end, and any other failure at once', async () => {
+it('finding every port taken is an error eventually, and any other failure at once', async () => {
   let starts = 0;
   const start = (message: string) => () => {
     starts += 1;
