@@ -180,7 +180,7 @@ describe('endings', () => {
       },
     );
 
-    it('waits for an operator where the upstream does not show it, and is never resubmitted automatically', async () => {
+    it('waits for an operator if the upstream does not show the job, and is never resubmitted automatically', async () => {
       await waitUntil('the task asks for an operator', async () => {
         const { body } = await gateway.admin('GET', '/admin/v1/tasks?needs_attention=true');
         return body.data.some((task: { id: string }) => task.id === vanished);

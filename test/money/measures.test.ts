@@ -89,7 +89,7 @@ it.each(measures)('%s: the amount that the response reports', (measure) => {
 });
 
 it.each(measures.filter(isRendered))(
-  '%s: without a report the least is charged, as an estimate',
+  '%s: without a report, the minimum is charged, as an estimate',
   (measure) => {
     const basis = { ...basisOf(measure), least: '5' };
     expect(settle({ basis, channel: 'one', facts: {}, held: 7n })).toMatchObject({

@@ -38,13 +38,13 @@ describe('the metrics', () => {
     expect(await shown()).toEqual([]);
   });
 
-  it('have the lag of the event loop, mean and longest', async () => {
+  it('include the mean and the longest lag of the event loop', async () => {
     const text = await createMetrics({ configVersion: () => 'abc' }).render();
     expect(text).toMatch(/^nodejs_eventloop_lag_mean_seconds \S/m);
     expect(text).toMatch(/^nodejs_eventloop_lag_max_seconds \S/m);
   });
 
-  it('time each request to an upstream, and count it by its end', async () => {
+  it('time each request to an upstream, and count it by its outcome', async () => {
     const metrics = createMetrics({ configVersion: () => 'abc' });
     metrics.beginUpstream('one', 'status')('throttled');
     const text = await metrics.render();

@@ -53,7 +53,7 @@ function openPollers(
   });
 }
 
-it('reads the answer about a job by the mapping of its own model, and names the task of the job', async () => {
+it('reads the response about a job by the mapping of its own model, and names the task of the job', async () => {
   const completed = { json: { status: 'COMPLETED' } };
   const { request } = canned(
     completed,
@@ -87,7 +87,7 @@ it('reads the answer about a job by the mapping of its own model, and names the 
   expect(owned).toEqual([...once, ...once]);
 });
 
-it('uses the rate, the timeout and the callbacks of the running configuration, not those of its first poll', async () => {
+it('uses the rate, the timeout and the callbacks of the running configuration, not the initial one', async () => {
   const channel = '    credentials: [{ id: a, api_key: k }]\n';
   const limits = (perSecond: number, pollMs: number, callbacks: boolean) =>
     `${channel}    limits: { polls_per_second: ${perSecond} }\n    timeouts: { poll_ms: ${pollMs} }\n    callbacks: ${callbacks}\n`;

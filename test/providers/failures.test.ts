@@ -251,7 +251,7 @@ describe.each(Object.entries(meanings))('%s', (_, [table, lines]) => {
 
   const answer = { status: 400, headers: {}, text: '', json: {} };
 
-  it('shows codes that it does not list only within the message', () => {
+  it('shows unlisted codes only within the message', () => {
     const refusal = { code: 'silverfjord', message: 'm' };
     expect(refusalError(answer, refusal, table)).toMatchObject({ code: 'http_400', words: 'silverfjord: m' });
     expect(failedJob(table, refusal)).toMatchObject({ code: 'failed', message: 'silverfjord: m' });

@@ -32,7 +32,7 @@ describe.each(rows)('%s, %s', (_, model, row) => {
     expect((await Promise.all(cells)).flat()).toEqual([]);
   });
 
-  it('names the fields of other vendors as unused, and does not send them', async () => {
+  it('lists the fields of other vendors as unused, and does not send them', async () => {
     const own = new Set(ownColumns(row));
     const foreign = triedColumns.filter((column) => !own.has(column));
     for (const probe of foreignProbesOf(foreign)) {

@@ -140,7 +140,7 @@ describe('the copy of a result', () => {
     return { item, evidence: delivered.problem?.evidence, record: await copies.find(task) };
   };
 
-  it('takes its type from the bytes, not from what the upstream calls it', async () => {
+  it('takes its type from the bytes, not from the upstream’s content type', async () => {
     const { item, record } = await copyOf('task_plain', '/plain');
     expect(item?.stored).toMatchObject({ name: '0.png' });
     expect(item?.url).toBe(`${server.url}/plain`);
@@ -163,7 +163,7 @@ describe('the copy of a result', () => {
     },
   );
 
-  it('opens a link with the vendor’s key, which no other host gets', async () => {
+  it('opens a link with the vendor’s key, which no other host receives', async () => {
     const headers = { 'x-key': 'secret' };
     const other = await serve(answer);
     otherHost = other.url;
@@ -196,7 +196,7 @@ describe('the copy of a result', () => {
     expect(found).toMatchObject([{ state: 'retry', names: ['0.png'], tries: 0 }]);
   });
 
-  it('is retried when the file broke off, or did not come in time', async () => {
+  it('is retried if the file broke off, or did not arrive in time', async () => {
     expect(await copyOf('task_short', '/short')).toMatchObject({
       evidence: 'silent',
       record: { state: 'retry', names: ['0.png'] },

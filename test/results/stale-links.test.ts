@@ -129,7 +129,7 @@ describe.each(jobVendors)('a result of $name', (vendor) => {
       ).toBeUndefined();
   });
 
-  it.each(ways)('that is %s: links that stay refused do not count as a success', async (_, isStored) => {
+  it.each(ways)('that is %s: links that stay refused are not a success', async (_, isStored) => {
     const { outcome, asked } = await end(vendor, { fault: '[sim:url-403]', isStored });
     await expect(outcome).rejects.toMatchObject({ code: 'result_not_delivered' });
     expect(asked).toHaveLength(2);

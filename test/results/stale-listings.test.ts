@@ -54,7 +54,7 @@ describe.each<ResultCopy['state']>(['stored', 'gave_up', 'removed'])('of a copy 
 });
 
 describe.each(['stored', 'retry'] as const)('an attempt that ends as %s', (state) => {
-  it('leaves a removed copy removed, and its file is deleted later', async () => {
+  it('a removed copy stays removed, and its file is deleted later', async () => {
     const task = `revived-${state}`;
     await copies.write({ ...due, task, state: 'retry' });
     const copier = copierWith(async () => {

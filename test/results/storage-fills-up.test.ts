@@ -140,7 +140,7 @@ describe.each(states)('a storage that is %s', (now) => {
     expect((await upload()).status).toBe(200);
   });
 
-  it('an image that is rendered meanwhile is offered to the storage until it fits', async () => {
+  it('a rendered image is offered to the storage until it fits', async () => {
     fillsWhileRendering(7);
     const { status, body } = await generate({ response_format: 'url' });
     expect([status, refusals, upstream.calls.length]).toEqual([200, 0, 1]);
@@ -148,7 +148,7 @@ describe.each(states)('a storage that is %s', (now) => {
     expect(Buffer.from(await stored.arrayBuffer()).equals(pixel)).toBe(true);
   });
 
-  it('the image of a task is, too', async () => {
+  it('so is the image of a task', async () => {
     fillsWhileRendering(7);
     const { body } = await generate({ async: true });
     const task = await finished(body.id);
@@ -213,7 +213,7 @@ it.each([
   },
 );
 
-it('while rendered images wait for a storage that is away, no others are rendered', async () => {
+it('while rendered images wait for an unavailable storage, no others are rendered', async () => {
   state = 'failing';
   fillsWhileRendering(Infinity);
   const { pass, start } = stopClock();

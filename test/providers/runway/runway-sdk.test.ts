@@ -115,7 +115,7 @@ describe.each([
   ...videoModels.map((model) => [model, allSent] as const),
   ...imageModels.map((model) => [model, allImages] as const),
 ])('%s', (model, send) => {
-  it('gets only what the vendor’s SDK declares', async () => {
+  it('receives only what the vendor’s SDK declares', async () => {
     const sent = await send(model);
     const bodies = sdkBodies.filter((body) => body.model === model);
     const contradictions = sent.flatMap(({ path, json }) => {

@@ -22,7 +22,7 @@ async function failuresOf(change: Change, from: unknown = small): Promise<string
 }
 
 describe('a vendor file', () => {
-  it('that keeps every promise passes, and what is tried covers all of them', async () => {
+  it('that keeps every promise passes, and the tests cover all of them', async () => {
     expect(await failuresOf(() => undefined)).toEqual([]);
     const rows = await verifyVendorFile(vendorFileSchema.parse(small), expressions);
     const words = [
@@ -79,7 +79,7 @@ describe('a vendor file', () => {
     expect((await failuresOf(change)).join('\n')).toMatch(expected);
   }); // prettier-ignore
 
-  it('says in one sentence what is wrong and what to do', async () => {
+  it('reports in one sentence what is wrong and what to do', async () => {
     const file = exampleFile('recraft', (data) => (data.images.generate.answer = '{}'));
     const [said, ...more] = await vendorFileViolations(file, expressions);
     expect(more).toEqual([]);
@@ -94,7 +94,7 @@ describe('a vendor file', () => {
     ['an expression that is too long', (file) => (file.error = `"${'x'.repeat(9_000)}"`)],
     ['no kind', (file) => delete file.images],
     ['a path without a slash', (file) => (file.images.status.path = 'https://elsewhere.example/{id}')],
-  ])('with %s is not read', (_name, change) => {
+  ])('with %s is rejected', (_name, change) => {
     const data = exampleData('ideogram');
     change(data);
     expect(vendorFileSchema.safeParse(data).success).toBe(false);
