@@ -210,15 +210,18 @@ describe('a charge that is too large for the ledger', () => {
   };
   const asked = { at: 'review', charge: '10000000000000000000', why: 'unwritable' };
 
-  it.each(['3', 'none'])('asks an operator, who cannot accept it (reviewed above %s)', async (reviewAbove) => {
-    const input = await succeeding({ ...hostile, price: { ...hostile.price, reviewAbove } }, endless);
-    expect((await finish(input)).state).toEqual(asked);
-    expect(await act(input, { kind: 'approved' })).toMatchObject({
-      ok: false,
-      message: expect.stringMatching(/complete/),
-    });
-    expect([await stateOf(input), await kindsOf(input)]).toEqual([asked, ['hold']]);
-  });
+  it.each(['3', 'none'])(
+    'asks an operator, who cannot accept it (reviewed above %s)',
+    async (reviewAbove) => {
+      const input = await succeeding({ ...hostile, price: { ...hostile.price, reviewAbove } }, endless);
+      expect((await finish(input)).state).toEqual(asked);
+      expect(await act(input, { kind: 'approved' })).toMatchObject({
+        ok: false,
+        message: expect.stringMatching(/complete/),
+      });
+      expect([await stateOf(input), await kindsOf(input)]).toEqual([asked, ['hold']]);
+    },
+  );
 
   it('is replaced by the charge with which an operator completes the task', async () => {
     const input = await succeeding(hostile, endless);

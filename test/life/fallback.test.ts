@@ -123,15 +123,18 @@ describe('a job that failed at its upstream', () => {
   it.each([
     ['before it was accepted', 'moderation', 'rejected first', 'moderation_input'],
     ['after it was rendered', 'moderation-in-task', 'failed first', 'moderation_output'],
-  ])('for its content, %s, moves to the fallback if the operator allows it', async (_, fault, first, failure) => {
-    const prompt = label();
-    world.disturb('first', prompt, fault);
-    const id = await create('moderated', prompt);
-    expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
-    expect(await world.attempts(id)).toEqual([first, 'accepted second']);
-    expect((await detail(id)).attempts[0].class).toBe(failure);
-    expect((await detail(id)).charge).toBe(charges.second);
-  });
+  ])(
+    'for its content, %s, moves to the fallback if the operator allows it',
+    async (_, fault, first, failure) => {
+      const prompt = label();
+      world.disturb('first', prompt, fault);
+      const id = await create('moderated', prompt);
+      expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
+      expect(await world.attempts(id)).toEqual([first, 'accepted second']);
+      expect((await detail(id)).attempts[0].class).toBe(failure);
+      expect((await detail(id)).charge).toBe(charges.second);
+    },
+  );
 
   it('for another reason is not replaced if only content is listed', async () => {
     const prompt = label();

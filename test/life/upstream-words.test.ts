@@ -59,17 +59,20 @@ const echo =
 const log = () => gateway.logLines.join('');
 
 describe('an upstream that repeats the request', () => {
-  it.each([400, 500])('with %i for an image: its caller can read it, but the log does not contain it', async (httpStatus) => {
-    answer = echo(httpStatus);
-    const body = { model: 'gpt-image', prompt, user };
-    const { body: said } = await account.call('POST', '/v1/images/generations', { body });
-    expect(said.error.message).toContain(prompt);
-    expect(said.error.message).toContain(`${token}: `);
-    await waitUntil('the refusal is in the log', async () => log().includes(`: http_${httpStatus}"`));
-    expect(log()).not.toContain(token);
-    expect(log()).not.toContain(prompt);
-    expect(log()).not.toContain(user);
-  });
+  it.each([400, 500])(
+    'with %i for an image: its caller can read it, but the log does not contain it',
+    async (httpStatus) => {
+      answer = echo(httpStatus);
+      const body = { model: 'gpt-image', prompt, user };
+      const { body: said } = await account.call('POST', '/v1/images/generations', { body });
+      expect(said.error.message).toContain(prompt);
+      expect(said.error.message).toContain(`${token}: `);
+      await waitUntil('the refusal is in the log', async () => log().includes(`: http_${httpStatus}"`));
+      expect(log()).not.toContain(token);
+      expect(log()).not.toContain(prompt);
+      expect(log()).not.toContain(user);
+    },
+  );
 
   it('for a video: neither the log nor the history of its workflow contains it', async () => {
     answer = (body, response) => {

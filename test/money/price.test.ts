@@ -188,7 +188,7 @@ describe('settle', () => {
     expect(settled(seedance, { usage: { totalTokens: 1_000 } }).amount).toBe(7_000n);
   });
 
-  it("uses the response’s resolution, ratio, size and duration instead of the request’s", () => {
+  it('uses the response’s resolution, ratio, size and duration instead of the request’s', () => {
     const facts: PriceFacts = { resolution: '720p', ratio: '1:1', size: 'small', duration: 4 };
     const lines: Line[] = [
       {

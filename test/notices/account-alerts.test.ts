@@ -113,7 +113,7 @@ it('a process that was paused decides nothing by its outdated view', async () =>
   expect(events()).toHaveLength(1);
 });
 
-it('an event is sent again under its id until it is accepted, by one process at a time', async () => {
+it('an event is retried under its id until it is accepted, by one process at a time', async () => {
   const [one, two] = [await startProcess(), await startProcess()];
   const { account, receiver, credit } = await watched(one, [503, 503, 204]);
   await credit(-11n);

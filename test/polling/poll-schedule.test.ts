@@ -89,7 +89,7 @@ describe('the delay, whatever the facts', () => {
     );
   });
 
-  it("never shrinks as errors of the job itself add up", () => {
+  it('never shrinks as errors of the job itself add up', () => {
     fc.assert(
       fc.property(anyFacts, fc.integer({ min: 1, max: 100 }), (any, errors) => {
         const own = { ...any, isShared: false };

@@ -135,7 +135,7 @@ describe('an index serves', () => {
     expect(serving(filter, sort)).toBe(index);
   });
 
-  it('a row says what the query was', () => {
+  it('a row describes the query', () => {
     const shape: QueryShape = {
       collection: 'tasks',
       operation: 'find',

@@ -388,7 +388,7 @@ describe('whatever happens to a task', () => {
     ]); // prettier-ignore
   });
 
-  it('ends: a task that no channel accepts is retried at growing intervals, in a record that does not grow', () => {
+  it('ends: a task that no channel accepts is retried at growing intervals, and its record does not grow', () => {
     fc.assert(
       fc.property(plans, fc.array(fc.nat(63), { minLength: 20, maxLength: 200 }), ({ size }, flags) => {
         let task = newTask(channels.slice(0, size));

@@ -45,7 +45,7 @@ describe('what a task costs its server', () => {
     expect(measured.historySize).toBeLessThanOrEqual(bytesMax);
   });
 
-  it('is held in at most five fields that change', () => {
+  it('changes at most five fields in place', () => {
     const fieldsOf = (file: string, name: string): string[] => {
       const source = readFileSync(new URL(`../../workflows/${file}`, import.meta.url), 'utf8');
       const body = new RegExp(`interface ${name}[^{]*\\{([\\s\\S]*?)\\n\\}`).exec(source)?.[1] ?? '';
@@ -57,7 +57,7 @@ describe('what a task costs its server', () => {
 });
 
 describe('a submission', () => {
-  it.each(['one', 'two'])('shows operators where its job is: at %s', async (channel) => {
+  it.each(['one', 'two'])('shows operators where its job is: %s', async (channel) => {
     tasks.upstream.submit = async ({ candidate }) =>
       candidate.channel === channel ? { kind: 'accepted', id: 'job-1' } : { kind: 'not_accepted' };
     const task = await waiting({ candidates: both });
@@ -67,7 +67,7 @@ describe('a submission', () => {
     await expect.poll(shown).toEqual([channel]);
   });
 
-  it('that does not stay with its job leaves it to a poll', async () => {
+  it('that does not wait for its job leaves it to a poll', async () => {
     const cancelled = signal();
     tasks.upstream.submit = async () => {
       await cancelled.given;
@@ -84,7 +84,7 @@ describe('a submission', () => {
     expect(task.calls()).toEqual(['submit one', 'post one', 'cancel', 'wait job-1', 'finish']);
   });
 
-  it('that failed for good while its request was in flight is lost, looked for, and waited for where it is', async () => {
+  it('that failed permanently while its request was in flight is lost, searched for, and waited for if it is found', async () => {
     tasks.upstream.submit = forGood;
     tasks.upstream.find = async () => 'job-9';
     tasks.upstream.wait = async () => ({ kind: 'succeeded' });
@@ -93,7 +93,7 @@ describe('a submission', () => {
     expect(task.calls()).toEqual(['submit one', 'post one', 'find', 'wait job-9', 'finish']);
   });
 
-  it('that failed for good before its request left is begun again, and never in a hot loop', async () => {
+  it('that failed permanently before its request was sent starts again, and never in a tight loop', async () => {
     tasks.upstream.gate = forGood;
     const task = await tasks.start();
     await task.called('submit one', 3);
@@ -167,7 +167,7 @@ describe('a submission', () => {
 });
 
 describe('a wait', () => {
-  it('that failed for good is begun again while the record says that the upstream has the job', async () => {
+  it('that failed permanently starts again while the record says that the upstream has the job', async () => {
     tasks.upstream.wait = (_job, wait) => (wait < 4 ? forGood() : Promise.resolve({ kind: 'succeeded' }));
     const task = await tasks.start();
     expect(await task.end()).toEqual(succeeded);
@@ -179,7 +179,7 @@ describe('a wait', () => {
     expect(pauses.slice(1)).toEqual(expect.arrayContaining([1, 2]));
   });
 
-  it('that broke asks for a person, who has it retried', async () => {
+  it('that broke asks for an operator, who has it retried', async () => {
     tasks.upstream.wait = async (_job, wait) => ({ kind: wait === 1 ? 'broken' : 'succeeded' });
     const task = await tasks.start();
     await task.reaches('broken');
@@ -190,7 +190,7 @@ describe('a wait', () => {
     await expect.poll(() => task.attribute('NeedsAttention')).toBeUndefined();
   });
 
-  it('shows what a poll is concerned about until that has passed, and not beyond the end of the task', async () => {
+  it('shows a poll’s concern until it has passed, and not beyond the end of the task', async () => {
     const task = await waiting();
     await task.handle.signal(concernSignal, 'poll_failing');
     await expect.poll(() => task.details()).toContain('Needs attention: poll_failing');
@@ -205,7 +205,7 @@ describe('a wait', () => {
     await expect.poll(() => task.attribute('NeedsAttention')).toBeUndefined();
   });
 
-  it('whose worker leaves it late is not disturbed: the next submission waits until it is over', async () => {
+  it('whose worker ends it late is not disturbed: the next submission waits until it is over', async () => {
     const fallback = { candidates: both, on: ['internal'], max: 2 };
     let isOver = false;
     tasks.upstream.submit = async (_submit, post): Promise<SubmitAnswer> =>
@@ -243,7 +243,7 @@ describe('a cancellation', () => {
     expect(task.calls().filter((call) => call.startsWith('post'))).toEqual([]);
   });
 
-  it('in the first moments after the create waits for the answer of what is in flight, and then asks the upstream', async () => {
+  it('in the first moments after the create waits for the response to a request in flight, and then asks the upstream', async () => {
     const answer = signal();
     tasks.upstream.submit = async () => {
       await answer.given;
@@ -259,7 +259,7 @@ describe('a cancellation', () => {
     expect(task.calls()).toEqual(['submit one', 'post one', 'cancel', 'finish']);
   });
 
-  it('of what is in backoff after a refusal ends the task at once', async () => {
+  it('while the task backs off after a refusal ends the task at once', async () => {
     tasks.upstream.submit = async () => ({ kind: 'not_accepted', stays: true });
     const task = await tasks.start();
     await expect.poll(() => task.record().attempts[0]?.state).toBe('not_accepted');
@@ -297,7 +297,7 @@ describe('a cancellation', () => {
     expect(task.calls().filter((call) => call.startsWith('wait'))).toHaveLength(1);
   });
 
-  it('that was refused stays refused when polling breaks meanwhile', async () => {
+  it('that was refused stays refused if polling breaks meanwhile', async () => {
     const asked = signal();
     const broken = signal();
     tasks.upstream.wait = async (_job, wait) => {
@@ -320,7 +320,7 @@ describe('a cancellation', () => {
     expect(await task.end()).toEqual(succeeded);
   });
 
-  it('of a submission whose answer is lost is answered, and does not affect an operator’s later decision', async () => {
+  it('of a submission whose response is lost gets a reply, and does not affect an operator’s later decision', async () => {
     const answer = signal();
     tasks.upstream.submit = async (_submit, post) => {
       if (post > 1) return { kind: 'accepted', id: 'job-2' };
@@ -342,14 +342,14 @@ describe('a cancellation', () => {
     expect(await task.end()).toEqual(succeeded);
   });
 
-  it('from the UI has the same meaning as from the API', async () => {
+  it('from the UI has the same effect as from the API', async () => {
     tasks.upstream.cancel = async () => 'cancelled';
     const task = await waiting();
     await task.handle.cancel();
     expect(await task.end()).toEqual({ status: 'failed', code: 'task_cancelled' });
   });
 
-  it('from the UI that does nothing says why, and the task is acted on as before', async () => {
+  it('from the UI without an effect explains why, and operators can act on the task as before', async () => {
     tasks.upstream.submit = async () => ({ kind: 'lost' });
     const task = await tasks.start();
     await expect.poll(() => task.details()).toContain('Needs attention: submit_ambiguous');

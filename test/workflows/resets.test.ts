@@ -63,7 +63,7 @@ describe.each(['first', 'last'] as const)('a reset to the %s step', (where) => {
   });
 });
 
-it('of a submission in flight repeats no request, and the late answer is the task’s job', async () => {
+it('of a submission in flight repeats no request, and the late response gives the task its job', async () => {
   const answer = signal();
   tasks.upstream.submit = async () => {
     await answer.given;
@@ -99,7 +99,7 @@ it('repeats no operator’s act', async () => {
   await again.end();
 });
 
-it('handles a second cancellation from the UI, even if the first one did nothing', async () => {
+it('handles a second cancellation from the UI, even if the first one had no effect', async () => {
   const task = await tasks.start();
   await task.called('wait job-1');
   await task.handle.cancel();

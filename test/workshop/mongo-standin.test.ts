@@ -99,7 +99,7 @@ async function costs(entries: Collection<Entry>): Promise<Record<string, number>
   return found;
 }
 
-it('every hot access costs the same at 20,000 documents as at 100', async (context) => {
+it('every frequent access costs the same with 20,000 documents as with 100', async (context) => {
   onlyForTheStandIn(context);
   const entries = await entriesIn(client.db('costs'));
   await insert(entries, 0, 100);
@@ -188,7 +188,7 @@ it('the file does not grow without bound under updates', async (context) => {
   expect(await fileBytes()).toBeLessThan(settled + 20_000_000);
 });
 
-it('a reader never sees half of an update', async () => {
+it('a reader never sees a partial update', async () => {
   const pairs = client.db('torn').collection<{ _id: string; left: string; right: string }>('pairs');
   await pairs.insertOne({ _id: 'a', left: '0', right: '0' });
   let running = true;
