@@ -122,7 +122,7 @@ describe(`a receiver of callbacks${noGo}`, () => {
   });
 });
 
-it('a batch resumes after a crash, and makes nothing twice', async () => {
+it('a batch resumes after a crash, and creates nothing twice', async () => {
   const batch = await gateway.account();
   const count = 40;
   writeFileSync(join(work, 'prompts.txt'), Array.from({ length: count }, (_, n) => `Boat ${n}\n`).join(''));
@@ -156,7 +156,7 @@ function readIfThere(path: string): string {
   }
 }
 
-it('a page makes a video, and its visitors never see the key', async () => {
+it('a page creates a video, and its visitors never see the key', async () => {
   const url = await addressOf(start('node', [join(folder, 'page/server.mjs')], { ...client, PORT: '0' }));
   const page = await (await fetch(url)).text();
   expect(page).toContain('<form>');

@@ -112,7 +112,7 @@ const isRefused = (line: Promise<unknown>, sentence: string | RegExp) =>
   expect(line).rejects.toThrow(sentence);
 
 describe('our command line', () => {
-  it('a lost job is adopted after a look, the adoption is taken back, and another decision ends it', async () => {
+  it('a lost job is adopted after a search, the adoption is undone, and another decision ends the task', async () => {
     const task = await lose('to adopt');
     const listed = await json('tasks', 'list', '--needs-attention', '--channel', 'main');
     expect(listed).toContainEqual(expect.objectContaining({ id: task, channel: 'main', upstream_id: null }));
@@ -151,7 +151,7 @@ describe('our command line', () => {
     await isRefused(act(task, 'fail'), 'The task has already failed.');
   });
 
-  it('is submitted again to a named channel; a job that runs is completed by hand', async () => {
+  it('is resubmitted to a named channel, and a running job is completed by hand', async () => {
     const task = await lose('to resubmit');
     await isRefused(act(task, 'resubmit', '--channel', 'ark'), 'ark');
     const { text } = await act(task, 'resubmit', '--channel', 'second');
@@ -194,7 +194,7 @@ describe('our command line', () => {
     expect(await recordOf(task)).toEqual(['anna: accept_charge']);
   });
 
-  it('a callback that was abandoned is listed, and sent once more for every such task', async () => {
+  it('a callback that was abandoned is listed, and redelivered for every such task', async () => {
     const receiver = await startCallbackReceiver([410, 204]);
     onTestFinished(() => void receiver.close());
     const task = await create('called back', { metadata: { callback_url: receiver.url } });
@@ -208,7 +208,7 @@ describe('our command line', () => {
     await waitUntil('it is listed no more', async () => !(await listed()).includes(task));
   });
 
-  it('an act on many tasks: a dry run, the act, and its continuation', async () => {
+  it('an action on many tasks: a dry run, the action, and its continuation', async () => {
     const tasks = [await lose('one of many 1'), await lose('one of many 2')];
     const query =
       'NeedsAttention = "submit_ambiguous" AND MediaModel = "wan" AND ExecutionStatus = "Running"';
@@ -236,7 +236,7 @@ describe('our command line', () => {
     expect((await runPlanned(gateway, [...line, '--continue'], { token })).status).toBe(0);
   });
 
-  it('rotates a key, closes an account, and opens a circuit: each counts at once, and names who did it', async () => {
+  it('rotates a key, closes an account, and opens a circuit: each takes effect at once, and records who did it', async () => {
     const { keyId, id, key } = await gateway.account();
     const videos = (bearer: string) =>
       createOnce(caller(gateway.url, bearer), '/v1/videos/generations', videoBody);
@@ -263,7 +263,7 @@ describe('our command line', () => {
     await isRefused(cli('operators', 'add', 'bert', '--roles', 'everything'), 'operator_not_allowed');
   });
 
-  it('the program itself ends with 3 and a sentence where it is refused', async () => {
+  it('the program itself ends with 3 and a sentence if it is refused', async () => {
     const task = await lose('spawned');
     const line = ['tasks', 'action', task, 'accept_charge', '--reason', 'x', '--dry-run'];
     const run = promisify(execFile)(process.execPath, ['src/gateway.js', ...line], {
@@ -300,7 +300,7 @@ describe('our command line', () => {
   });
 });
 
-it('a bill names the job of a lost submission: proposed, adopted, and no longer the upstream’s alone', async () => {
+it('a bill names the job of a lost submission, which is proposed, adopted, and then matched', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'bill-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const bill = join(directory, 'bill.csv');
@@ -334,7 +334,7 @@ describe('Temporal’s command line', () => {
   };
   const input = (value: object) => ['--input', JSON.stringify(value)];
 
-  it('refuses empty or malformed input with a sentence, and changes nothing', async () => {
+  it('rejects empty or malformed input with a sentence, and changes nothing', async () => {
     const task = await lose('temporal refuses');
     const before = await settled(task);
     const wrong: readonly (readonly [string, readonly string[], RegExp])[] = [
@@ -364,7 +364,7 @@ describe('Temporal’s command line', () => {
     expect(await account.finished(task)).toMatchObject({ status: 'failed' });
   });
 
-  it('adopts a job and fails a task: the record says who, when and why', async () => {
+  it('adopts a job and fails a task, and the record shows who, when and why', async () => {
     const task = await lose('temporal adopts');
     const job = jobOf('temporal adopts');
     await update(task, 'adopt', ...input({ upstream_id: job, reason: 'in the console', by: 'bert' }));

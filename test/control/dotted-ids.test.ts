@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-it('a channel `ark.cn` beside `ark` is served, found by every process and by the reconciler', async () => {
+it('a channel `ark.cn` beside `ark` is served, and found by every process and by the reconciler', async () => {
   const account = await gateway.account();
   for (const id of ['seedance', 'seedance.2.0']) {
     const created = await account.create({ model: id });

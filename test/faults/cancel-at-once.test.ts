@@ -83,7 +83,7 @@ async function createAndCancel(n: number): Promise<Cancelled> {
   return { id: created.body.id, prompt, isQueued, ...(await cancelUntilAnswered(created.body.id)) };
 }
 
-it('no task is charged, and no job kept, whose cancel right after its create was answered 200', async () => {
+it('if a cancel right after its create returned 200, the task is not charged and its job not kept', async () => {
   const cancels = await Promise.all(Array.from({ length: tasks }, (_, n) => createAndCancel(n)));
   const done = cancels.filter(({ status }) => status === 200);
   const refused = cancels.filter(({ status }) => status !== 200);
@@ -108,7 +108,7 @@ it('no task is charged, and no job kept, whose cancel right after its create was
   await expectSoundLedger(gateway.core);
 });
 
-it('a job that is not wanted any more is stopped by whoever writes down that it was accepted', async () => {
+it('an unwanted job is stopped by whichever process records that it was accepted', async () => {
   const paused = pauseFirstAt('submit.answered');
   onTestFinished(() => paused.release());
   const prompt = 'unwanted-when-accepted.';

@@ -92,7 +92,7 @@ async function loseWorkflow(id: string): Promise<void> {
   await expect.poll(() => lookup().find(id)).toBeUndefined();
 }
 
-it('each task ends as it would have, with one submission, and what was terminated fails', async () => {
+it('each task ends as it would have, with one submission, and terminated ones fail', async () => {
   const promptOf = ({ at }: TaskState) => `lost while ${at}`;
   const submitted = states.filter(({ state }) => !unsubmitted.has(state.at));
   const ids = new Map<string, string>();

@@ -222,7 +222,7 @@ describe('the fault matrix', () => {
     expect(JSON.stringify(task.error ?? '')).not.toMatch(/127\.0\.0\.1|simulated/);
   });
 
-  it('an absurd wait is a day at the most', async () => {
+  it('an absurd wait is limited to a day', async () => {
     const row = rows.find(({ name }) => name === 'retry-after-far-0');
     if (row === undefined) throw new Error('no such row');
     const { waiting } = await shown(row);

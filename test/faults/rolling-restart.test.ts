@@ -96,7 +96,7 @@ function balance() {
   };
 }
 
-it('two APIs and two workers take a new configuration and are replaced under load, and no request fails', async () => {
+it('two APIs and two workers get a new configuration and are replaced under load, and no request fails', async () => {
   const [first, second] = await Promise.all([startPair(), startPair()]);
   const balancer = balance();
   const failures: string[] = [];

@@ -122,7 +122,7 @@ const waiting = (prompt: string) =>
 
 const isAccepted = (status: unknown) => status === 'submitted' || status === 'running';
 
-it('is had by its id', async () => {
+it('can be retrieved by its id', async () => {
   const before = await account.balance();
   const made = await Promise.all(
     Object.entries(asked).map(async ([form, ask]) => ({

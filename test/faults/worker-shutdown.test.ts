@@ -125,7 +125,7 @@ it('SIGTERM with a submission in flight waits for the response and accepts no ne
   }
 });
 
-it('SIGTERM with a poll in flight gives the poll back to the next worker', async () => {
+it('SIGTERM with a poll in flight leaves the poll to the next worker', async () => {
   const worker = await newWorker();
   const { body } = await account.create({
     prompt: 'still-rendering [sim:render=600][sim:queue=1][sim:callback-never]',
@@ -245,7 +245,7 @@ describe('a start', () => {
     expect(await worker.ended).toBe(0);
   });
 
-  it('that fails half way has begun no work', async () => {
+  it('that fails halfway has started no work', async () => {
     const fresh = await startGateway({ worker: false });
     onTestFinished(() => fresh.stop());
     const { client, environment } = fresh.core;

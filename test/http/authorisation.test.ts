@@ -215,7 +215,7 @@ const guarded: Readonly<Record<string, readonly string[]>> = {
   admin: ['addOperator', 'deleteAccount', 'revokeOperator', 'setOperatorRoles'],
 };
 
-it.each(Object.entries(guarded))('what needs %s is known', (needed, operations) => {
+it.each(Object.entries(guarded))('the routes that need %s are known', (needed, operations) => {
   const found = routes.filter((route) => {
     if (route.authentication === 'none') return false;
     return route.authentication === 'key'

@@ -226,7 +226,7 @@ async function refresh({ channelSwitches, overrideCircuit, nodes }: AppDeps): Pr
   await Promise.all([channelSwitches.refresh(), nodes.refresh(), read]);
 }
 
-describe('every page says the same of', () => {
+describe('every page shows the same for', () => {
   it.each(Object.entries(troubles))('%s', async (_name, { make, state, words, verdict }) => {
     await make();
     const said = await screens();

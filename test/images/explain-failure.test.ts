@@ -44,7 +44,7 @@ describe('an image that was not delivered', () => {
     expect(error.retryAfterSeconds).toBe(seconds);
   });
 
-  it('that was refused names the field, or the part that was moderated, or the prompt', () => {
+  it('that was rejected names the field, or the part that was moderated, or the prompt', () => {
     const invalid = { class: 'invalid_input' as const };
     const param = (facts: object) =>
       explainFailure(failure('rejected', { failure: { ...invalid, ...facts } })).param;
@@ -53,7 +53,7 @@ describe('an image that was not delivered', () => {
     expect(param({})).toBe('prompt');
   });
 
-  it('counts as possibly accepted only if the outcome is unknown', () => {
+  it('is treated as possibly accepted only if the outcome is unknown', () => {
     expect(outcomes.filter((outcome) => mayBeAccepted(failure(outcome)))).toEqual(['ambiguous']);
   });
 });

@@ -112,7 +112,7 @@ describe('filters', () => {
     expect(idsOf(await list('?status=failed'))).toEqual([]);
   });
 
-  it('created_after counts its second, created_before does not', async () => {
+  it('created_after includes its second, created_before does not', async () => {
     const second = at / 1000 + 2;
     expect(idsOf(await list(`?limit=100&created_after=${second}`))).toEqual(ids.slice(0, 15));
     expect(idsOf(await list(`?limit=100&created_before=${second}`))).toEqual(ids.slice(15));

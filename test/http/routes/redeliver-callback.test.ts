@@ -6,7 +6,7 @@ const world = useHttpWorld('route_redeliver_callback');
 const metadata = { callback_url: 'https://shop.example/hook' };
 const path = (task: string) => `/v1/callbacks/${task}/redeliver`;
 
-it('sends the callback of a task that has ended again, and writes nothing into its record', async () => {
+it('redelivers the callback of a task that has ended, and writes nothing into its record', async () => {
   const account = await world.newAccount();
   const { id } = (await account.create({ metadata })).body;
   await world.port.cancel(id);

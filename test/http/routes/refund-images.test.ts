@@ -101,7 +101,7 @@ it('are not refunded beyond their charge, while they are being generated, or if 
   expect((await refund(open)).body.error.message).toMatch(/nothing was charged for it/);
 });
 
-it('are included, less their refund, when other prices are tried', async () => {
+it('are included, less their refund, in a trial of other prices', async () => {
   const account = await gateway.account({ credit: '10' });
   const [image, refunded] = [await generated(account, 2), await generated(account)];
   await refund(refunded);
