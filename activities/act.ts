@@ -24,7 +24,6 @@ import type { ActReply, ActRequest } from './types.ts';
 /** The action table must allow this event for the action. */
 interface Proposal<Name extends RunningActionName = RunningActionName> extends Said {
   readonly event: EventOf<ActionEvent<Name>>;
-  /** This note is stored with the action but not shown in the reply. */
   readonly note?: string;
 }
 

@@ -32,7 +32,6 @@ interface SentCallback {
   /** Numbered from 1 within the round. */
   readonly n: number;
   readonly state: CallbackState;
-  /** The HTTP status, or the reason why no response arrived. */
   readonly heard: string;
 }
 

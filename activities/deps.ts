@@ -73,7 +73,6 @@ export interface UpkeepStep {
   readonly name: UpkeepName;
   /** Returns how many items were repaired. A `Walked` result also counts the failures. */
   readonly run: (time: StepTime) => Promise<number | Walked>;
-  /** If set, this step runs directly after the named one. */
   readonly follows?: UpkeepName;
 }
 
@@ -103,9 +102,7 @@ export interface ChannelActivityDeps extends ActivityDeps {
    */
   readonly registerFiles: Uploads['register'];
   readonly partialImages: Pick<PartialImageStore, 'write'>;
-  /** Returns why the link cannot be opened, or undefined if it can. */
   readonly canOpen: (channel: string, url: string) => Promise<string | undefined>;
-  /** Each process has one limiter per channel and credential. */
   readonly submitLimiter: (candidate: RouteCandidate) => SubmitLimiter;
   readonly signals: TaskSignals;
   readonly renders: Pick<RenderClock, 'times' | 'learn'>;
@@ -128,7 +125,6 @@ export interface ChannelActivityDeps extends ActivityDeps {
 
 /** Other processes use these signals to inform a task's workflow, if it is still running. */
 export interface TaskSignals {
-  /** Pass undefined to withdraw the concern. */
   concern(task: string, concern: Concern | undefined): Promise<void>;
   /** Lets a task that has not been submitted yet move to a channel that has a worker. */
   unserved(task: string, channels: readonly string[]): Promise<void>;

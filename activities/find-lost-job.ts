@@ -16,7 +16,7 @@ import { recordAcceptance } from './submit-answer.ts';
 import { viewOf } from './task-view.ts';
 import type { TaskView } from './types.ts';
 
-/** The upstream's clock may differ from ours by this much. */
+/** Allows for the difference between the upstream's clock and ours. */
 const clockSkewMs = 120_000;
 
 /**

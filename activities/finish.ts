@@ -86,7 +86,6 @@ export function createFinishTask(deps: TaskActivityDeps) {
       upstream: cost,
       ...defined({ note: settlement.estimated ? 'estimated: the upstream reported no usage' : undefined }),
     });
-    // Without a hold, nothing can be charged.
     if (closed.closed === 'no_hold') return fail(task, taskFailures.interrupted, basis);
     const { upstream } = closed.entry;
     if (closed.closed === 'settled' && !closed.replayed) {

@@ -24,7 +24,6 @@ export async function withHeartbeat<Result>(work: Promise<Result>, details?: unk
 }
 
 interface RareHeartbeat {
-  /** The next attempt receives the most recent result. */
   readonly details: () => unknown;
   readonly isQuiet: () => boolean;
 }

@@ -42,14 +42,12 @@ export interface Watch {
   readonly elapsed: () => number;
   memory: PollMemory;
   readonly wasReset: boolean;
-  /** Set once the job has failed and the outcome is being written. */
   decides: boolean;
 }
 
 type Ended = Exclude<OperationStatus, { state: 'pending' }>;
 type Succeeded = Extract<OperationStatus, { state: 'succeeded' }>;
 
-/** Returns the record if the poll ended the wait. */
 export async function ask(watch: Watch, deps: ChannelActivityDeps): Promise<Task | undefined> {
   const { job, memory } = watch;
   try {
@@ -211,7 +209,6 @@ const unseenEndShare = 0.8;
 
 interface RenderTook {
   readonly seenMs: number;
-  /** The same duration by Temporal's clock and a monotonic clock. */
   readonly countedMs: number;
 }
 

@@ -126,7 +126,6 @@ function createAttempts(failures: ReturnType<typeof createFailures>, log: TaskAc
     failures.note(task);
     log.error({ step, task, err }, 'the reconciler could not repair a task');
   };
-  /** Returns whether anything was repaired. */
   const attempt = async (step: string, task: string, run: () => Promise<unknown>): Promise<boolean> => {
     counts.checked += 1;
     try {
@@ -158,7 +157,6 @@ function createFailures() {
       before = now;
       now = new Set();
     },
-    /** Yields the tasks that failed in the previous round last. */
     async *last(tasks: AsyncIterable<Task>): AsyncGenerator<Task, void, undefined> {
       const failed: Task[] = [];
       for await (const task of tasks) {

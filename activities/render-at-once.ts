@@ -25,7 +25,6 @@ export interface AnswersAtOnce extends Pick<ChannelCall, 'channel' | 'provider' 
   readonly isData: boolean;
 }
 
-/** Returns undefined if the channel renders asynchronously. */
 export function answersAtOnce(
   request: GenerationRequest,
   channel: OpenChannel | undefined,

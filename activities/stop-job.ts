@@ -56,7 +56,6 @@ async function cancel(
   return answer === 'cancelled';
 }
 
-/** Returns undefined if the job has not ended. */
 async function askOnceMore(
   job: WatchedJob,
   { provider, config, context }: UpstreamTarget,

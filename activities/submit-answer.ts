@@ -30,7 +30,6 @@ export interface Sent {
   readonly request: GenerationRequest;
 }
 
-/** `outcome` is set if the response already contained the result. */
 export interface Accepted extends Submitted {
   readonly outcome?: TaskOutcome;
 }

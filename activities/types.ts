@@ -33,7 +33,6 @@ export interface TaskActivities {
   lookAtTask(task: string, account: string): Promise<TaskView>;
   /** If the event is refused, nothing changes, and the view shows the current state. */
   stepTask(task: string, event: WorkflowEvent): Promise<TaskView>;
-  /** Records the action together with the change that it causes. */
   actOnTask(request: ActRequest): Promise<ActReply>;
   findLostJob(task: string, rev?: number): Promise<TaskView>;
   /** At the deadline, an existing result is still used. */
@@ -43,7 +42,6 @@ export interface TaskActivities {
   /** Skips the request if it might delay others. Never throws. */
   firstCallback(task: string): Promise<FirstCallback>;
   wakeTask(task: string, activity: string): Promise<Woken>;
-  /** Repairs tasks whose workflow was terminated or deleted. */
   reconcileTasks(): Promise<ReconcileReport>;
 }
 

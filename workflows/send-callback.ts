@@ -40,7 +40,7 @@ async function sendFirst(run: TaskRun): Promise<FirstCallback> {
   try {
     return await firstCallback(run);
   } catch {
-    // The step timed out, but it may have sent the request.
+    // The step timed out, and the request may have been sent.
     return { state: 'pending', dueAt: Date.now() + unknownAnswerMs };
   }
 }

@@ -24,7 +24,6 @@ export interface TaskRun {
   view: SeenView;
   work: Work | undefined;
   shown: { readonly channel: string | undefined; readonly attention: string | undefined };
-  /** Shown in the Temporal UI until the task ends. */
   notice: string;
 }
 
@@ -92,7 +91,6 @@ export async function changed(run: TaskRun, ms?: number, summary = 'a pause'): P
 
 const summaryCharactersMax = 200;
 
-/** The Temporal UI's Timeline shows this text with the timer. */
 export function waitSummary(run: TaskRun): string {
   const { attention, what } = situationOf(run);
   return plainText(
@@ -159,7 +157,6 @@ function showNews(
   if (news.length > 0) upsertSearchAttributes(news);
 }
 
-/** Sets the Markdown text that operators see in the Temporal UI. */
 function describe(run: TaskRun): void {
   const { stateSince, deadlineAt } = run.view;
   const since = new Date(stateSince).toISOString();

@@ -28,12 +28,10 @@ interface Seeing {
   readonly seesAccount?: boolean;
 }
 
-/** Returns whose records the caller may read and refer to in requests. */
 export function seenBy({ account, key, seesAccount }: Seeing): Reach {
   return seesAccount === true ? { account } : { account, key };
 }
 
-/** Returns whose records the caller may cancel, delete or redeliver. */
 export function changedBy({
   account,
   key,

@@ -26,7 +26,7 @@ export const rolePresets = {
 export const roleWords = [...operatorRoles, ...presetNames] as const;
 export type RoleWord = (typeof roleWords)[number];
 
-/** Expands presets and included roles. The result always contains `read`. */
+/** The result always contains `read`. */
 export function rolesOf(words: readonly RoleWord[]): OperatorRole[] {
   const roles = words.flatMap((word) => (isPreset(word) ? rolePresets[word] : [word]));
   const named = new Set(roles.flatMap((role) => [role, ...(included[role] ?? [])]));

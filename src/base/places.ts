@@ -76,7 +76,6 @@ export interface TakeOptions {
 export interface PlacesOptions {
   readonly name: SharedPlaces;
   readonly placesMax: number;
-  /** One holder may have at most this many slots, even if more are free. */
   readonly shareMax?: number;
   /** This many slots are kept free for holders that have none. */
   readonly reserve?: number;
@@ -267,7 +266,7 @@ class HeldPlace implements Place {
   resize(size: number): Refusal | undefined {
     const more = size - this.size;
     const refused = this.isOpen && more > 0 ? this.places.makeRoom(this.holder, more) : undefined;
-    // Making room for its growth may have evicted the slot itself.
+    // Making room for the larger size may have evicted this slot itself.
     if (!this.isOpen) return 'full';
     if (refused !== undefined) return refused;
     this.setSize(size);

@@ -27,7 +27,7 @@ export function plainText(text: string, max: number): string {
     .trimEnd()}…`;
 }
 
-/** Uses JSON's notation (`\u001b`). */
+/** Writes characters as JSON does, such as `\u001b`. */
 export function escaped(text: string, { keepLines }: { readonly keepLines: boolean }): string {
   return text.replace(everyUnprintable, (character) =>
     keepLines && character === '\n' ? character : character.split('').map(escapedUnit).join(''),

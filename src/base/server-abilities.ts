@@ -1,5 +1,3 @@
-/** Checked when a process starts and by `gateway doctor`. */
-
 export interface ServerFacts {
   readonly version?: string;
   readonly topology: 'replica set' | 'sharded cluster' | 'standalone server';

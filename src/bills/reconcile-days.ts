@@ -55,7 +55,6 @@ async function readSums(asked: ByDays): Promise<Read & { readonly sums: Sums }> 
   return { sums, period, ...counts };
 }
 
-/** Returns 1 if the line started a new sum, otherwise 0. */
 function addTo(sums: Sums, day: number, line: Billed & { readonly model: string }): number {
   const models = sums.get(day) ?? new Map<string, Map<string, Billed>>();
   const units = models.get(line.model) ?? new Map<string, Billed>();

@@ -32,7 +32,6 @@ type TaskFailure = Omit<Failure, 'tasks' | 'accounts' | 'models'>;
 export function createCircuitBook(deps: CircuitsDeps) {
   const { now } = deps;
   const streaks = createStreaks();
-  /** When each model last succeeded, by this process's clock. */
   const well = new Map<string, number>();
   const { known, openCircuits, change } = readCircuits(deps);
 

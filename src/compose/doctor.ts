@@ -22,14 +22,13 @@ import { inspectTemporal } from '../temporal/inspect-server.ts';
 export interface DoctorDeps {
   readonly variables: () => NodeJS.ProcessEnv | Promise<NodeJS.ProcessEnv>;
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
-  /** For tests. Defaults to the attributes that workflows set. */
   readonly searchAttributes?: readonly string[];
 }
 
 type Found = Pick<Check, 'state' | 'text'>;
 
 const foundWithinMs = 5_000;
-/** A server may accept connections but never respond. */
+/** A server may accept connections without ever responding. */
 const answeredWithinMs = 15_000;
 const retentionHoursMin = 72;
 

@@ -116,7 +116,6 @@ export const recordedCallSchema = z.object({
   channel: text,
   credential: text,
   provider: text,
-  /** The upstream's model name. Empty for a list of jobs of different models. */
   model: text,
   base_url: text,
   operation: operationSchema.optional(),

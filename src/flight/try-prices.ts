@@ -54,7 +54,6 @@ export interface Sum {
   tasks: number;
   before: Micros;
   after: Micros;
-  /** The known part of the upstream cost. */
   cost: Micros;
   costUnknown: number;
   unpriced: number;
@@ -69,7 +68,6 @@ export interface Tried {
 }
 
 const pageSize = 100;
-/** This many accounts have their own sum. All others share one. */
 const accountsMax = 10_000;
 const unpricedMax = 20;
 
@@ -110,7 +108,6 @@ export async function tryPrices(asked: TryPrices, deps: TryPricesDeps): Promise<
 }
 
 interface TriedTask extends Pick<Task, 'id' | 'account' | 'model' | 'cost' | 'costUnknown'> {
-  /** The charge minus the refund. */
   readonly before: Micros;
   readonly result: { readonly after: Micros } | { readonly why: string };
 }
@@ -123,7 +120,6 @@ async function tryTask(task: Task, prices: OtherPrices, deps: TryPricesDeps): Pr
   return tryEntries({ ...task, charge, facts, wasReplaced }, entries, prices);
 }
 
-/** Returns undefined if the images were requested before `since`. */
 async function tryImages(
   id: string,
   { prices, since }: TryPrices,

@@ -9,7 +9,6 @@ export interface ChannelHealth {
   readonly state: HealthState;
   readonly text: string;
   readonly since?: number;
-  /** No request is sent before this time. */
   readonly until?: number;
   readonly opened: Openings;
   readonly waiting?: WaitingTasks;
@@ -51,7 +50,7 @@ export interface PartHealth {
   readonly sign: BadSign;
   readonly code: string;
   readonly evidence: readonly CircuitEvidence[];
-  /** The failing models of an unhealthy credential. Undefined means all models. */
+  /** Undefined if all models of the credential fail. */
   readonly models?: readonly string[];
   readonly failedTasks: readonly string[];
   readonly canClose: boolean;

@@ -68,7 +68,6 @@ export function placeOf(id: string): CircuitPlace {
 }
 
 interface CircuitRule {
-  /** This many consecutive failed tasks open the circuit. */
   readonly tasks: number;
   readonly coolDownMs: number;
   /** While probes fail, the cool-down doubles up to this limit. */
@@ -98,7 +97,6 @@ export interface CircuitRecord {
   readonly sign: BadSign;
   readonly code: string;
   readonly coolDownMs: number;
-  /** While the circuit is open, no request is sent before this time. */
   readonly until: number;
   readonly at: number;
   /**
@@ -158,7 +156,6 @@ const failedTasksMax = 20;
 const evidenceMax = 20;
 
 export interface CircuitUser {
-  /** If undefined, evidence from all accounts is considered. */
   readonly account?: string | undefined;
   readonly model: string;
 }

@@ -14,7 +14,6 @@ export interface GuardedClientOptions {
   readonly lookup?: Lookup;
 }
 
-/** Sends requests to URLs chosen by callers or upstreams. */
 export interface GuardedClient {
   checkAddress(url: string): string | undefined;
   /**

@@ -71,7 +71,6 @@ export async function findByKeys(
   return new Map(found.map((entry) => [entry.key, entry]));
 }
 
-/** Stops at the first gap in the numbers. */
 export async function findSuccessors(
   collection: LedgerCollection,
   account: string,

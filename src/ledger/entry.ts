@@ -31,7 +31,6 @@ export interface LedgerEntry {
   readonly task?: string;
   readonly key_id?: string;
   readonly model?: string;
-  /** The end user's pseudonym (see `EndUserNames`). */
   readonly end_user?: string;
   readonly endUser?: string;
   /** UTC, such as `2026-11-23`. All entries of a task carry the day of its hold, however late the task finishes. */

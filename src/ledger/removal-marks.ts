@@ -11,7 +11,6 @@ import { durable, openCollection, repeatOnDuplicate } from '../store/mongo.ts';
 export type RemovalMarks = ReturnType<typeof createRemovalMarks>;
 
 interface MarkDocument {
-  /** `tasks` or `account/<id>` */
   readonly _id: string;
   /** Unix milliseconds. A task that the ledger closed before this time may have no record. */
   readonly before: number;

@@ -72,7 +72,6 @@ function recordFault(task: TaskFacts, books: Books): Fault | undefined {
   return fault === undefined ? undefined : ['unfinished_task_is_held', fault];
 }
 
-/** No process handles a task with an unknown status or state. */
 function unknownFault({ status, state }: TaskFacts): string | undefined {
   if (!taskStatuses.includes(status)) return `has the unknown status ${String(status)}`;
   if (state === undefined || !stateNames.includes(state.at)) {

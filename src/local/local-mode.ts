@@ -68,7 +68,6 @@ export async function runStartCommand(display: StartDisplay, launch: Launch): Pr
   });
 }
 
-/** Uses the gateway that is running in this data directory, or starts one. */
 export async function runDemoCommand(display: StartDisplay, launch: Launch): Promise<void> {
   await inProcessTree({ display, launch }, async (started, end) => {
     const { dataDir } = readDataDir();

@@ -56,7 +56,6 @@ const uploadMs = 120_000;
 const abandonedMs = uploadMs + 30_000;
 /** Requests stop using a file this long before the upstream deletes it, because a job may start late. */
 const marginMs = 3_600_000;
-/** Per channel and step. */
 const duePerStep = 100;
 const removeMs = 20_000;
 /** Limits the deletions per channel, so that a hanging upstream does not delay other channels. */

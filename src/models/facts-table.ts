@@ -13,7 +13,6 @@ export interface FactsOrigin {
 /** `origin` is given only if it differs from the table's. */
 export type FactsRow = readonly [name: RegExp, facts: ModelFacts, origin?: FactsOrigin];
 
-/** Models that the vendor has shut down or plans to shut down. */
 export interface Retirements extends FactsOrigin {
   readonly models: readonly (readonly [name: RegExp, on: Day])[];
 }

@@ -3,7 +3,7 @@ import { defined } from '../base/defined.ts';
 import { conditionSchema, offeredShape, parameterShape } from './model-facts.ts';
 import type { ModelFacts, PlainFacts } from './model-facts.ts';
 
-/** Callers see these facts, so they contain no vendor details. */
+/** Callers see these facts, so vendor details must not appear here. */
 
 const plainShape = {
   ...offeredShape,

@@ -14,7 +14,6 @@ import {
  */
 
 export interface Billed {
-  /** Empty if the line has no job. */
   readonly job: string;
   readonly unit: string;
   readonly amount: string;

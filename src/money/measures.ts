@@ -40,7 +40,6 @@ interface MeasureRow {
   readonly kinds: readonly TaskKind[];
   readonly rendered?: (extent: Extent) => Quantity | undefined;
   readonly reported: (facts: SettleFacts) => Quantity | undefined;
-  /** Set if `reported` reads only this usage field. */
   readonly usageField?: TokenCount;
 }
 

@@ -30,7 +30,6 @@ export function formatAmount(amount: Micros, currency: string): string {
   return `${formatMicros(amount)} ${currency}`;
 }
 
-/** The numerator must not be negative, and the denominator must be positive. */
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   if (numerator < 0n || denominator <= 0n) throw new RangeError('divideHalfUp requires n >= 0 and d > 0');
   return (numerator * 2n + denominator) / (denominator * 2n);

@@ -76,7 +76,6 @@ export interface PriceBasis {
   readonly channels?: Readonly<Record<string, Price>>;
   /** All prices are multiplied by the account's factor. Undefined if it is 1. */
   readonly factor?: string;
-  /** The facts that at least one channel receives. */
   readonly facts: PriceFacts;
   /** By channel id: the names of facts that the channel does not receive. */
   readonly unsent?: Readonly<Record<string, readonly string[]>>;
@@ -88,14 +87,12 @@ export interface PriceBasis {
   readonly bounds?: Bounds;
   /** The request's minimum price, in micro-units as decimal text. Charged if none of the known facts can be priced. */
   readonly least?: string;
-  /** Identifies the configuration that contained the price. */
   readonly version: string;
 }
 
 export type Bounds = { readonly [M in Measure]?: Bound };
 
 export interface Bound {
-  /** As `numerator/denominator`. */
   readonly most: string;
   /**
    * `request` and `measured` are actual quantities. `assumed` is only an upper limit, so nothing is charged unless the

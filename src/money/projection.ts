@@ -14,7 +14,6 @@ export interface MonthSoFar {
 
 export interface Projection {
   readonly projected?: Micros;
-  /** How many complete days of this month the projection is based on. */
   readonly days: number;
 }
 

@@ -5,7 +5,6 @@ export interface UpstreamMeter {
   beginUpstream(channel: string, step: UpstreamStep): (result: UpstreamResult) => void;
 }
 
-/** The methods of an adapter. `list` asks for many jobs in a single request. */
 export type UpstreamStep = 'submit' | 'status' | 'list' | 'find' | 'cancel' | 'generate' | 'resume';
 export type UpstreamResult = 'ok' | UpstreamOutcome | 'adapter_failed';
 

@@ -54,7 +54,6 @@ export function createQuestions(listMax: number, onWaiting: () => void) {
 
   return {
     ask,
-    /** Also used to put unanswered questions back. */
     add,
     size,
     hasLone: (): boolean => lone.size() > 0,

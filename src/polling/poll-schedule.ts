@@ -105,7 +105,6 @@ function corrected({ times, progress, elapsedMs }: PollFacts): RenderTimes {
   return { ...times, points: times.points.map(({ ms, weight }) => ({ ms: ms * factor, weight })) };
 }
 
-/** Varies by 20 % in both directions. */
 function jitterOf(random: number): number {
   return 0.8 + 0.4 * random;
 }

@@ -11,7 +11,6 @@ import type { RenderTimes } from '../models/render-times.ts';
  * the same as with equal intervals. Where few renders end, for example between two modes, few questions are asked.
  */
 
-/** `weight` is the share of renders that end within this interval. */
 interface Stretch {
   readonly fromMs: number;
   readonly toMs: number;
@@ -20,7 +19,6 @@ interface Stretch {
 
 export interface QuestionFacts {
   readonly elapsedMs: number;
-  /** At least 1. */
   readonly left: number;
   /** In [-0.5, 0.5). Shifts the question, so that many jobs do not ask at the same moment. */
   readonly jitter: number;
@@ -49,7 +47,6 @@ export function nextQuestionMs(
   return rest.at(-1)?.toMs;
 }
 
-/** Returns how many questions an interval deserves, relative to other intervals. */
 function needOf({ fromMs, toMs, weight }: Stretch): number {
   return Math.sqrt((weight * (toMs - fromMs)) / ((fromMs + toMs) / 2));
 }

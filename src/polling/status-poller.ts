@@ -20,7 +20,6 @@ export interface StatusPoller {
    * not respond to this credential at all.
    */
   status(job: PolledJob, signal: AbortSignal): Promise<OperationStatus>;
-  /** True if a single request can currently cover all jobs. */
   lists(): boolean;
 }
 

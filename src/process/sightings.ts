@@ -3,7 +3,6 @@
  * Kept in memory, so a restart starts from zero.
  */
 export interface Sightings {
-  /** Returns 0 for a version that has not been seen before. */
   unchangedMs(id: string, version: number | string): number;
   /** Ends a round, and forgets every id that was not passed to `unchangedMs` during it. */
   forgetOthers(): void;

@@ -221,7 +221,6 @@ export interface ImageContext extends ProviderContext {
   readonly onPartial?: (image: string | Base64Blob) => void;
 }
 
-/** The base64 may be the received bytes instead of a string. */
 export type GeneratedImage = Omit<ResultItem, 'base64'> & {
   readonly base64?: string | Base64Blob;
   readonly size?: string;
@@ -346,7 +345,6 @@ export interface ProviderContext {
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly model: string;
-  /** Set only for `mapped` providers. */
   readonly mapping?: FieldMapping;
   readonly facts?: ModelFacts;
   /** Only for logs. Undefined for calls about several tasks, and for polls that know only the job. */

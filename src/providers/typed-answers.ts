@@ -45,7 +45,6 @@ export function withTypedAnswers(provider: Provider): Provider {
   };
 }
 
-/** Redacts the request's secrets from a method's errors. */
 function discreet<Of, Context extends ProviderContext, Result>(
   ask: (of: Of, context: Context) => Promise<Result>,
 ): (of: Of, context: Context) => Promise<Result> {

@@ -264,7 +264,6 @@ interface Dropped {
 }
 
 interface Considered extends Dropped {
-  /** Contains only the active credentials, possibly none. */
   readonly priced: PricedChannel;
   readonly broken: readonly string[];
 }

@@ -15,7 +15,6 @@ export type MeasureVideos = (
   caller: Pick<Caller, 'account'>,
 ) => Promise<readonly VideoLength[]>;
 
-/** Undefined steps are skipped. */
 export interface InputMedia {
   readonly measureVideos?: MeasureVideos;
   /**

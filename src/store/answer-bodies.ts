@@ -7,7 +7,6 @@ import type { SealedDocument, Sealing } from './sealed-document.ts';
 interface BodyDocument {
   /** `<made>/<n>` */
   readonly _id: string;
-  /** The bytes as Latin-1 text. */
   readonly sealed: SealedDocument;
   readonly expires: Date;
 }

@@ -28,7 +28,6 @@ export interface AuditEntry {
   readonly target: string;
   readonly task?: string;
   readonly reason: string;
-  /** The request as JSON. */
   readonly what: string;
   readonly outcome: ActOutcome;
   readonly result?: string;

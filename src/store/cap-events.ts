@@ -14,7 +14,6 @@ export interface CapEvent extends ReachedCap {
   readonly dueAt: number;
 }
 
-/** End users are stored as pseudonyms. */
 interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
   /** Combines account, window and percentage, so that two processes cannot report the same event. */
   readonly _id: string;

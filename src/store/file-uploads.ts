@@ -12,7 +12,6 @@ export interface UploadKey {
 }
 
 export interface StoredUpload extends UploadKey {
-  /** Undefined until the upload completes. */
   readonly id?: string;
   readonly tries: number;
   /** A later claim of the same copy has another owner. */

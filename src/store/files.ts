@@ -9,7 +9,6 @@ import type { SealedDocument, Sealing } from './sealed-document.ts';
 
 /** While the file is being written, `expiresAt` is the time at which its writer is presumed dead. */
 interface FileDocument extends Omit<UserFile, 'id' | 'filename'> {
-  /** `file_…`, sortable by time. */
   readonly _id: string;
   readonly filename: SealedDocument;
   /** `writing` means that the bytes may be missing or incomplete. */

@@ -82,7 +82,6 @@ export function createImageLeaseStore(db: Db) {
       return declared.matchedCount === 1;
     },
 
-    /** Includes images of processes that have died. */
     async existing(images: readonly string[]): Promise<Set<string>> {
       const leaseOf = (image: string): string => image.slice(0, imageLeaseIdLength);
       const ids = [...new Set(images.map(leaseOf))];

@@ -33,7 +33,6 @@ export interface ApiKey {
   /** The operations that the key may call. If undefined, its scopes alone decide. */
   readonly routes?: readonly string[];
   readonly secondsMax?: number;
-  /** Such as `1080p`. */
   readonly resolutionMax?: string;
   readonly models?: readonly string[];
   readonly channels?: readonly string[];

@@ -29,7 +29,6 @@ export interface RunConfiguration {
 export interface NodeLoad {
   /** The 99th percentile of the event loop delay since the last report. */
   readonly eventLoopLagMs: number;
-  /** An API counts its requests, a worker its activities. */
   readonly inFlight: number;
 }
 

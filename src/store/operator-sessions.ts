@@ -33,7 +33,6 @@ const listedMax = 1000;
 
 export type OperatorSessionStore = ReturnType<typeof createOperatorSessionStore>;
 
-/** The audit log records who opened and ended each session. */
 export function createOperatorSessionStore(db: Db, now: () => number) {
   const sessions = openCollection<SessionDocument>(db, 'operator_sessions', durable);
   return {

@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** Counts one key's requests in one minute, across all processes. */
 interface RateLimitDocument {
   /** `<key>:<minute>` */
   readonly _id: string;

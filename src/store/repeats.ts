@@ -36,14 +36,12 @@ export interface AnswerHead {
 }
 
 interface StoredAnswer extends AnswerHead {
-  /** Undefined if the body was too large to keep. */
   readonly documents?: number;
 }
 
 /** The record of a task has neither a state nor a response. It is treated as done, and the task is found by its id. */
 interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'answer' | 'of'> {
   readonly _id: string;
-  /** Set if the response to a try apparently did not reach the client. */
   readonly lost?: true;
   readonly claimed?: true;
   readonly state?: RepeatRecord['state'];

@@ -35,7 +35,6 @@ export function createSnapshot<Item extends { readonly id: string }>({
   const refresh = async (): Promise<void> => {
     const read = (readsBegun += 1);
     const items = await list();
-    // A later read has already returned, so this one is outdated.
     if (read < lastRead) return;
     lastRead = read;
     known = new Map(items.map((item) => [item.id, item]));

@@ -112,7 +112,6 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
       );
     },
 
-    /** Returns false if the failure is already recorded or the round is over. */
     async noteUnsent(task: string, round: string, attempt: CallbackAttempt): Promise<boolean> {
       const failing = { attempts: [attempt], isFailing: true };
       const callback = { state: 'pending', target: '', round, begun: 0, ...failing } as const;

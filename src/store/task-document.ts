@@ -31,7 +31,6 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   readonly behind?: { readonly place: string; readonly deadlineAt: number };
   readonly end?: TaskEnd;
   readonly said?: { readonly terms: readonly string[]; readonly sort: string };
-  /** The upstreams' messages, sealed by task-words.ts. */
   readonly words?: SealedParts;
   /** Links to results, including those withheld from callers. Sealed by task-links.ts. */
   readonly links?: SealedParts;

@@ -59,7 +59,6 @@ export function unlinkedItem(item: ResultItem): ResultItem {
   return rest;
 }
 
-/** Returns each part's links as JSON. */
 function linksOf(outcome: TaskOutcome | undefined): Readonly<Record<string, string>> {
   if (outcome === undefined) return {};
   if (outcome.kind === 'succeeded') return linksOfItems(outcome.items);

@@ -127,7 +127,6 @@ function taskLists(tasks: Collection<TaskDocument>, { toTask }: Pick<TaskForm, '
       return pageOf(listQuery(filter, last, oldestFirst), { sort: oldestFirst === true ? 1 : -1 }, limit);
     },
 
-    /** Newest task first. */
     async listCallbacks(reach: Reach, { state, limit, after }: CallbackPageRequest): Promise<TaskPage> {
       const before = after && { 'log.sort': { $lt: sortKey(after.createdAt, after.id) } };
       const states = state === undefined ? callbackStates : [state];

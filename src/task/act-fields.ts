@@ -26,7 +26,6 @@ interface FieldRow {
   /** Starts in lower case, because the command line and the API print it after the action's name. */
   readonly description: string;
   readonly value: string;
-  /** A `count` is an integer of at least 1. */
   readonly type: 'text' | 'count' | 'number';
 }
 

@@ -5,7 +5,6 @@ import type { Task } from './record.ts';
 import type { Surroundings } from './service.ts';
 import { attemptAt } from './state.ts';
 
-/** Facts that the task's record does not contain. */
 export interface Knowledge {
   readonly isUnsearchable?: true;
   readonly isForgotten?: true;
@@ -25,7 +24,6 @@ export function knowledgeOf(
   };
 }
 
-/** Mentions only actions that are `possible`. */
 export function adviceOf(
   asked: AttentionReason | undefined,
   { isUnsearchable, isForgotten }: Knowledge,

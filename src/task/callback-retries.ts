@@ -25,7 +25,6 @@ export function callbackRetryDelayMs(n: number, random: number): number {
   return Math.round((delaysMs[n - 1] ?? hour) * (0.9 + 0.2 * random));
 }
 
-/** `status` is undefined if there was no response. */
 export function callbackStateAfter(status: number | undefined, n: number): CallbackState {
   if (status !== undefined && status >= 200 && status < 300) return 'delivered';
   return status === statusGone || n >= callbackTriesMax ? 'gave_up' : 'pending';

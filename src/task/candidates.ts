@@ -16,7 +16,6 @@ type DropReason =
 
 export interface DroppedChannel {
   readonly channel: string;
-  /** Undefined if all credentials of the channel were dropped. */
   readonly credential?: string;
   readonly reason: DropReason;
   readonly detail: string;

@@ -32,7 +32,6 @@ export const unsubmittedStates = ['creating', 'queued', 'pausing'] as const sati
 export interface TaskCount {
   readonly state: StateName;
   readonly channel: string;
-  /** Empty if the task is not waiting for anything in particular. */
   readonly wait: WaitReason | '';
   readonly count: number;
   readonly since: number;

@@ -1,6 +1,5 @@
 import type { TaskError } from './task.ts';
 
-/** Used for the wait as well as for the failure. */
 export const inputUnreadable = 'input_unreadable';
 
 /** Errors that the gateway itself reports, because the upstream reported none. */

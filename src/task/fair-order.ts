@@ -49,7 +49,6 @@ function listsBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): r
   return [...lists.values()];
 }
 
-/** Takes the first item of each list, then the second of each, and so on. */
 function inTurns<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
   const longest = lists.reduce((most, { length }) => Math.max(most, length), 0);
   return Array.from({ length: longest }, (_, n) => lists.flatMap((list) => list.slice(n, n + 1))).flat();

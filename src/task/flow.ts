@@ -5,7 +5,6 @@ import type { Micros } from '../money/money.ts';
 export interface Flow {
   /** Unix milliseconds at the start of the period. */
   readonly at: number;
-  /** Empty for tasks that were never submitted. */
   readonly channel: string;
   readonly model: string;
   readonly created: number;

@@ -20,7 +20,6 @@ export interface Fallback {
 }
 
 interface ReportedBilling {
-  /** Set if the vendor documents that it does not charge for such a job. */
   readonly unbilled?: true;
   readonly cost?: Cost;
 }

@@ -5,7 +5,6 @@ import { openTo } from './rounds.ts';
 import { attemptAt, isIdle, isSubmitting, isUnfinished } from './state.ts';
 import type { Task } from './record.ts';
 
-/** Knows which channels have a running worker, and when each last had one. */
 export interface Service {
   /** If no worker is running at all, this is true for every channel, because the channel is not the problem. */
   readonly isServed: (channel: string) => boolean;
@@ -14,7 +13,6 @@ export interface Service {
 }
 
 export interface Surroundings extends Pick<Service, 'unserved'> {
-  /** True if the newest configuration lacks the channel or the credential. */
   readonly isGone: (candidate: RouteCandidate) => boolean;
   /** True if the running configuration cannot ask the upstream for a job by its marker. */
   readonly isUnsearchable: (at: { readonly channel: string; readonly kind: TaskKind }) => boolean;

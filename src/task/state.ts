@@ -30,7 +30,6 @@ export type TaskState =
    * afterwards.
    */
   | (Lost & { readonly at: 'searching'; readonly stop?: Exclude<Stop, 'cancel'> })
-  /** The search found nothing or is impossible, so an operator must decide. */
   | (Lost & { readonly at: 'asking' })
   | { readonly at: 'waiting'; readonly n: number }
   /** The upstream has been asked to stop the job. `code` is an earlier error that had already stopped the polling. */
@@ -118,7 +117,6 @@ export type TaskEvent =
   | { readonly kind: 'abandoned'; readonly tryId: string }
   /** A repeated request has taken over the creation. */
   | { readonly kind: 'taken_over'; readonly tryId: string }
-  /** An earlier try of the same creation took this hold. */
   | { readonly kind: 'held'; readonly hold: bigint }
   /**
    * The task is waiting before its first submission, which proves that its workflow has started. Its creation is
@@ -144,7 +142,6 @@ export type TaskEvent =
     }
   | NotAccepted
   | Rejected
-  /** `owner` is undefined if another run found the attempt in flight. */
   | {
       readonly kind: 'lost';
       readonly n: number;
@@ -155,7 +152,6 @@ export type TaskEvent =
     }
   /** The upstream cannot say what happened to the lost attempt, so an operator is asked. */
   | { readonly kind: 'asked' }
-  /** The pause is over, or an operator has ended it. */
   | { readonly kind: 'resumed'; readonly elapsedMs?: number }
   | { readonly kind: 'rendering'; readonly n: number; readonly job?: string }
   | Polled

@@ -102,7 +102,6 @@ export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at:
   });
 }
 
-/** The task retries the channel, tries the next one, or pauses. */
 export function notAccepted(task: Unanswered, event: EventOf<'not_accepted'>, at: number): Next {
   const { n, code, message, stays } = event;
   if (n === undefined) return notNow(task, event.kind);

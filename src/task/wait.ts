@@ -8,11 +8,8 @@ const reasonMessages = {
   slot: 'The task is queued: the limit of concurrent tasks has been reached.',
   circuit: 'The upstream has failed. The task will be submitted to it again after a pause.',
   rate: 'The task is queued: tasks are submitted at a limited rate.',
-  /** Another task is testing whether the channel has recovered. */
   turn: 'The upstream has failed, and another task is testing whether it has recovered.',
-  /** The upstream asked not to be contacted before a certain time. */
   backoff: 'The upstream accepts no tasks until a time that it has specified.',
-  /** The upstream refused the submission or could not be reached. */
   upstream: 'No upstream accepts the task at the moment. The gateway keeps trying.',
   files: 'The request’s files are being read or sent to the upstream.',
   /** This upstream's results must be stored, and the storage does not accept files. */
@@ -29,7 +26,6 @@ const ownMessages = {
   submission: 'The task is being submitted.',
   job: 'The upstream has the job.',
   settlement: 'The task’s end is being written.',
-  /** Several old waits were merged into one. */
   earlier: 'Earlier waits, combined into one.',
 } as const;
 export const ownCauses = namesOf(ownMessages);
@@ -41,7 +37,6 @@ export interface NewWait extends Partial<RouteCandidate> {
   readonly cause: WaitCause;
   /** From the upstream or the circuit. Must not contain free text from an upstream. */
   readonly code?: string;
-  /** As of the task's last request for a slot. */
   readonly ahead?: number;
   readonly until?: number;
 }

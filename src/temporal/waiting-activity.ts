@@ -18,7 +18,6 @@ const polledSchema = z.object({
   lastAt: z.number().optional(),
 });
 
-/** Returns undefined if Temporal does not respond. */
 export async function findWaiting(
   client: Client,
   task: string,

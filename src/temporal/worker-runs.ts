@@ -18,7 +18,6 @@ export function allEnded(runs: readonly Promise<void>[]): Promise<void> {
   return ended;
 }
 
-/** Waits until all runs have finished the work they started. */
 export async function endRuns(
   workers: Workers,
   runs: readonly Promise<void>[],

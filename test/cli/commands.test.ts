@@ -635,7 +635,7 @@ describe('a gateway that does not respond', () => {
     server.close();
   });
 
-  it('it responds for another token, or for none', async () => {
+  it('a valid service responds for another token, or for none', async () => {
     const wrong = { url: world.url, token: 'wrong' };
     const { createAdminClient } = await import('../../src/cli/admin-client.ts');
     await expect(createAdminClient(wrong).call('GET', '/keys')).rejects.toThrow('Check OPERATOR_TOKEN');

@@ -146,7 +146,7 @@ it.each([
   ],
   ['of a failure', { charge: '5' }, 'fail', { charged: 0n, released: 3n, refunded: 0n, unpaidJobs: 0 }],
   [
-    'of facts that a person gives',
+    'of facts that an operator enters',
     { charge: '5' },
     'complete',
     { charged: null, released: null, refunded: 0n, unpaidJobs: 0 },

@@ -62,7 +62,7 @@ describe('at its deadline', () => {
       ['finish'],
     ],
     [
-      'what is lost, and asks a person, is looked for once more',
+      'a lost submission that waits for an operator is searched for once more',
       { submit: async () => ({ kind: 'lost' }) },
       ['submit one', 'post one', 'find'],
       ['find', 'finish'],

@@ -27,7 +27,7 @@ const situations: readonly Situation[] = [
   ['a lost job', { submit: async () => ({ kind: 'lost' }) }, (task) => task.reaches('asking'), 1],
   ['a broken wait', { wait: async () => ({ kind: 'broken' }) }, (task) => task.reaches('broken'), 1],
   [
-    'a charge that asks a person',
+    'a charge that waits for an operator',
     { wait: async () => ({ kind: 'succeeded' }), reviewed: '9000000' },
     (task) => task.reaches('review'),
     1,

@@ -38,7 +38,6 @@ export type ChildServer = {
   hasExited(): boolean;
   /** Requires `hasChannel`. Does nothing if the child has exited. */
   send(message: object): void;
-  /** Sends SIGTERM and, after 8 s, SIGKILL. */
   stop(): Promise<void>;
   kill(): Promise<void>;
 };

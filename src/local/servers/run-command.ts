@@ -117,7 +117,7 @@ export async function withProgress<T>(
   }
 }
 
-/** A file that has just disappeared counts as empty. */
+/** A file may have just disappeared, so treat it as empty. */
 async function bytesIn(directory: string): Promise<number> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
   const sizes = await Promise.all(

@@ -6,7 +6,7 @@ export interface WanModel {
   readonly shape: 'size' | 'resolution' | 'resolution_and_ratio';
   readonly resolutions: readonly string[];
   readonly seconds: LengthFacts;
-  /** Undefined if the vendor decides. */
+  /** Undefined if the vendor sets the limits. */
   readonly references?: { readonly images: number; readonly videos: number };
   readonly audios: number;
   readonly generatesAudio: boolean;

@@ -64,7 +64,6 @@ const keySchema = z.object({
 const keysMax = 100;
 const keysSchema = z.object({ keys: readableItems(keySchema) });
 
-/** Does not send our own key. */
 async function fetchKeys(url: string, { request, signal }: CallbackContext): Promise<readonly KeyObject[]> {
   const answer = await request({ method: 'GET', url, signal });
   const keys = isSuccess(answer) ? keysSchema.safeParse(answer.json).data?.keys : undefined;

@@ -28,7 +28,6 @@ interface RunwayEdit {
   readonly likeInput: boolean;
   readonly says?: { readonly mode: 'edit'; readonly duration?: 'auto' };
   readonly extends?: true;
-  /** The frame can be expanded to these ratios. */
   readonly targets?: readonly string[];
 }
 

@@ -8,7 +8,6 @@ import type { ProviderContext } from '../provider.ts';
 export interface Unsigned {
   readonly method: string;
   readonly url: URL;
-  /** Undefined if the body is a form or there is no body. */
   readonly body: string | undefined;
 }
 

@@ -42,7 +42,6 @@ export type FromThread =
   | { readonly kind: 'done'; readonly text?: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** CPU time per evaluation. */
 const workingMsMax = 1_000;
 const workingLookMs = 50;
 /** Enough for a response of a few megabytes. The thread is terminated if an expression needs more. */
