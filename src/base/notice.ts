@@ -17,7 +17,7 @@ export type StorageStep = 'storage_full' | 'storage_away';
 export interface Condition {
   readonly kind: NoticeKind;
   readonly subject: string;
-  /** How many items are affected. Zero for a circuit that is open or half open but has no waiting tasks. */
+  /** How many items are affected. Zero for a circuit that is not closed but has no waiting tasks. */
   readonly count: number;
   readonly text: string;
 }

@@ -8,7 +8,7 @@ import type { Head } from './entry.ts';
 import { dayMs, utcDay } from '../base/times.ts';
 
 /**
- * A signed copy of an account's head, stored outside the account's chain of entries. It reveals if the chain was
+ * A signed copy of an account's head, stored outside the account's chain of entries. It reveals whether the chain was
  * truncated or rewritten later.
  */
 export interface AnchoredHead {

@@ -46,7 +46,7 @@ interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'an
   readonly claimed?: true;
   readonly state?: RepeatRecord['state'];
   readonly beat?: number;
-  /** Used by MongoDB's TTL index. Claims that have expired but still exist are recognised by it, too. */
+  /** Used by MongoDB's TTL index, and to recognise expired claims that the index has not removed yet. */
   readonly expires: Date;
 }
 

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { escaped, isPlain, isToken, plainText } from '../../src/base/plain-text.ts';
 
-/** ESC, C1's CSI, right-to-left override, zero width, byte order mark, line separator, half a surrogate pair, a tag. */
+/**
+ * In this order: ESC, C1's CSI, right-to-left override, zero width, byte order mark, line separator, half a surrogate
+ * pair, a tag.
+ */
 const obeyed = [
   '\u001B',
   '\u009B',
