@@ -8,7 +8,7 @@ export interface RemoteSourceOptions {
   readonly signal: AbortSignal;
 }
 
-/** The minimum to read per request. In most files, the first bytes show where the boxes or tables are. */
+/** Each request reads at least this much. In most files, the first bytes show where the boxes or tables are. */
 const blockBytes = 64 * 1024;
 const requestsMax = 64;
 

@@ -258,12 +258,12 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     const account = await world.newAccount();
     const { id } = (await account.create()).body;
     const task = `/admin/v1/tasks/${id}`;
-    // Omits requests that are the same on all pages: the list of actions, and the overview, which supplies the title
-    // and icon.
+    // Requests that all pages make are omitted: the list of actions, and the overview, which supplies the title and
+    // icon.
     for (const [hash, heading, ...expected] of [
       ['now', 'Now', '/admin/v1/trends?span=day&by=channel'],
       ['tasks', 'Tasks', '/admin/v1/tasks?limit=50'],
-      // The record is large, so it is read only once per change of the task. Each read is audited.
+      // The record is large and each read is audited, so it is read only once per change of the task.
       [`tasks/${id}`, 'Attempts', task, `${task}/record`],
       [
         'money?period=days&from=2026-01-01&to=2026-02-01',
@@ -501,7 +501,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
   });
 
   it('acts on 104 tasks of 128: on those that were previewed, and on no other', async () => {
-    // More than one page of the list. A busy machine needs minutes for that many actions.
+    // Needs more than one page of the list. On a busy machine, that many actions take minutes.
     const patiently = { timeout: 200_000 };
     const account = await world.newAccount();
     const { id } = (await account.create()).body;

@@ -19,7 +19,7 @@ type Controls = {
   readonly pid: number;
   kill(): Promise<void>;
   stop(): Promise<void>;
-  /** Restarts the server on the same port and data. If it is still running, stops it first. */
+  /** Uses the same port and data. A server that is still running is stopped first. */
   restart(): Promise<void>;
 };
 
