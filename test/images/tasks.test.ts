@@ -19,6 +19,7 @@ let tasks = 0;
 let state: 'RUNNING' | 'SUCCEEDED' | 'FAILED';
 let report: { readonly more: number; readonly size?: string };
 let opens: number;
+let reported: { readonly code: string; readonly message: string };
 
 beforeAll(async () => {
   upstream = await startImageUpstream();
@@ -34,6 +35,7 @@ afterAll(async () => {
 beforeEach(() => {
   report = { more: 0 };
   opens = Infinity;
+  reported = { code: 'DataInspectionFailed', message: 'Output data may be unsafe.' };
 });
 afterEach(() => {
   upstream.calls.length = 0;
@@ -69,9 +71,7 @@ function answerAsTask(): void {
         task_id,
         task_status: state,
         ...(state === 'SUCCEEDED' ? { results } : {}),
-        ...(state === 'FAILED'
-          ? { code: 'DataInspectionFailed', message: 'Output data may be unsafe.' }
-          : {}),
+        ...(state === 'FAILED' ? reported : {}),
       },
       usage: { image_count: results.length, size: report.size },
     });
@@ -186,6 +186,24 @@ it('a failure costs nothing, as task and in the synchronous form', async () => {
   expect(waited.body.error.code).toBe('content_policy_violation');
   expect(await account.balance()).toEqual(before);
 });
+
+it.each([
+  ['DataInspectionFailed', 400, 'content_policy_violation', 'prompt'],
+  ['InvalidParameter', 400, 'invalid_parameter', 'prompt'],
+  ['InternalError', 500, 'provider_error', ''],
+])(
+  'a task that ends with %s is a %i %s to a caller who waits for its images',
+  async (code, status, ours, param) => {
+    state = 'FAILED';
+    reported = { code, message: 'No.' };
+    answerAsTask();
+    const waited = await generate({}, { prefer: 'wait=120' });
+    expect([waited.status, waited.headers['x-should-retry']]).toEqual([status, 'false']);
+    expect(waited.body.error).toMatchObject({ code: ours, param });
+    const streamed = await account.call('POST', path, { body: { ...body, stream: true } });
+    expect(streamed.text).toContain(`"code":"${ours}"`);
+  },
+);
 
 it('a deadline ends the task and gives the hold back', async () => {
   state = 'RUNNING';
