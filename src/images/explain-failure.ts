@@ -38,7 +38,7 @@ export function explainFailure(failure: UpstreamError): GatewayError {
     case 'not_sent':
       return new GatewayError(
         'service_unavailable',
-        'The model is busy at the moment. Nothing was sent.',
+        'The model is busy at the moment. Nothing was created.',
         {
           ...because,
           retryAfterSeconds:
