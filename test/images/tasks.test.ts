@@ -222,7 +222,8 @@ it('the same Idempotency-Key gets the same task', async () => {
   expect(second.body.id).toBe(first.body.id);
   await finished(first.body.id);
   const again = await generate({}, { ...key, prefer: 'wait=5' });
-  expect(again.headers['idempotency-replayed']).toBe('true');
+  expect(again.headers).toMatchObject({ 'idempotency-replayed': 'true', 'x-mediary-image': first.body.id });
+  expect(again.headers).not.toHaveProperty('x-mediary-cost');
   expect(again.body.data).toHaveLength(1);
   expect(upstream.calls.filter(({ path: called }) => called.endsWith('/image-synthesis'))).toHaveLength(1);
 });

@@ -195,7 +195,9 @@ async function replyTo(
   }
   const replayed = task.replayed ? replayedHeader : {};
   const linked = await inTheirWords(nameOf, async () => endedImages(finished, deps, replayed));
-  const headers = { ...costHeaders(finished.charge, currency), ...capHeaders(task.cap), ...replayed };
+  // A repeated request costs nothing more.
+  const charge = task.replayed ? undefined : finished.charge;
+  const headers = { ...costHeaders(charge, currency), ...capHeaders(task.cap), ...replayed };
   const warnings = [...ignored, ...task.warnings.map(nameOf)];
   const made = wantsData
     ? { ...linked, images: (await dataOf(finished, meta, deps)) ?? linked.images }
