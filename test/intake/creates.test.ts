@@ -193,6 +193,8 @@ const rules: readonly Rule[] = [
     run: async (create) => {
       const request = await requestOf(await send(create, { size: '', user: '', callback_url: '' }));
       expect(request.prompt).toBe(prompt);
+      asked = undefined;
+      for (const metadata of ['', ' ', '""', '[]', 'null']) await expectRefused(create, { metadata });
     },
   },
   {
