@@ -113,6 +113,8 @@ it('create answers with a task, which is queried, listed, called back and paid',
       { url: `${links}/0.png?Expires=1900000000`, expires_at: 1_900_000_000 },
       { url: `${links}/1.png?Expires=1900000000` },
     ],
+    usage: { completion_tokens: 0, total_tokens: 0 },
+    charge: '0.040000',
   });
   expect(task).not.toHaveProperty('video_url');
   expect(await account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
