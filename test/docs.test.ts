@@ -13,6 +13,7 @@ import { environmentNames } from '../src/config/environment.ts';
 import { parseGatewayConfig } from '../src/config/gateway-file.ts';
 import { fileSchema } from '../src/config/gateway-schema.ts';
 import { errorTable, taskErrorCodes } from '../src/errors/errors.ts';
+import { jsonDepthMax, jsonKeysMax, jsonNodesMax } from '../src/intake/json-scanner.ts';
 import { attentionReasons } from '../src/task/attention.ts';
 import { actionTable, operatorActions } from '../src/operating/acts.ts';
 import { measures } from '../src/money/measures.ts';
@@ -66,6 +67,14 @@ describe('docs/errors.md', () => {
     const open = [...new Set(statuses(false).filter((status) => statuses(true).includes(status)))];
     expect(open).toEqual(['409']);
     expect(sentence).toMatch(/and after a 409 that carries `retry-after`\.$/);
+  });
+
+  it('states the limits of JSON', () => {
+    const [values, keys] = [jsonNodesMax, jsonKeysMax].map((count) => count.toLocaleString('en'));
+    const [, section = ''] = page.split('### request_too_large');
+    expect(section.replaceAll('\n', ' ')).toContain(
+      `at most ${values} values and ${keys} keys, and may be nested at most ${jsonDepthMax} levels deep`,
+    );
   });
 
   it('every code is thrown somewhere', () => {

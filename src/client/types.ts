@@ -156,11 +156,23 @@ export type ImageGenerationRequest = {
   readonly async?: boolean | null;
   /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean | null;
-  /** Used only for tasks: `callback_url`, `execution_expires_after`. */
+  /** `callback_url` and `execution_expires_after` are used only for tasks. The other fields may also be sent at the top level, which takes precedence. */
   readonly metadata?:
     | {
         readonly callback_url?: string;
         readonly execution_expires_after?: number;
+        readonly style?: string;
+        readonly background?: string;
+        readonly moderation?: string;
+        readonly output_format?: string;
+        readonly output_compression?: number;
+        readonly input_fidelity?: string;
+        readonly negative_prompt?: string;
+        readonly guidance_scale?: number;
+        readonly seed?: number;
+        readonly watermark?: boolean;
+        readonly user?: string;
+        readonly aspect_ratio?: string;
         readonly [name: string]: unknown;
       }
     | string
@@ -224,11 +236,23 @@ export type ImageGenerationForm = {
   readonly async?: boolean;
   /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean;
-  /** Used only for tasks: `callback_url`, `execution_expires_after`. */
+  /** `callback_url` and `execution_expires_after` are used only for tasks. The other fields may also be sent at the top level, which takes precedence. */
   readonly metadata?:
     | {
         readonly callback_url?: string;
         readonly execution_expires_after?: number;
+        readonly style?: string;
+        readonly background?: string;
+        readonly moderation?: string;
+        readonly output_format?: string;
+        readonly output_compression?: number;
+        readonly input_fidelity?: string;
+        readonly negative_prompt?: string;
+        readonly guidance_scale?: number;
+        readonly seed?: number;
+        readonly watermark?: boolean;
+        readonly user?: string;
+        readonly aspect_ratio?: string;
         readonly [name: string]: unknown;
       }
     | string;
@@ -291,11 +315,23 @@ export type ImageEditRequest = {
   readonly async?: boolean | null;
   /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean | null;
-  /** Used only for tasks: `callback_url`, `execution_expires_after`. */
+  /** `callback_url` and `execution_expires_after` are used only for tasks. The other fields may also be sent at the top level, which takes precedence. */
   readonly metadata?:
     | {
         readonly callback_url?: string;
         readonly execution_expires_after?: number;
+        readonly style?: string;
+        readonly background?: string;
+        readonly moderation?: string;
+        readonly output_format?: string;
+        readonly output_compression?: number;
+        readonly input_fidelity?: string;
+        readonly negative_prompt?: string;
+        readonly guidance_scale?: number;
+        readonly seed?: number;
+        readonly watermark?: boolean;
+        readonly user?: string;
+        readonly aspect_ratio?: string;
         readonly [name: string]: unknown;
       }
     | string
@@ -359,11 +395,23 @@ export type ImageEditForm = {
   readonly async?: boolean;
   /** If true, the response is a stream of events. The image is a task, as with `async`. If the stream breaks, fetch the image by the id in the header `x-mediary-image`. */
   readonly stream?: boolean;
-  /** Used only for tasks: `callback_url`, `execution_expires_after`. */
+  /** `callback_url` and `execution_expires_after` are used only for tasks. The other fields may also be sent at the top level, which takes precedence. */
   readonly metadata?:
     | {
         readonly callback_url?: string;
         readonly execution_expires_after?: number;
+        readonly style?: string;
+        readonly background?: string;
+        readonly moderation?: string;
+        readonly output_format?: string;
+        readonly output_compression?: number;
+        readonly input_fidelity?: string;
+        readonly negative_prompt?: string;
+        readonly guidance_scale?: number;
+        readonly seed?: number;
+        readonly watermark?: boolean;
+        readonly user?: string;
+        readonly aspect_ratio?: string;
         readonly [name: string]: unknown;
       }
     | string;

@@ -18,6 +18,9 @@ export function checkCallback(
   });
 }
 
+/** The reason against a medium that is neither at a web address nor in another form that its route accepts. */
+export const notAWebAddress = 'Media must be given as http or https URLs.';
+
 export function mediaUrlNotAllowed(param: string, reason: string): GatewayError {
   return new GatewayError('media_url_not_allowed', `The URL in ${param} is not allowed. ${reason}`, {
     param,

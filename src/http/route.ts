@@ -16,6 +16,7 @@ import { etagOf, matchesEtag } from './etag.ts';
 import { hideAmounts } from './without-amounts.ts';
 import { operatorActOf } from './operator-act.ts';
 import type { ActFacts } from './operator-act.ts';
+import { refuseUnknownFields } from './unknown-fields.ts';
 import { parseInput } from './validation.ts';
 import type { RawInput } from './validation.ts';
 
@@ -86,7 +87,7 @@ interface Operation {
   readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
 }
 
-/** Unknown fields are ignored. */
+/** The parts of a request that the route reads. Unknown fields are ignored, except by the operators' API. */
 export type InputSchema = z.ZodObject<{
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
@@ -296,6 +297,7 @@ function operatedRoute<Input extends InputSchema>(
     async run(request, identity) {
       if (identity.kind !== 'admin')
         throw new TypeError(`${operation.operationId} needs an operator's token`);
+      refuseUnknownFields(operation.input, request);
       const input = parseInput(operation.input, request);
       const { keep, kind: _kind, ...operating } = identity;
       const showsAmounts =

@@ -9,6 +9,8 @@ export interface ImageAnswer {
   readonly parts: readonly BodyPart[];
   readonly headers: Readonly<Record<string, string>>;
   readonly replayed: boolean;
+  /** The id of the images, which is needed for their receipt. Undefined for an error. */
+  readonly image?: string;
   /** Called when the response has been written completely or the caller has disconnected. */
   readonly onEnd?: () => void;
 }
@@ -46,19 +48,20 @@ export async function answerOnce(
     if (end.kind === 'forgotten') continue;
     if (end.kind === 'answered') {
       await claimed.answered();
-      return replayed(end.answer);
+      return replayed(end.answer, claimed.made);
     }
     throw end.kind === 'not_kept' ? notKept('could not be stored') : lost(claimed.made, end.isPaid);
   }
 }
 
-function fresh(parts: readonly BodyPart[]): ImageAnswer {
-  return { status: 200, parts, headers: {}, replayed: false };
+function fresh(parts: readonly BodyPart[], image: string): ImageAnswer {
+  return { status: 200, parts, headers: {}, replayed: false, image };
 }
 
-function replayed({ status, mayRetry, parts }: Answer): ImageAnswer {
+function replayed({ status, mayRetry, parts }: Answer, made: string): ImageAnswer {
   if (parts === undefined) throw notKept('was too large to be stored for a repeat');
-  return { status, parts, headers: mayRetry ? {} : noRetry, replayed: true };
+  const image = status === 200 ? { image: made } : {};
+  return { status, parts, headers: mayRetry ? {} : noRetry, replayed: true, ...image };
 }
 
 function succeeded(parts: readonly BodyPart[]): Answer {
@@ -70,7 +73,7 @@ async function keepThenAnswer(claim: Claim, ask: ImageAnswerRequest, make: MakeA
   try {
     const parts = await make(claim.made, (made) => claim.keep(succeeded(made)));
     await claim.end();
-    return fresh(parts);
+    return fresh(parts, claim.made);
   } catch (error) {
     await endFailed(claim, error, ask);
     throw error;
@@ -84,7 +87,7 @@ async function keepThenAnswer(claim: Claim, ask: ImageAnswerRequest, make: MakeA
 async function answerThenKeep(claim: Claim, ask: ImageAnswerRequest, make: MakeAnswer): Promise<ImageAnswer> {
   try {
     const parts = await make(claim.made);
-    return { ...fresh(parts), onEnd: () => void claim.end(succeeded(parts)) };
+    return { ...fresh(parts, claim.made), onEnd: () => void claim.end(succeeded(parts)) };
   } catch (error) {
     void endFailed(claim, error, ask);
     throw error;

@@ -71,7 +71,7 @@ export interface AnswerPresenter {
   readonly error: (error: GatewayError) => string;
 }
 
-type Money = Omit<Generated, 'delivery'> & { readonly image: string };
+type Money = Omit<Generated, 'delivery'>;
 type ChargedAnswer = ImageAnswer & Partial<Money>;
 
 export type CreatedImages =
@@ -169,7 +169,7 @@ async function renderImages(
         const by = spenderOf(caller, plan.model.id, request);
         const order = { image, account: caller.account, by, request, plan, converter, inForm };
         const { delivery, ...money } = await deps.generate({ ...order, ...defined({ keep, traceparent }) });
-        paid.money = { ...money, image };
+        paid.money = money;
         return partsOf(delivery);
       },
       deps,

@@ -1,5 +1,8 @@
 import { GatewayError } from '../errors/errors.ts';
+import type { GatewayErrorOptions } from '../errors/errors.ts';
 import { isModeration } from '../errors/failure.ts';
+import type { Failure } from '../errors/failure.ts';
+import type { UpstreamOutcome } from '../errors/upstream-outcome.ts';
 import { scrub } from '../http-client/index.ts';
 import type { UpstreamError } from '../providers/provider.ts';
 
@@ -14,19 +17,10 @@ export function mayBeAccepted({ outcome }: UpstreamError): boolean {
 
 /** For a synchronous request that no channel served. Nothing has been charged. */
 export function explainFailure(failure: UpstreamError): GatewayError {
-  const detail = `${failure.outcome}: ${failure.code}`;
-  const because = { detail, failure: failure.failure };
+  const because = { detail: `${failure.outcome}: ${failure.code}`, failure: failure.failure };
   const words = `${failure.code}: ${scrub(failure.words)}`;
-  const refused = {
-    ...because,
-    words,
-    param: failure.failure.field ?? failure.failure.input ?? 'prompt',
-    headers: noRetry,
-  };
-  if (isModeration(failure.failure.class)) {
-    const message = 'The upstream rejected the content of the request.';
-    return new GatewayError('content_policy_violation', message, refused);
-  }
+  const rejection = explainRejection(failure.failure, { ...because, words }, failure.outcome);
+  if (rejection !== undefined) return rejection;
   switch (failure.outcome) {
     case 'ambiguous':
       return new GatewayError('provider_error', 'The upstream failed while rendering. Nothing was charged.', {
@@ -35,18 +29,21 @@ export function explainFailure(failure: UpstreamError): GatewayError {
         headers: noRetry,
         cause: failure,
       });
-    case 'rejected':
-      return new GatewayError('invalid_parameter', 'The upstream rejected the request.', refused);
     case 'throttled':
     case 'not_sent':
-      return new GatewayError('service_unavailable', 'The model is busy at the moment. Nothing was sent.', {
-        ...because,
-        retryAfterSeconds:
-          failure.retryAfterMs === undefined
-            ? retryAfterSecondsDefault
-            : Math.max(1, Math.ceil(failure.retryAfterMs / 1000)),
-        cause: failure,
-      });
+      return new GatewayError(
+        'service_unavailable',
+        'The model is busy at the moment. Nothing was created.',
+        {
+          ...because,
+          retryAfterSeconds:
+            failure.retryAfterMs === undefined
+              ? retryAfterSecondsDefault
+              : Math.max(1, Math.ceil(failure.retryAfterMs / 1000)),
+          cause: failure,
+        },
+      );
+    case 'rejected':
     case 'unavailable':
       return new GatewayError('provider_error', 'The upstream did not accept the request.', {
         ...because,
@@ -55,4 +52,30 @@ export function explainFailure(failure: UpstreamError): GatewayError {
     default:
       return failure.outcome satisfies never;
   }
+}
+
+/**
+ * Returns the error of a synchronous request that the upstream rejected for its content or its fields, whether or not
+ * a task was created for it. Returns undefined for any other failure.
+ */
+export function explainRejection(
+  failure: Failure,
+  { headers = {}, ...about }: Pick<GatewayErrorOptions, 'detail' | 'words' | 'headers'>,
+  outcome?: UpstreamOutcome,
+): GatewayError | undefined {
+  const rejected = {
+    ...about,
+    failure,
+    param: failure.field ?? failure.input ?? 'prompt',
+    headers: { ...headers, ...noRetry },
+  };
+  if (isModeration(failure.class))
+    return new GatewayError(
+      'content_policy_violation',
+      'The upstream rejected the content of the request.',
+      rejected,
+    );
+  return failure.class === 'invalid_input' || outcome === 'rejected'
+    ? new GatewayError('invalid_parameter', 'The upstream rejected the request.', rejected)
+    : undefined;
 }

@@ -1,4 +1,5 @@
 import { defined } from '../base/defined.ts';
+import { nameFieldInMessage } from '../base/field-in-message.ts';
 import { GatewayError } from '../errors/errors.ts';
 
 export type TheirName = (ours: string) => string;
@@ -17,7 +18,7 @@ export function renamed(error: GatewayError, nameOf: TheirName): GatewayError {
   const param = nameOf(ours);
   if (ours === '' || param === ours) return error;
   const { detail, words, retryAfterSeconds, failure, cap, headers } = about;
-  return new GatewayError(code, message.replaceAll(`parameter ${ours}`, `parameter ${param}`), {
+  return new GatewayError(code, nameFieldInMessage(message, ours, param), {
     param,
     headers,
     cause: error,

@@ -40,17 +40,22 @@ export function understand(fields: Fields, { names, types }: Interface, fixed: F
   return draft.finish(fixed);
 }
 
-/** Puts our own names before aliases, so that they win. Drops empty fields unless they are required. */
+/** Sorts our own names before aliases, so that our own names win. Drops empty fields that may be absent. */
 function inOrder(fields: Fields, names: Names): readonly (readonly [string, unknown])[] {
   const rank = (name: string): number => (isOwn(name, names) ? 0 : 1);
   return Object.entries(fields)
-    .filter(([name, value]) => isSaid(value) || (value === '' && isRequired(name, names)))
+    .filter(([name, value]) => isSaid(value) || (value === '' && neverEmpty.has(targetOf(name, names))))
     .toSorted(([one], [other]) => rank(one) - rank(other));
 }
 
-function isRequired(name: string, { places }: Names): boolean {
+/** Fields of which an empty text is wrong. In every other field it counts as absent. */
+const neverEmpty: ReadonlySet<string> = new Set(['model', 'prompt', 'metadata']);
+
+/** Returns our own name of a field, or an empty string if it has none. */
+function targetOf(name: string, { places, others, prefix }: Names): string {
   const place = places.get(name);
-  return place !== undefined && 'to' in place && (place.to === 'model' || place.to === 'prompt');
+  if (place !== undefined) return 'to' in place ? place.to : '';
+  return others === 'body' && name.startsWith(prefix) ? name.slice(prefix.length) : '';
 }
 
 function isOwn(name: string, { places, prefix }: Names): boolean {

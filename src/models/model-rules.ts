@@ -1,4 +1,5 @@
 import { defined } from '../base/defined.ts';
+import { nameFieldInMessage } from '../base/field-in-message.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { imagesOf, inputTypeOf } from './media-roles.ts';
 import type { VideoMedia, VideoRequest } from './request.ts';
@@ -49,9 +50,9 @@ export function fitVideoRequest(
   const warnings: string[] = [];
   const refuse = (field: string, message: string): undefined => {
     if (actionFor(rules.unsupported, field) === 'reject') {
-      throw new GatewayError('unsupported_parameter', `${message} Model ${rules.id} does not support it.`, {
-        param: nameOf(field),
-      });
+      const param = nameOf(field);
+      const reason = `${nameFieldInMessage(message, field, param)} Model ${rules.id} does not support it.`;
+      throw new GatewayError('unsupported_parameter', reason, { param });
     }
     warnings.push(nameOf(field));
     return undefined;

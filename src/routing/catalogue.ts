@@ -1,4 +1,5 @@
 import { defined } from '../base/defined.ts';
+import { nameFieldOf } from '../base/field-in-message.ts';
 import type { Buyer, Caller } from '../access/caller.ts';
 import type { ChannelConfig, GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
 import { GatewayError } from '../errors/errors.ts';
@@ -228,8 +229,8 @@ function considerAll({ request, buyer, nameOf }: Choice, context: PlanContext) {
     }
     dropped.push(...verdict.dropped);
     const { issue, limit } = verdict;
-    if (issue !== undefined) issues.push({ ...issue, param: nameOf(issue.param) });
-    if (limit !== undefined) limits.push({ ...limit, param: nameOf(limit.param) });
+    if (issue !== undefined) issues.push(nameFieldOf(issue, nameOf));
+    if (limit !== undefined) limits.push(nameFieldOf(limit, nameOf));
   }
   return { dropped, issues, limits, inService, waitedFor, considered };
 }

@@ -91,7 +91,7 @@ describe('the fields of a request', () => {
 
   it('n is refused beyond what the model makes', async () => {
     expect((await send(generations, { n: 11 })).body.error).toMatchObject({
-      code: 'invalid_parameter',
+      code: 'unsupported_parameter',
       param: 'n',
     });
   });

@@ -61,12 +61,12 @@ it('a field that the model does not use is named in the response, which the clie
   expect(images).toMatchObject({
     data: [{ b64_json: pixel.toString('base64') }],
     warnings: [
-      'metadata.size',
       'metadata.style',
+      'metadata.size',
       'metadata.execution_expires_after',
       'metadata.theirs',
-      'qualty',
       'style',
+      'qualty',
     ],
   });
   const right = await client.images.generate({ model: 'gpt-image', prompt: 'x' });
@@ -83,7 +83,7 @@ describe('errors become the classes of the client', () => {
       .generate({ model: 'gpt-image', prompt: 'x', n: 99 })
       .catch((error) => error);
     expect(bad).toBeInstanceOf(OpenAI.BadRequestError);
-    expect(bad).toMatchObject({ param: 'n', code: 'invalid_parameter', type: 'invalid_request_error' });
+    expect(bad).toMatchObject({ param: 'n', code: 'unsupported_parameter', type: 'invalid_request_error' });
     const stranger = new OpenAI({ apiKey: 'sk-wrong', baseURL: `${gateway.url}/v1` });
     const unknown = await stranger.images
       .generate({ model: 'gpt-image', prompt: 'x' })

@@ -50,6 +50,7 @@ it('the same key gets the same answer, with one call and one charge', async () =
   expect(first.headers).toHaveProperty('x-mediary-cost');
   expect(second.headers).not.toHaveProperty('x-mediary-cost');
   const image = first.headers['x-mediary-image'];
+  expect(second.headers['x-mediary-image']).toBe(image);
   const receipt = await account.call('GET', `/v1/images/generations/${String(image)}/receipt`);
   expect(receipt.body.payload).toMatchObject({
     status: 'succeeded',

@@ -61,7 +61,7 @@ it('and while a worker waits', async () => {
 });
 
 it.each([
-  ['of another kind of id', 'asset://file_x', 'invalid_parameter'],
+  ['of another kind of id', 'asset://file_x', 'media_url_not_allowed'],
   ['that there is not', `asset://file_${'0'.repeat(24)}`, 'invalid_parameter'],
 ])('one %s is refused, and nothing is sent', async (_, image, code) => {
   const answer = await edit({ image });

@@ -19,6 +19,7 @@ let tasks = 0;
 let state: 'RUNNING' | 'SUCCEEDED' | 'FAILED';
 let report: { readonly more: number; readonly size?: string };
 let opens: number;
+let reported: { readonly code: string; readonly message: string };
 
 beforeAll(async () => {
   upstream = await startImageUpstream();
@@ -34,6 +35,7 @@ afterAll(async () => {
 beforeEach(() => {
   report = { more: 0 };
   opens = Infinity;
+  reported = { code: 'DataInspectionFailed', message: 'Output data may be unsafe.' };
 });
 afterEach(() => {
   upstream.calls.length = 0;
@@ -69,9 +71,7 @@ function answerAsTask(): void {
         task_id,
         task_status: state,
         ...(state === 'SUCCEEDED' ? { results } : {}),
-        ...(state === 'FAILED'
-          ? { code: 'DataInspectionFailed', message: 'Output data may be unsafe.' }
-          : {}),
+        ...(state === 'FAILED' ? reported : {}),
       },
       usage: { image_count: results.length, size: report.size },
     });
@@ -113,6 +113,8 @@ it('create responds with a task, which is queried, listed, called back and paid 
       { url: `${links}/0.png?Expires=1900000000`, expires_at: 1_900_000_000 },
       { url: `${links}/1.png?Expires=1900000000` },
     ],
+    usage: { completion_tokens: 0, total_tokens: 0 },
+    charge: '0.040000',
   });
   expect(task).not.toHaveProperty('video_url');
   expect(await account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
@@ -187,6 +189,24 @@ it('a failure costs nothing, as task and in the synchronous form', async () => {
   expect(await account.balance()).toEqual(before);
 });
 
+it.each([
+  ['DataInspectionFailed', 400, 'content_policy_violation', 'prompt'],
+  ['InvalidParameter', 400, 'invalid_parameter', 'prompt'],
+  ['InternalError', 500, 'provider_error', ''],
+])(
+  'a task that ends with %s is a %i %s to a caller who waits for its images',
+  async (code, status, ours, param) => {
+    state = 'FAILED';
+    reported = { code, message: 'No.' };
+    answerAsTask();
+    const waited = await generate({}, { prefer: 'wait=120' });
+    expect([waited.status, waited.headers['x-should-retry']]).toEqual([status, 'false']);
+    expect(waited.body.error).toMatchObject({ code: ours, param });
+    const streamed = await account.call('POST', path, { body: { ...body, stream: true } });
+    expect(streamed.text).toContain(`"code":"${ours}"`);
+  },
+);
+
 it('a deadline ends the task and releases the hold', async () => {
   state = 'RUNNING';
   answerAsTask();
@@ -204,7 +224,8 @@ it('the same Idempotency-Key gets the same task', async () => {
   expect(second.body.id).toBe(first.body.id);
   await finished(first.body.id);
   const again = await generate({}, { ...key, prefer: 'wait=5' });
-  expect(again.headers['idempotency-replayed']).toBe('true');
+  expect(again.headers).toMatchObject({ 'idempotency-replayed': 'true', 'x-mediary-image': first.body.id });
+  expect(again.headers).not.toHaveProperty('x-mediary-cost');
   expect(again.body.data).toHaveLength(1);
   expect(upstream.calls.filter(({ path: called }) => called.endsWith('/image-synthesis'))).toHaveLength(1);
 });

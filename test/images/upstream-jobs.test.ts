@@ -50,6 +50,7 @@ it('is polled until the images are ready, and they are charged once', async () =
 
 it.each([
   ['moderation_output', 400],
+  ['invalid_input', 400],
   ['internal', 500],
 ])('its failure (%s) is the failure of the request: %i, and costs nothing', async (name, status) => {
   const error = { code: 'provider_error', message: 'No.', class: name };

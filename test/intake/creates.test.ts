@@ -193,6 +193,8 @@ const rules: readonly Rule[] = [
     run: async (create) => {
       const request = await requestOf(await send(create, { size: '', user: '', callback_url: '' }));
       expect(request.prompt).toBe(prompt);
+      asked = undefined;
+      for (const metadata of ['', ' ', '""', '[]', 'null']) await expectRefused(create, { metadata });
     },
   },
   {
@@ -200,7 +202,7 @@ const rules: readonly Rule[] = [
     answers: true,
     run: async (create) => {
       const request = await requestOf(await send(create, { metadata: { seed: '7' } }));
-      expect(create.isForImages ? request.extra.seed : request.seed).toBe(create.isForImages ? '7' : 7);
+      expect(create.isForImages ? request.extra.seed : request.seed).toBe(7);
       if (create.isForImages)
         expect((await requestOf(await send(create, { seed: '7', n: '1' }))).extra.seed).toBe(7);
     },
@@ -211,6 +213,10 @@ const rules: readonly Rule[] = [
       const name = create.isForImages ? 'n' : 'metadata';
       for (const value of ['７', '1e3', 'NaN'])
         await expectRefused(create, { [name]: name === 'n' ? value : { seed: value } });
+      for (const seed of ['abc', 1.5, true]) {
+        await expectRefused(create, { metadata: { seed } });
+        if (create.isForImages) await expectRefused(create, { seed });
+      }
       await expectRefused(create, { metadata: { cfg_scale: 1e308 } });
     },
   },

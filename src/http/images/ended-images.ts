@@ -1,14 +1,13 @@
 import { defined } from '../../base/defined.ts';
 import { GatewayError } from '../../errors/errors.ts';
-import { isModeration } from '../../errors/failure.ts';
 import type { Task } from '../../task/record.ts';
-import { noRetry } from '../../images/explain-failure.ts';
+import { explainRejection, noRetry } from '../../images/explain-failure.ts';
 import { classified } from '../../task/task.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { Images } from '../presenters/image.ts';
 import { presentTask } from '../presenters/video-task.ts';
 
-/** Throws `provider_error` or `content_policy_violation` if the task has failed. */
+/** Returns a task's images as links. Throws the error of a synchronous request if the task has failed. */
 export function endedImages(
   task: Task,
   { mediaUrl }: Pick<RouteDeps, 'mediaUrl'>,
@@ -16,9 +15,13 @@ export function endedImages(
 ): Images {
   const { status, outcome, error } = task;
   if (status === 'failed' || outcome?.kind !== 'succeeded') {
-    const code = isModeration(error?.class) ? 'content_policy_violation' : 'provider_error';
-    throw new GatewayError(code, 'The upstream generated no image.', {
-      ...defined({ words: error?.messageToCaller ?? error?.message, failure: error && classified(error) }),
+    const failure = error && classified(error);
+    const about = { ...defined({ words: error?.messageToCaller ?? error?.message }), headers };
+    const rejection = failure && explainRejection(failure, about);
+    if (rejection !== undefined) throw rejection;
+    throw new GatewayError('provider_error', 'The upstream generated no image.', {
+      ...about,
+      ...defined({ failure }),
       headers: { ...headers, ...noRetry },
     });
   }

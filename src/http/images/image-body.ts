@@ -40,10 +40,30 @@ const anyJson = z
   })
   .meta({ type: ['string', 'number', 'boolean', 'object', 'array'], items: {} });
 
+/**
+ * Additional fields that multiple upstreams support. A model may accept only some of them. They have these types at the
+ * top level and in `metadata`. `user` counts towards caps and is also passed to upstreams.
+ */
+const passedOn = {
+  style: word.optional(),
+  background: word.optional(),
+  moderation: word.optional(),
+  output_format: word.optional(),
+  output_compression: z.number().optional(),
+  input_fidelity: word.optional(),
+  negative_prompt: z.string().optional(),
+  guidance_scale: z.number().optional(),
+  seed: z.int().optional(),
+  watermark: z.boolean().optional(),
+  user: z.string().min(1).max(endUserCharactersMax).optional(),
+  aspect_ratio: z.string().optional(),
+};
+
 const metadataFields = z
   .object({
     callback_url: callbackUrl,
     execution_expires_after: expiresAfterSeconds,
+    ...passedOn,
   })
   .catchall(anyJson);
 
@@ -77,32 +97,14 @@ const shape = {
     description: 'The number of partial images to send, if the upstream streams. Used only with `stream`.',
   }),
   metadata: metadata.optional().meta({
-    description: 'Used only for tasks: `callback_url`, `execution_expires_after`.',
+    description:
+      '`callback_url` and `execution_expires_after` are used only for tasks. The other fields may also be sent at the top level, which takes precedence.',
   }),
 };
 
-const user = z.string().min(1).max(endUserCharactersMax).optional();
-
-// `user` identifies the end user for caps and is also passed to upstreams.
-const fields = z.object({ ...shape, user }).catchall(anyJson);
+const fields = z.object({ ...shape, ...passedOn }).catchall(anyJson);
 
 const anything = anyJson.optional();
-
-/** Several upstreams support these fields, but a model may accept only some of them. */
-const passedOn = {
-  style: word.optional(),
-  background: word.optional(),
-  moderation: word.optional(),
-  output_format: word.optional(),
-  output_compression: z.number().optional(),
-  input_fidelity: word.optional(),
-  negative_prompt: z.string().optional(),
-  guidance_scale: z.number().optional(),
-  seed: z.int().optional(),
-  watermark: z.boolean().optional(),
-  user,
-  aspect_ratio: z.string().optional(),
-};
 
 const example = { model: exampleModels.image, prompt: 'A red cube', size: '1024x1024' };
 const exampleImage =

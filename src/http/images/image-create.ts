@@ -181,7 +181,7 @@ async function replyTo(
   meta.concerns(task.id);
   if (stream !== undefined) {
     const warnings = [...ignored, ...task.warnings.map(nameOf)];
-    return streamReply({ task, body, meta, warnings, presenter: stream }, deps);
+    return streamReply({ task, body, meta, nameOf, warnings, presenter: stream }, deps);
   }
   const waitMs = presenter === undefined ? waitOf(meta) : longestWaitMs;
   const finished = waitMs === 0 ? undefined : await waitForEnd(task, { waitMs, signal: meta.closed() }, deps);
@@ -194,8 +194,10 @@ async function replyTo(
     return jsonReply(presentCreatedTask(task, 'image', warnings), createdHeaders(task));
   }
   const replayed = task.replayed ? replayedHeader : {};
-  const linked = endedImages(finished, deps, replayed);
-  const headers = { ...costHeaders(finished.charge, currency), ...capHeaders(task.cap), ...replayed };
+  const linked = await inTheirWords(nameOf, async () => endedImages(finished, deps, replayed));
+  // A repeated request costs nothing more.
+  const charge = task.replayed ? undefined : finished.charge;
+  const headers = { ...costHeaders(charge, currency), ...capHeaders(task.cap), ...replayed };
   const warnings = [...ignored, ...task.warnings.map(nameOf)];
   const made = wantsData
     ? { ...linked, images: (await dataOf(finished, meta, deps)) ?? linked.images }

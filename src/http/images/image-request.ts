@@ -15,7 +15,7 @@ import { consumedImageFields, readImageBody } from './image-body.ts';
 import type { ImageBody } from './image-body.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
 import { UploadedFile } from '../../intake/uploaded-file.ts';
-import { checkCallback, mediaUrlNotAllowed } from '../address-checks.ts';
+import { checkCallback, mediaUrlNotAllowed, notAWebAddress } from '../address-checks.ts';
 import type { AddressChecks } from '../address-checks.ts';
 
 export interface ParsedImage {
@@ -100,7 +100,7 @@ function checkOutput({ n = 1, size: asked, quality }: ImageBody, model: ModelCon
   // Prices and vendors expect a lower-case `x`.
   const size = asked !== undefined && sizePattern.test(asked) ? asked.toLowerCase() : asked;
   if (n > model.n.max) {
-    throw invalidParameter(
+    throw unsupported(
       'n',
       `The parameter n must be an integer from 1 to ${model.n.max} for model ${model.id}.`,
     );
@@ -165,7 +165,7 @@ async function readReference(
     throw mediaUrlNotAllowed(param, reason);
   }
   if (typeof value === 'string' && !/^data:/i.test(value)) {
-    throw invalidParameter(param, `The parameter ${param} must be an image URL, a data URL, or a file.`);
+    throw mediaUrlNotAllowed(param, `${notAWebAddress} Images may also be data URLs or files.`);
   }
   const input =
     typeof value === 'string' ? readDataUrl(value, pixelsMax) : await readImageFile(value, pixelsMax);

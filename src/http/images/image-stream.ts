@@ -3,6 +3,8 @@ import { isTerminal } from '../../task/task.ts';
 import type { ResultItem } from '../../task/task.ts';
 import type { Task } from '../../task/record.ts';
 import type { CreatedTask } from '../../commands/create-task.ts';
+import { renamed } from '../../intake/their-words.ts';
+import type { TheirName } from '../../intake/their-words.ts';
 import { createdHeaders } from '../cost-headers.ts';
 import { eventStream } from '../event-stream.ts';
 import { translateError } from '../error-response.ts';
@@ -23,6 +25,7 @@ export interface ImageStream {
   readonly task: CreatedTask;
   readonly body: ImageBody;
   readonly meta: RequestMeta;
+  readonly nameOf: TheirName;
   readonly presenter: ImageStreamPresenter;
   readonly warnings: readonly string[];
 }
@@ -51,7 +54,7 @@ function inAscii(text: string): string {
 }
 
 async function* partsOf(stream: ImageStream, deps: ImageCreateDeps): AsyncGenerator<BodyPart> {
-  const { task, meta, presenter } = stream;
+  const { task, meta, nameOf, presenter } = stream;
   const signal = meta.closed();
   try {
     yield `: ${task.id}\n\n`;
@@ -59,7 +62,7 @@ async function* partsOf(stream: ImageStream, deps: ImageCreateDeps): AsyncGenera
     if (ended !== undefined) yield* endOf(ended, stream, deps);
   } catch (error) {
     if (signal.aborted) return;
-    const known = translateError(error);
+    const known = renamed(translateError(error), nameOf);
     if (known.code === 'internal_error') deps.log.error({ task: task.id, err: error }, 'a stream failed');
     yield presenter.error(known);
   }

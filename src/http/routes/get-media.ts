@@ -39,7 +39,7 @@ export function getMedia({ storage, links, now }: MediaDeps): Route {
     paths: ['/media/:task_id/:name'],
     input,
     ...fileAnswers,
-    errors: ['task_not_found'],
+    errors: ['result_not_found'],
     isSigned(request) {
       const { params, query } = parseInput(input, request);
       return links.isValid({ ...query, task: params.task_id, name: params.name });
@@ -61,7 +61,7 @@ export function getMedia({ storage, links, now }: MediaDeps): Route {
 /** A wrong signature, an expired link and a deleted file all get the same message. */
 function mediaNotFound(): GatewayError {
   return new GatewayError(
-    'task_not_found',
+    'result_not_found',
     'There is no such file, or the link has expired. GET the task for a new link.',
   );
 }

@@ -1,5 +1,5 @@
 import { defined } from '../../base/defined.ts';
-import { checkCallback, mediaUrlNotAllowed } from '../address-checks.ts';
+import { checkCallback, mediaUrlNotAllowed, notAWebAddress } from '../address-checks.ts';
 import type { AddressChecks } from '../address-checks.ts';
 import type { Caller } from '../../access/caller.ts';
 import { invalidParameter } from '../../errors/errors.ts';
@@ -121,7 +121,7 @@ function checkMedia(
     if (inline !== undefined)
       return inline.toLowerCase() === mediaType ? undefined : `Its data must be of type ${mediaType}/….`;
     if (fileIdOf(url) !== undefined) return undefined;
-    if (!assetReference.test(url)) return 'Media must be given as http or https URLs.';
+    if (!assetReference.test(url)) return notAWebAddress;
     return caller.assetUrls === true
       ? undefined
       : 'This API key is not allowed to use assets of an upstream account.';

@@ -44,21 +44,18 @@ it('acts are recorded under the name of the operator’s token, whatever else th
   const said = { key: body.token, headers: { 'x-operator': 'eve' } };
   const account = await world.newAccount();
   const id: string = (await account.create()).body.id;
-  const acted = await send(world.url, 'POST', `/admin/v1/tasks/${id}/actions`, {
-    ...said,
-    body: { action: 'retry_now', reason: 'asked to', by: 'eve', operator: 'eve' },
-  });
+  const asBert = async (path: string, body: object) => {
+    const named = await send(world.url, 'POST', path, { ...said, body: { ...body, by: 'eve' } });
+    expect([named.status, named.body.error.param]).toEqual([400, 'by']);
+    return send(world.url, 'POST', path, { ...said, body });
+  };
+  const acted = await asBert(`/admin/v1/tasks/${id}/actions`, { action: 'retry_now', reason: 'asked to' });
   expect(acted.body.actions).toMatchObject([{ by: 'bert', reason: 'asked to' }]);
   expect(world.port.acts.at(-1)?.input.by).toBe('bert');
-  const credited = await send(world.url, 'POST', `/admin/v1/accounts/${account.id}/credits`, {
-    ...said,
-    body: { amount: '1', reference: 'r', by: 'eve', note: 'thanks' },
-  });
+  const credit = { amount: '1', reference: 'r', note: 'thanks' };
+  const credited = await asBert(`/admin/v1/accounts/${account.id}/credits`, credit);
   expect(credited.body.note).toBe('by bert: thanks');
-  const switched = await send(world.url, 'POST', '/admin/v1/channels/two', {
-    ...said,
-    body: { enabled: true, by: 'eve' },
-  });
+  const switched = await asBert('/admin/v1/channels/two', { enabled: true });
   expect(switched.body.switch.by).toBe('bert');
 });
 

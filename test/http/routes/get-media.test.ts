@@ -85,7 +85,7 @@ describe('404, in one message', () => {
     const answer = await get(path());
     expect([answer.status, answer.body.error]).toEqual([
       404,
-      expect.objectContaining({ code: 'task_not_found', message: expect.stringContaining('expired') }),
+      expect.objectContaining({ code: 'result_not_found', message: expect.stringContaining('expired') }),
     ]);
   });
 

@@ -228,7 +228,7 @@ it('shows an upstream’s message without the prompt that it repeats', async () 
     const texts = [
       one.text,
       (await admin('GET', '/tasks?limit=100')).text,
-      (await admin('GET', `/tasks/find?id=${id}`)).text,
+      (await admin('GET', `/find?text=${id}`)).text,
       (await admin('GET', `/tasks/${id}/record`)).text,
     ];
     expect(one.body.attempts[0]).toMatchObject({ code: 'moderated', message: '[caller]' });
