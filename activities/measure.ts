@@ -1,3 +1,4 @@
+import { unreadableTries } from '../src/base/activity-times.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GenerationRequest } from '../src/models/request.ts';
 import type { SettleFacts } from '../src/money/settle-facts.ts';
@@ -42,10 +43,6 @@ export async function measureDelivery(
   return given(kind === 'image' ? withMeasuredImages(facts, media) : withMeasured(facts, media[0], shapeOf));
 }
 
-/** A video may have been published only a moment ago, so reading it is retried this many times. */
-const unreadableTriesMax = 3;
-const unreadableTriesEveryMs = 2_000;
-
 /**
  * Why the length of input videos is missing, although the channel requires it. `unread`: the videos cannot be read now,
  * possibly through our own fault.
@@ -66,8 +63,8 @@ export async function measureToSubmit(
     return measureInput(task, () => Promise.resolve(request), deps);
   for (let tries = 1; ; tries += 1) {
     const length = await lengthOf(request, task, deps);
-    if (length !== 'unreadable' || tries === unreadableTriesMax) return length ?? 'unread';
-    await sleep(unreadableTriesEveryMs);
+    if (length !== 'unreadable' || tries === unreadableTries.max) return length ?? 'unread';
+    await sleep(unreadableTries.everyMs);
   }
 }
 

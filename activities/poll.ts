@@ -1,3 +1,4 @@
+import { stayMaxMs } from '../src/base/activity-times.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context, type ApplicationFailure } from '@temporalio/activity';
 import { isUpstreamFailure } from '../src/task/attempt.ts';
@@ -19,11 +20,6 @@ import { viewOf } from './task-view.ts';
 import { watchedJob, type WatchedJob } from '../src/task/watched-job.ts';
 import type { PollInput, TaskView } from './types.ts';
 
-/**
- * How long an attempt may wait in this worker between polls. Even with the time to copy a result, it stays below the
- * activity's timeout.
- */
-const stayMaxMs = 10 * 60_000;
 /**
  * How long an attempt may wait between polls if the upstream sends callbacks. A callback ends the server's back-off
  * immediately, but cannot interrupt a running attempt.

@@ -1,3 +1,4 @@
+import { copyTimes, renderedAndKeptMs } from '../src/base/activity-times.ts';
 import { defined } from '../src/base/defined.ts';
 import { NoRoomError } from '../src/errors/not-stored.ts';
 import type { GenerationRequest } from '../src/models/request.ts';
@@ -11,14 +12,8 @@ import { atOnce } from '../src/routing/capability.ts';
 import type { OpenChannel } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { persistently } from './persistently.ts';
-import { copyMaxMs, deliver } from './poll-answer.ts';
+import { deliver } from './poll-answer.ts';
 import type { Accepted } from './submit-answer.ts';
-
-/**
- * How long the call and storing its images may take together. This is shorter than the activity's timeout, to leave
- * time for copying links.
- */
-const attendedMs = 17 * 60_000;
 
 export interface AnswersAtOnce extends Pick<ChannelCall, 'channel' | 'provider' | 'request' | 'perCall'> {
   /** The response contains the images themselves, so our storage must keep them. */
@@ -59,7 +54,7 @@ export async function renderAtOnce(
   const { delivery } = answer;
   const items = await patientlyKept(task, delivery.images, {
     ...deps,
-    maxMs: attendedMs - call.channel.config.timeouts.image_ms,
+    maxMs: renderedAndKeptMs - call.channel.config.timeouts.image_ms,
   });
   const operation = { id: marker };
   const said = defined({ cost: delivery.cost });
@@ -67,7 +62,7 @@ export async function renderAtOnce(
   const made = { items, facts: delivery.facts, ...said };
   const job = { ...task, task: task.id, candidate: call.candidate };
   // No job exists from which to request the links again, so the caller is not charged for links that do not open.
-  const { outcome, why } = await deliver(made, job, { deps, copyMaxMs, isLast: true });
+  const { outcome, why } = await deliver(made, job, { deps, copyMaxMs: copyTimes.pollMs, isLast: true });
   return { operation, outcome: why === undefined ? outcome : ourFailure('result_not_delivered', why, said) };
 }
 

@@ -1,3 +1,4 @@
+import { uploadMs } from '../base/activity-times.ts';
 import { randomUUID } from 'node:crypto';
 import { periods } from '../base/periods.ts';
 import { createWriteStream, openAsBlob } from 'node:fs';
@@ -52,7 +53,6 @@ export interface Uploads {
   readonly removeDue: (isOver?: IsOver) => Promise<Walked>;
 }
 
-const uploadMs = 120_000;
 /** The time after which an upload has finished, successfully or not, in milliseconds. */
 const abandonedMs = uploadMs + 30_000;
 /** How long before the upstream deletes a file requests stop using it, because a job may start late. */
