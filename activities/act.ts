@@ -1,3 +1,4 @@
+import { copyTimes } from '../src/base/activity-times.ts';
 import { defined } from '../src/base/defined.ts';
 import { formatAmount } from '../src/money/money.ts';
 import { refusalOf, type ActionEvent, type RunningActionName, type Said } from '../src/operating/acts.ts';
@@ -225,12 +226,7 @@ async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Pr
   };
 }
 
-/** If copying takes longer than this, the caller gets the vendor's link instead. */
-const copyMaxMs = 20_000;
-
-/**
- * Checks that the result can be read before anyone is charged for it. A dry run opens the result without copying it.
- */
+/** Checks that the result can be read before anyone is charged for it. A dry run only opens it and copies nothing. */
 async function openResult(
   task: Task,
   { result_url: url = '', dry_run: isDryRun }: ActionInput,
@@ -241,7 +237,7 @@ async function openResult(
   if (problem !== undefined) return { refused: unopened(problem) };
   if (isDryRun === true) return [{ url }];
   const headersFor = linkHeadersOf(deps.channels, { kind, model, channel, credential });
-  const delivery = deps.deliver(id, [{ url }], { timeoutMs: copyMaxMs, channel, headersFor });
+  const delivery = deps.deliver(id, [{ url }], { timeoutMs: copyTimes.completeMs, channel, headersFor });
   const { items, problem: changed } = await withHeartbeat(delivery);
   return changed === undefined ? items : { refused: unopened(changed.message) };
 }

@@ -9,7 +9,7 @@ import { isTerminal } from '../src/task/task.ts';
 import type { CallbackAttempt, CallbackState } from '../src/task/callback-record.ts';
 import type { Task } from '../src/task/record.ts';
 import type { CallbackActivityDeps } from './deps.ts';
-import { later } from './activity-time.ts';
+import { elapsedBefore, later } from './activity-time.ts';
 import { persistently } from './persistently.ts';
 
 /**
@@ -57,12 +57,12 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
   return async function deliverCallback(
     task: string,
     round: string = ownCallbackRound,
-    dueAt: number = 0,
+    waitMs: number = 0,
   ): Promise<void> {
-    const waitMs = dueAt - deps.now();
-    if (waitMs > 0) {
-      const nextIn = `next in ${Math.ceil(waitMs / 1000)} s`;
-      throw later('CallbackLater', `the first request was not accepted; ${nextIn}`, waitMs);
+    const leftMs = waitMs - elapsedBefore();
+    if (leftMs > 0) {
+      const nextIn = `next in ${Math.ceil(leftMs / 1000)} s`;
+      throw later('CallbackLater', `the first request was not accepted; ${nextIn}`, leftMs);
     }
     const owed = await findOwed(task).catch((error: unknown) => unsendable(task, round, error));
     if (owed === undefined) return;

@@ -6,6 +6,7 @@ import type { TaskCharge } from '../src/money/charge.ts';
 import { asksAnybody, needsReview, priceAt, type PriceBasis } from '../src/money/price.ts';
 import { areContradictory } from '../src/money/settle.ts';
 import { racePoint } from '../src/base/race-point.ts';
+import type { SettleRequest } from '../src/ledger/operation.ts';
 import { taskFailures } from '../src/task/failures.ts';
 import type { UpstreamCost } from '../src/task/cost.ts';
 import type { Task } from '../src/task/record.ts';
@@ -18,6 +19,8 @@ import type { FinishInput, TaskView } from './types.ts';
 
 type SucceededTask = Task & { readonly outcome: Extract<Task['outcome'], { kind: 'succeeded' }> };
 type Decision = EventOf<'ended' | 'reviewed'>;
+
+const failedNote = 'the task has failed';
 
 /**
  * Moves the money first and then writes the outcome, so a crash in between can be repaired by running the step again:
@@ -75,7 +78,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
       if (!isClosed) return { kind: 'reviewed', charge, why };
     }
     if (settlement.amount > amountMax) return { kind: 'reviewed', charge, why: 'unwritable' };
-    const closed = await ledger.settle({
+    const closed = await settle({
       account: task.account,
       task: task.id,
       held,
@@ -94,12 +97,21 @@ export function createFinishTask(deps: TaskActivityDeps) {
     return succeeded({ charge: closed.charged, chargeEstimated, ...defined({ upstream }) });
   }
 
+  /** Just after an election, reads may miss a hold, so only a write proves that there is none. */
+  async function settle(request: SettleRequest): ReturnType<typeof ledger.settle> {
+    const closed = await ledger.settle(request);
+    if (closed.closed !== 'no_hold') return closed;
+    const { account, task } = request;
+    const proof = await ledger.void({ account, task, note: failedNote, unlessHeld: true });
+    return proof.closed === 'voided' ? closed : settle(request);
+  }
+
   async function fail(task: Task, error: TaskError | undefined, basis: PriceBasis): Promise<Decision> {
     const { id, account } = task;
     const cost = await upstreamCostOf(task, { basis, deps });
-    const note = 'the task has failed';
-    const done = await ledger.void({ account, task: id, note, upstream: cost });
-    // Use the cost from the ledger, because the record may have received further facts since the entry was written.
+    const done = await ledger.void({ account, task: id, note: failedNote, upstream: cost });
+    // Use the upstream cost from the ledger. When the step is repeated, the record may contain facts that the ledger
+    // does not have.
     const { closed, charged: charge, upstream } = done;
     if (closed !== 'settled') return failed(task, error, upstream);
     // A run before a reset, or a repair, has already charged the task. Keep that charge.

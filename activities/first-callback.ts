@@ -23,7 +23,7 @@ export interface FirstCallbackDeps extends CallbackActivityDeps {
 export function createFirstCallback(deps: FirstCallbackDeps) {
   const { findOwed, send } = createCallbackRequests(deps);
 
-  const dueIn = (ms: number) => ({ state: 'pending', dueAt: deps.now() + ms }) as const;
+  const dueIn = (waitMs: number) => ({ state: 'pending', waitMs }) as const;
   const dueAfter = (n: number) => dueIn(callbackRetryDelayMs(n, Math.random()));
 
   return async function firstCallback(task: string): Promise<FirstCallback> {

@@ -1,3 +1,4 @@
+import { unreadableTries } from '../src/base/activity-times.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GenerationRequest } from '../src/models/request.ts';
 import type { SettleFacts } from '../src/money/settle-facts.ts';
@@ -42,10 +43,6 @@ export async function measureDelivery(
   return given(kind === 'image' ? withMeasuredImages(facts, media) : withMeasured(facts, media[0], shapeOf));
 }
 
-/** Reading is retried, because a video may have been published only a moment ago. */
-const unreadableTriesMax = 3;
-const unreadableTriesEveryMs = 2_000;
-
 /**
  * `unread` means that the videos cannot be read now, perhaps because of a problem on our side. `unreadable` means that
  * the videos themselves are at fault.
@@ -63,8 +60,8 @@ export async function measureToSubmit(
     return measureInput(task, () => Promise.resolve(request), deps);
   for (let tries = 1; ; tries += 1) {
     const length = await lengthOf(request, task, deps);
-    if (length !== 'unreadable' || tries === unreadableTriesMax) return length ?? 'unread';
-    await sleep(unreadableTriesEveryMs);
+    if (length !== 'unreadable' || tries === unreadableTries.max) return length ?? 'unread';
+    await sleep(unreadableTries.everyMs);
   }
 }
 

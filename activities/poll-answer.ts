@@ -1,3 +1,4 @@
+import { copyTimes } from '../src/base/activity-times.ts';
 import { attemptId } from '../src/base/ids.ts';
 import { defined } from '../src/base/defined.ts';
 import { isLostJob } from '../src/polling/lost-job.ts';
@@ -17,8 +18,7 @@ import { afterFailure, afterPending, type Pending, type PollMemory } from '../sr
 import { CredentialFailure } from '../src/polling/status-poller.ts';
 import type { WatchedJob } from '../src/task/watched-job.ts';
 
-export const copyMaxMs = 75_000;
-/** After this many failed polls (about a minute), a link is delivered even if its host does not respond. */
+/** After this many failed polls, which take about a minute, a link is delivered even if its host does not respond. */
 const silencesMax = 5;
 /** Without this limit, a task could cause a write every second. */
 const progressEveryMs = 10_000;
@@ -56,7 +56,13 @@ export async function ask(watch: Watch, deps: ChannelActivityDeps): Promise<Task
     const seenAt = deps.now();
     const elapsedMs = watch.elapsed();
     const isLast = memory.errors >= silencesMax;
-    const task = await recordEnd(status, job, { deps, copyMaxMs, elapsedMs, askAgain, isLast });
+    const task = await recordEnd(status, job, {
+      deps,
+      copyMaxMs: copyTimes.pollMs,
+      elapsedMs,
+      askAgain,
+      isLast,
+    });
     const countedMs = elapsedMs - (memory.acceptedAfterMs ?? 0);
     const renderMs = renderTime(status, watch, { seenMs: seenAt - job.acceptedAt, countedMs });
     if (renderMs > 0) deps.renders.learn(job.render, renderMs);

@@ -1,3 +1,4 @@
+import { stayMaxMs } from '../src/base/activity-times.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context, type ApplicationFailure } from '@temporalio/activity';
 import { isUpstreamFailure } from '../src/task/attempt.ts';
@@ -19,11 +20,9 @@ import { viewOf } from './task-view.ts';
 import { watchedJob, type WatchedJob } from '../src/task/watched-job.ts';
 import type { PollInput, TaskView } from './types.ts';
 
-/** The activity's timeout must cover this time plus the time to copy a result. */
-const stayMaxMs = 10 * 60_000;
 /**
- * A callback can end a wait on the server immediately, but it cannot interrupt a running attempt. Attempts therefore
- * stay short if the upstream sends callbacks.
+ * How long an attempt may wait between polls if the upstream sends callbacks. A callback ends the server's back-off
+ * immediately, but cannot interrupt a running attempt.
  */
 const calledBackWaitMaxMs = 3_000;
 /** Operators see a failure only when the attempt ends, so attempts stay short while the credential is failing. */

@@ -1,3 +1,4 @@
+import { copyTimes, renderedAndKeptMs } from '../src/base/activity-times.ts';
 import { defined } from '../src/base/defined.ts';
 import { NoRoomError } from '../src/errors/not-stored.ts';
 import type { GenerationRequest } from '../src/models/request.ts';
@@ -11,13 +12,8 @@ import { atOnce } from '../src/routing/capability.ts';
 import type { OpenChannel } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { persistently } from './persistently.ts';
-import { copyMaxMs, deliver } from './poll-answer.ts';
+import { deliver } from './poll-answer.ts';
 import type { Accepted } from './submit-answer.ts';
-
-/**
- * Covers the call and storing its images. Must be shorter than the activity's timeout, to leave time for copying links.
- */
-const attendedMs = 17 * 60_000;
 
 export interface AnswersAtOnce extends Pick<ChannelCall, 'channel' | 'provider' | 'request' | 'perCall'> {
   /** Set if the response contains the images themselves, which our storage must then keep. */
@@ -60,16 +56,15 @@ export async function renderAtOnce(
   const { delivery } = answer;
   const items = await patientlyKept(task, delivery.images, {
     ...deps,
-    maxMs: attendedMs - call.channel.config.timeouts.image_ms,
+    maxMs: renderedAndKeptMs - call.channel.config.timeouts.image_ms,
   });
   const operation = { id: marker };
   const said = defined({ cost: delivery.cost });
   if (typeof items === 'string') return { operation, outcome: ourFailure('result_not_kept', items, said) };
   const made = { items, facts: delivery.facts, ...said };
   const job = { ...task, task: task.id, candidate: call.candidate };
-  // The links cannot be requested again, because there is no job. The caller is therefore not charged for links that do
-  // not open.
-  const { outcome, why } = await deliver(made, job, { deps, copyMaxMs, isLast: true });
+  // No job exists from which to request the links again, so the caller is not charged for links that do not open.
+  const { outcome, why } = await deliver(made, job, { deps, copyMaxMs: copyTimes.pollMs, isLast: true });
   return { operation, outcome: why === undefined ? outcome : ourFailure('result_not_delivered', why, said) };
 }
 

@@ -1,3 +1,4 @@
+import { copyTimes } from '../src/base/activity-times.ts';
 import type { Task } from '../src/task/record.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
@@ -10,9 +11,7 @@ import { viewOf } from './task-view.ts';
 import { watchedJob, type WatchedJob } from '../src/task/watched-job.ts';
 import type { TaskView } from './types.ts';
 
-const lastCopyMaxMs = 25_000;
-
-/** Does not use the channel's queue, so it works even if the channel has been removed. */
+/** Stops a job. Runs outside the channel's queue, and finishes even if the channel has been removed. */
 export function createStopJob(deps: ChannelActivityDeps) {
   return async function stopJob(id: string, rev?: number): Promise<TaskView> {
     const task = await deps.tasks.look(id, rev);
@@ -62,7 +61,7 @@ async function askOnceMore(
   const ask = async () => provider.status(job.operation, context(config.timeouts.poll_ms));
   const status = await ifAnswered(ask, deps);
   if (status === undefined || status.state === 'pending') return undefined;
-  const recorded = recordEnd(status, job, { deps, copyMaxMs: lastCopyMaxMs, askAgain: ask, isLast: true });
+  const recorded = recordEnd(status, job, { deps, copyMaxMs: copyTimes.stopMs, askAgain: ask, isLast: true });
   return withHeartbeat(recorded).catch((error: unknown) => {
     if (!(error instanceof UpstreamError)) throw error;
     return undefined;

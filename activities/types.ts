@@ -106,20 +106,22 @@ export interface PollInput {
 
 export interface CallbackActivities {
   /**
-   * Does nothing if this round has already delivered the callback.
-   * @param round - The task's own series of attempts if undefined, or the id of the run that an operator requested.
-   * @param dueAt - Unix milliseconds. No request is sent before this time.
+   * Delivers an ended task's callback, unless this round has already delivered it.
+   * @param round - Names the series of attempts. Absent for the task's own series, and the run's id for a requested
+   * one.
+   * @param waitMs - No request is made before this time has passed since the activity was scheduled. A duration, because
+   * the clocks of Temporal and MongoDB may differ.
    */
-  deliverCallback(task: string, round?: string, dueAt?: number): Promise<void>;
+  deliverCallback(task: string, round?: string, waitMs?: number): Promise<void>;
 }
 
 /**
- * `pending` means that the activity continues the delivery. If a request has already been sent, the activity waits
- * until `dueAt` (Unix milliseconds).
+ * `pending`: the activity continues the delivery. If a request has already been sent, the activity waits for
+ * `waitMs` first.
  */
 export type FirstCallback =
   | { readonly state: 'delivered' | 'gave_up' }
-  | { readonly state: 'pending'; readonly dueAt?: number };
+  | { readonly state: 'pending'; readonly waitMs?: number };
 
 export interface ReconcileReport {
   readonly checked: number;

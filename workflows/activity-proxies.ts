@@ -14,17 +14,13 @@ import type {
   TaskView,
   WorkflowEvent,
 } from '../activities/types.ts';
+import { activityTimeouts, scheduleTimeouts, searchTries } from '../src/base/activity-times.ts';
 import { defined } from '../src/base/defined.ts';
 import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from '../src/base/queues.ts';
 import { reconcileTimeoutMs } from '../src/base/upkeep-times.ts';
 import { see, type TaskRun } from './task-run.ts';
 
-/**
- * Must cover the longest submission (`timeouts.submit_ms`, `timeouts.image_ms`), ten minutes of waiting, and copying
- * the result.
- */
-const attendedTimeout = '20m';
-/** A dead worker is noticed after this time. Activities send a heartbeat about every four seconds. */
+/** A dead worker is detected within this time. Activities send a heartbeat about every four seconds. */
 const heartbeatTimeout = '15s';
 /**
  * Used while an activity waits for a job. Each heartbeat is a write on the server, so only two are sent in this time.
@@ -101,8 +97,7 @@ export function actOnTask(run: TaskRun, request: ActRequest): Promise<ActReply> 
   if (!asking.includes(request.action)) return localFirst(run, (activities) => activities.actOnTask(request));
   const { actOnTask: ask } = proxyActivities<TaskActivities>({
     summary: `${request.action}, for an operator`,
-    // Enough for two upstream requests, so that the operator still receives the reply.
-    startToCloseTimeout: '3m',
+    startToCloseTimeout: activityTimeouts.askingMs,
     heartbeatTimeout,
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 5 },
   });
@@ -140,22 +135,22 @@ export function searchJob(isLast: boolean): Pick<TaskActivities, 'findLostJob'> 
   return proxyActivities<TaskActivities>({
     activityId: activityIds.find,
     summary: 'looking for the upstream job',
-    startToCloseTimeout: '60s',
-    scheduleToCloseTimeout: isLast ? '70s' : '5m',
+    startToCloseTimeout: activityTimeouts.searchMs,
+    scheduleToCloseTimeout: isLast ? scheduleTimeouts.lastSearchMs : scheduleTimeouts.searchesMs,
     heartbeatTimeout,
     retry: {
       initialInterval: '2s',
       backoffCoefficient: 2,
       maximumInterval: '20s',
-      maximumAttempts: isLast ? 1 : 5,
+      maximumAttempts: isLast ? 1 : searchTries,
     },
   });
 }
 
 export const { stopJob } = proxyActivities<TaskActivities>({
   summary: 'asking the upstream to stop the job',
-  startToCloseTimeout: '60s',
-  scheduleToCloseTimeout: '2m',
+  startToCloseTimeout: activityTimeouts.stopMs,
+  scheduleToCloseTimeout: scheduleTimeouts.stopMs,
   heartbeatTimeout,
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '5s', maximumAttempts: 4 },
 });
@@ -165,7 +160,7 @@ function waiting(taskQueue: string, activityId: string, summary: string): Channe
     activityId,
     taskQueue,
     summary,
-    startToCloseTimeout: attendedTimeout,
+    startToCloseTimeout: activityTimeouts.attendedMs,
     heartbeatTimeout: waitHeartbeatTimeout,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '2s', backoffCoefficient: 1.5, maximumInterval: waitRetryMax },

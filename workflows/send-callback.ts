@@ -15,15 +15,15 @@ const unknownAnswerMs = 25_000;
 export async function sendCallback(run: TaskRun): Promise<void> {
   const first = await sendFirst(run);
   if (first.state === 'delivered') return;
-  const isAccepted = first.state === 'pending' && (await deliver(run.input.task, first.dueAt));
+  const isAccepted = first.state === 'pending' && (await deliver(run.input.task, first.waitMs));
   if (isAccepted) return;
   const again = `\`${commandLine(run.input.task, 'redeliver')}\``;
   note(run, `The callback was never accepted; the attempts are recorded. ${again} sends it again.`);
 }
 
-async function deliver(task: string, dueAt: number | undefined): Promise<boolean> {
+async function deliver(task: string, waitMs: number | undefined): Promise<boolean> {
   try {
-    await callbackActivities().deliverCallback(task, ownCallbackRound, dueAt);
+    await callbackActivities().deliverCallback(task, ownCallbackRound, waitMs);
     return true;
   } catch {
     return false;
@@ -39,7 +39,7 @@ async function sendFirst(run: TaskRun): Promise<FirstCallback> {
   try {
     return await firstCallback(run);
   } catch {
-    // The step timed out, and the request may have been sent.
-    return { state: 'pending', dueAt: Date.now() + unknownAnswerMs };
+    // The step took too long and may have sent the request.
+    return { state: 'pending', waitMs: unknownAnswerMs };
   }
 }

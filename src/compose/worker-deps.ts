@@ -1,3 +1,4 @@
+import { measureTimes } from '../base/activity-times.ts';
 import { createActIds } from '../access/act-ids.ts';
 import { defined } from '../base/defined.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,7 +34,6 @@ import { findCancelRequest } from '../temporal/cancel-request.ts';
 /** A worker runs 40 workflow tasks concurrently. Only this many of them may send callbacks at a time. */
 const promptCallbacksMax = 16;
 const slowHostAvoidedMs = 60_000;
-const inputMeasuredMs = 20_000;
 
 export interface ResultReaders
   extends Pick<ImagesForTasks, 'render'>, Pick<ChannelActivityDeps, 'measure' | 'measureVideos' | 'shapeOf'> {
@@ -57,7 +57,7 @@ export async function openResultReaders(core: Core): Promise<ResultReaders> {
     measureVideos: createMeasureVideos({
       probe,
       openMedia,
-      timeoutMs: inputMeasuredMs,
+      timeoutMs: measureTimes.inputMs,
       ...defined({ known: kept && lengthOfFile(kept.links, stores.files) }),
     }),
     shapeOf: ({ model: id, channel: name }, size) => shapeAt(core, { id, name, size }),

@@ -1,3 +1,4 @@
+import { channelTimesMax } from '../base/activity-times.ts';
 import { taskKinds } from '../base/task-kind.ts';
 import { z } from 'zod';
 import { costUnit } from '../models/vendor-file.ts';
@@ -113,15 +114,15 @@ const channelSchema = z.strictObject({
   timeouts: z
     .strictObject({
       submit_ms: positiveInt
-        .max(300_000)
+        .max(channelTimesMax.submitMs)
         .default(60_000)
         .describe('How long the gateway waits for the response to a submission, in milliseconds'),
       poll_ms: positiveInt
-        .max(60_000)
+        .max(channelTimesMax.pollMs)
         .default(20_000)
         .describe('How long the gateway waits for the state of a job, in milliseconds'),
       image_ms: positiveInt
-        .max(840_000)
+        .max(channelTimesMax.imageMs)
         .default(300_000)
         .describe('How long the gateway waits for a synchronous image, in milliseconds'),
     })

@@ -1,3 +1,4 @@
+import { measureTimes } from '../base/activity-times.ts';
 import { defined } from '../base/defined.ts';
 import type { MediaFacts } from '../models/media-facts.ts';
 import type { OpenLink } from '../http-client/index.ts';
@@ -15,8 +16,7 @@ export interface MeasureResultDeps {
   readonly storage?: Pick<ResultStorage, 'stat' | 'read'>;
 }
 
-/** Includes the wait for a thread. Each account may use two threads at a time. */
-const timeoutMs = 20_000;
+const timeoutMs = measureTimes.resultMs;
 
 export function createMeasureResult({ probe, openLink, storage }: MeasureResultDeps): MeasureResult {
   return async ({ task, account, item, channel, headersFor }): Promise<MediaFacts | undefined> => {

@@ -1,3 +1,4 @@
+import { uploadMs } from '../base/activity-times.ts';
 import { randomUUID } from 'node:crypto';
 import { periods } from '../base/periods.ts';
 import { createWriteStream, openAsBlob } from 'node:fs';
@@ -51,8 +52,7 @@ export interface Uploads {
   readonly removeDue: (isOver?: IsOver) => Promise<Walked>;
 }
 
-const uploadMs = 120_000;
-/** By this time, an upload has finished, successfully or not. */
+/** The time after which an upload has finished, successfully or not, in milliseconds. */
 const abandonedMs = uploadMs + 30_000;
 /** Requests stop using a file this long before the upstream deletes it, because a job may start late. */
 const marginMs = 3_600_000;

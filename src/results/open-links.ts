@@ -1,3 +1,4 @@
+import { openLinksMs } from '../base/activity-times.ts';
 import { defined } from '../base/defined.ts';
 import { GuardedRequestError } from '../http-client/index.ts';
 import type { OpenLink } from '../http-client/index.ts';
@@ -23,15 +24,13 @@ export interface LinkLook {
   readonly timeoutMs?: number;
 }
 
-const lookTimeoutMs = 15_000;
-
 /**
  * Reads the file's first bytes. Returns undefined if the file exists, and throws only if the gateway itself is at
  * fault.
  */
 export async function lookAtLink(
   openLink: OpenLink,
-  { channel, url, maxBytes, headers, timeoutMs = lookTimeoutMs }: LinkLook,
+  { channel, url, maxBytes, headers, timeoutMs = openLinksMs }: LinkLook,
 ): Promise<LinkProblem | undefined> {
   try {
     const { body } = await openLink(channel, { url, maxBytes, timeoutMs, ...defined({ headers }) });
@@ -60,7 +59,7 @@ export function createOpenLinks(openLink: OpenLink, { maxBytes }: Pick<LinkLook,
         url,
         maxBytes,
         headers: headersFor(url),
-        timeoutMs: Math.min(timeoutMs, lookTimeoutMs),
+        timeoutMs: Math.min(timeoutMs, openLinksMs),
       }),
     );
     const problems = await Promise.all(looks);

@@ -15,6 +15,7 @@ import type { TaskStore } from '../store/tasks.ts';
 import { asCopyError, copyFile } from './copy-file.ts';
 import type { CopiedFile, CopyError, CopyFileDeps } from './copy-file.ts';
 import { lookAtLink, worse } from './open-links.ts';
+import type { LinkLook } from './open-links.ts';
 import type { Deliver, Delivered, DeliveryOptions, LinkProblem } from '../routing/delivery.ts';
 import { lateWriteMs } from './storage.ts';
 import type { ResultStorage } from './storage.ts';
@@ -259,10 +260,10 @@ async function copyItems(
   const done: ResultItem[] = [];
   let failure: CopyError | undefined;
   let problem: LinkProblem | undefined;
+  const late: LinkLook[] = [];
   const take = async (url: string | undefined, stem: string): Promise<CopiedFile | undefined> => {
     if (url === undefined) return undefined;
     const headers = headersFor(url);
-    // There is no time to copy the whole file, but its first bytes show whether it exists.
     const isLate = signal.aborted;
     try {
       const onName = async (name: string): Promise<void> => {
@@ -274,11 +275,8 @@ async function copyItems(
     } catch (error) {
       failure = asCopyError(error);
       const { link: evidence, message } = failure;
-      const seen = evidence === 'opens' ? undefined : { evidence, message };
-      problem = worse(
-        problem,
-        isLate ? await lookAtLink(deps.openLink, { channel, url, headers, maxBytes: deps.maxBytes }) : seen,
-      );
+      if (isLate) late.push({ channel, url, headers, maxBytes: deps.maxBytes });
+      else if (evidence !== 'opens') problem = worse(problem, { evidence, message });
       return undefined;
     }
   };
@@ -291,5 +289,8 @@ async function copyItems(
     const stored = file && { name: file.name, sha256: file.sha256, at, ...defined({ lastFrame: frame }) };
     done.push({ ...item, ...defined({ stored }) });
   }
+  // There is no time to copy these files, but their first bytes show whether they exist.
+  const looks = await Promise.all(late.map((link) => lookAtLink(deps.openLink, link)));
+  problem = looks.reduce(worse, problem);
   return { items: done, names, ...defined({ error: failure, problem }) };
 }

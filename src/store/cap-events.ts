@@ -1,7 +1,8 @@
-import type { Db } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
 import type { EndUserNames } from './end-user-names.ts';
 import { windowName } from '../money/cap-alerts.ts';
 import type { CapPercent, ReachedCap } from '../money/cap-alerts.ts';
+import { defined } from '../base/defined.ts';
 import { dayMs } from '../base/times.ts';
 import { durable, ensureIndexes, expiring, openCollection, unlessThere } from './mongo.ts';
 
@@ -24,6 +25,14 @@ interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
 
 /** Kept for this long after the end of the window, which is longer than deliveries are retried. */
 const keptMs = 8 * dayMs;
+/**
+ * How long an event of an end user's lifetime cap is kept after the end user last spent. Callers choose end users' names,
+ * so their number has no limit. The numbers of keys and models are limited, so their events are kept. If the end user
+ * spends again after that, an event may be repeated.
+ */
+const unusedKeptMs = 365 * dayMs;
+/** An expiry is renewed at most this often. */
+const renewedEveryMs = 30 * dayMs;
 
 export type CapEventStore = ReturnType<typeof createCapEventStore>;
 
@@ -35,11 +44,7 @@ export function createCapEventStore(db: Db, endUsers: EndUserNames) {
   const placeOf = (account: string, reached: Pick<ReachedCap, 'cap' | 'by' | 'percent'>): string =>
     `${account}/${windowName(hidden(reached))}/${reached.percent satisfies CapPercent}`;
 
-  async function existing(asked: readonly string[]): Promise<string[]> {
-    if (asked.length === 0) return [];
-    const found = events.find({ _id: { $in: [...asked] } }, { projection: { _id: 1 } });
-    return (await found.toArray()).map(({ _id }) => _id);
-  }
+  const existing = (asked: readonly string[]): Promise<string[]> => findExisting(events, asked);
 
   return {
     ensureIndexes: () =>
@@ -49,14 +54,16 @@ export function createCapEventStore(db: Db, endUsers: EndUserNames) {
         { name: 'due', key: { dueAt: 1 }, sparse: true },
       ]),
 
+    /** Also renews the expiry of events that have been reported before, so that they are not reported again. */
     async add(found: readonly CapEvent[]): Promise<void> {
       const reported = new Set(await existing(found.map((event) => placeOf(event.account, event))));
+      const undated = found.filter(isUndated).map((event) => placeOf(event.account, event));
+      await renew(events, undated, found[0]?.dueAt);
       for (const { id: event, ...rest } of found) {
         const _id = placeOf(rest.account, rest);
         if (reported.has(_id)) continue;
         reported.add(_id);
-        const { resetsAt } = rest.cap;
-        const expires = resetsAt === undefined ? {} : { expires: new Date(resetsAt + keptMs) };
+        const expires = defined({ expires: expiryOf(rest) });
         await unlessThere(() => events.insertOne({ _id, event, ...hidden(rest), ...expires }));
       }
     },
@@ -100,6 +107,38 @@ export function createCapEventStore(db: Db, endUsers: EndUserNames) {
       await events.deleteMany({ account });
     },
   };
+}
+
+async function findExisting(
+  events: Collection<CapEventDocument>,
+  asked: readonly string[],
+): Promise<string[]> {
+  if (asked.length === 0) return [];
+  const found = events.find({ _id: { $in: [...asked] } }, { projection: { _id: 1 } });
+  return (await found.toArray()).map(({ _id }) => _id);
+}
+
+async function renew(
+  events: Collection<CapEventDocument>,
+  ids: readonly string[],
+  now: number = 0,
+): Promise<void> {
+  if (ids.length === 0) return;
+  const expires = new Date(now + unusedKeptMs);
+  await events.updateMany(
+    { _id: { $in: [...ids] }, expires: { $lt: new Date(expires.getTime() - renewedEveryMs) } },
+    { $set: { expires } },
+  );
+}
+
+function isUndated({ cap: { scope, resetsAt } }: Pick<CapEvent, 'cap'>): boolean {
+  return scope === 'end_user' && resetsAt === undefined;
+}
+
+function expiryOf(event: Pick<CapEvent, 'cap' | 'dueAt'>): Date | undefined {
+  const { resetsAt } = event.cap;
+  if (resetsAt !== undefined) return new Date(resetsAt + keptMs);
+  return isUndated(event) ? new Date(event.dueAt + unusedKeptMs) : undefined;
 }
 
 function withName<Reached extends Pick<ReachedCap, 'by'>>(

@@ -5,9 +5,12 @@ import type { TaskInput } from '../../src/task/input.ts';
 import type { Task, TaskOutcome } from '../../src/task/record.ts';
 import type { TaskEvent } from '../../src/task/state.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
 import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
 import { acceptedAttempt, openTaskWorld } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
+import { laggingLedger } from '../support/stale-reads.ts';
+import { testLedgerKey } from '../support/sealing.ts';
 
 let world: TaskWorld;
 beforeAll(async () => {
@@ -423,6 +426,15 @@ it('a job that replaces a failed one is never charged above the hold, and no ope
   const attempts = [first, { ...acceptedAttempt('up-second'), n: 2 }];
   const input = await succeeding(callsFor('5', '3'), { attempts });
   expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '1000000' });
+  expect(await kindsOf(input)).toEqual(['hold', 'settle']);
+});
+
+it('a task that succeeded is charged, although reads just after an election miss its hold', async () => {
+  const collection = await laggingLedger(world.db);
+  const input = await succeeding(callsFor('0.5'));
+  const ledger = createLedger({ collection, key: testLedgerKey, now: Date.now });
+  const finished = await world.run(() => world.tasks({ ledger }).finishTask(input));
+  expect(finished).toMatchObject({ status: 'succeeded', charge: '500000' });
   expect(await kindsOf(input)).toEqual(['hold', 'settle']);
 });
 

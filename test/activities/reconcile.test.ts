@@ -7,6 +7,9 @@ import type { TaskDocument } from '../../src/store/task-document.ts';
 import type { Task } from '../../src/task/record.ts';
 import { acceptedAttempt, begunRecord, endedTask, openTaskWorld, tryOf } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import { testLedgerKey } from '../support/sealing.ts';
+import { laggingLedger } from '../support/stale-reads.ts';
 import { transitionSamples } from '../support/state-table.ts';
 
 let world: TaskWorld;
@@ -284,6 +287,18 @@ describe('a task whose workflow Temporal has lost', () => {
     expect([await find(input), await kindsOf(input)]).toEqual([before, ['hold']]);
     await reconcile(4 * minute);
     expect(world.started).toHaveLength(1);
+  });
+
+  it('is not ended while reads just after an election miss its hold', async () => {
+    const collection = await laggingLedger(world.db);
+    const { task } = await world.begun({}, watching('up-lag'));
+    const ledger = createLedger({ collection, key: testLedgerKey, now: Date.now });
+    const reconcile = reconciler({ ledger });
+    await reconcile(0);
+    await reconcile(2 * minute);
+    await reconcile(4 * minute);
+    expect(world.started.map((input) => input.task)).toEqual([task]);
+    expect((await world.record({ task })).state).toEqual({ at: 'waiting', n: 1 });
   });
 
   it('is ended if nothing is held for it', async () => {

@@ -27,6 +27,15 @@ import { testLedgerKey, testSealing } from '../support/sealing.ts';
 
 type TaskSide = Pick<TaskActivities, 'lookAtTask' | 'stepTask' | 'finishTask' | 'reconcileTasks'>;
 
+/** Temporal's clock, which has nothing to do with MongoDB's. */
+const temporalMs = 5_000_000;
+
+interface Wait {
+  readonly ms: number;
+  /** How long ago the activity was scheduled, by Temporal's clock. */
+  readonly elapsedMs?: number;
+}
+
 /**
  * Runs the activities of the `tasks` and `callbacks` queues against a real MongoDB. The test plays the part of
  * Temporal.
@@ -42,7 +51,7 @@ export interface TaskWorld {
   readonly signalled: (readonly (string | undefined)[])[];
   readonly logged: string[];
   tasks(change?: Partial<TaskActivityDeps>): TaskSide;
-  deliver(deps: Partial<CallbackActivityDeps>, task: string, round?: string, dueAt?: number): Promise<void>;
+  deliver(deps: Partial<CallbackActivityDeps>, task: string, round?: string, wait?: Wait): Promise<void>;
   firstCallback(deps: Partial<FirstCallbackDeps>): TaskActivities['firstCallback'];
   run<Result>(activity: () => Promise<Result>): Promise<Result>;
   newTask(change?: Partial<TaskInput>): Promise<TaskInput>;
@@ -159,10 +168,11 @@ export async function openTaskWorld(): Promise<TaskWorld> {
         reconcileTasks: createReconcileTasks(deps),
       };
     },
-    deliver: (change, task, round, dueAt) =>
-      new MockActivityEnvironment().run(() =>
-        createCallbackActivities(callbackDeps(change)).deliverCallback(task, round, dueAt),
-      ),
+    deliver: (change, task, round, { ms, elapsedMs = 0 } = { ms: 0 }) =>
+      new MockActivityEnvironment({
+        scheduledTimestampMs: temporalMs,
+        currentAttemptScheduledTimestampMs: temporalMs + elapsedMs,
+      }).run(() => createCallbackActivities(callbackDeps(change)).deliverCallback(task, round, ms)),
     firstCallback: (change) => createFirstCallback(callbackDeps(change)),
     run: (activity) => new MockActivityEnvironment().run(activity),
     async newTask(change = {}) {

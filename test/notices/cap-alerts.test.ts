@@ -189,6 +189,38 @@ it('a cap that is reached and released between two comparisons, or within one in
   expect(events()).toEqual(['key day 50: 0.000055', 'key day 50: 0.000080', 'key day 80: 0.000080']);
 });
 
+it('the events of an end user’s lifetime cap expire a year after the end user last spent, and come only once until then', async () => {
+  const one = await startProcess();
+  clock = noon;
+  const total = { total: 100n };
+  const { account, spend, events } = await watched(one, { caps: forAll(total), users: total });
+  const expiries = async () => {
+    const found = await world.db.collection('cap_events').find({ account }).toArray();
+    return found
+      .map(({ cap, expires }) => [cap.scope, expires && (expires.getTime() - noon) / dayMs])
+      .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  };
+  await spend(50n);
+  await one.alerts.run();
+  expect(await expiries()).toEqual([
+    ['end_user', 365],
+    ['key', undefined],
+  ]);
+  const steps = [
+    [10, 365],
+    [200, 565],
+    [550, 915],
+  ] as const;
+  for (const [day, expiry] of steps) {
+    clock = noon + day * dayMs;
+    await spend(1n);
+    await one.alerts.run();
+    expect((await expiries())[0]).toEqual(['end_user', expiry]);
+  }
+  expect(events()).toEqual(['end_user total 50: 0.000050', 'key total 50: 0.000050']);
+  clock = noon;
+});
+
 it('the upkeep finds the entries of a process that died, with the highest use', async () => {
   const [dead, alive] = [await startProcess(), await startProcess()];
   const { spend, events } = await watched(dead, { caps: forAll({ month: 100n }) });

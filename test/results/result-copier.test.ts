@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ResultItem } from '../../src/task/task.ts';
+import type { OpenLink } from '../../src/http-client/index.ts';
 import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createDirectoryStorage } from '../../src/results/directory-storage.ts';
@@ -114,7 +115,15 @@ describe('the copy of a result', () => {
       timeoutMs = 60_000,
       headers,
       storage = createDirectoryStorage(directory),
-    }: { timeoutMs?: number; headers?: Record<string, string>; storage?: ResultStorage } = {},
+      openLink = (_channel, fetch) => client.openMedia(fetch),
+      count = 1,
+    }: {
+      timeoutMs?: number;
+      headers?: Record<string, string>;
+      storage?: ResultStorage;
+      openLink?: OpenLink;
+      count?: number;
+    } = {},
   ) => {
     const copies = createResultCopyStore(database.db);
     const copier = createResultCopier({
@@ -126,18 +135,22 @@ describe('the copy of a result', () => {
         setConcern: () => Promise.resolve(true),
         isOutage,
       },
-      openLink: (_channel, fetch) => client.openMedia(fetch),
+      openLink,
       maxBytes,
       channels: () => undefined,
       retentionSeconds: 60,
       log: createLogger({ level: 'silent', format: 'json' }),
       now: Date.now,
     });
-    const items: readonly ResultItem[] = [{ url: path.startsWith('http') ? path : `${server.url}${path}` }];
+    const item = { url: path.startsWith('http') ? path : `${server.url}${path}` };
+    const items = Array.from({ length: count }, (): ResultItem => item);
     const options = { timeoutMs, channel: 'c', headersFor: () => headers };
     const delivered = await copier.deliver(task, items, options);
-    const [item] = delivered.items;
-    return { item, evidence: delivered.problem?.evidence, record: await copies.find(task) };
+    return {
+      item: delivered.items[0],
+      evidence: delivered.problem?.evidence,
+      record: await copies.find(task),
+    };
   };
 
   it('takes its type from the bytes, not from the upstream’s content type', async () => {
@@ -194,6 +207,23 @@ describe('the copy of a result', () => {
       },
     });
     expect(found).toMatchObject([{ state: 'retry', names: ['0.png'], tries: 0 }]);
+  });
+
+  it('that there is no time for is not made, and all links are opened at the same time', async () => {
+    let opened = 0;
+    let openAll = (): void => undefined;
+    const allOpened = new Promise<void>((resolve) => (openAll = resolve));
+    const openLink: OpenLink = async (_channel, { signal, url, maxBytes: most, timeoutMs }) => {
+      if (signal === undefined) {
+        if ((opened += 1) === 3) openAll();
+        await allOpened;
+        return client.openMedia({ url, maxBytes: most, timeoutMs });
+      }
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      throw new Error('the copy took too long');
+    };
+    const { evidence } = await copyOf('task_late', '/gone', { timeoutMs: 1, openLink, count: 4 });
+    expect([opened, evidence]).toEqual([3, 'refused']);
   });
 
   it('is retried if the file broke off, or did not arrive in time', async () => {

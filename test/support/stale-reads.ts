@@ -1,4 +1,6 @@
 import type { Collection, Db, Document } from 'mongodb';
+import { ledgerCollection } from '../../src/ledger/collection.ts';
+import type { EntryDocument } from '../../src/ledger/entry.ts';
 
 const reading: readonly PropertyKey[] = ['findOne', 'find', 'aggregate', 'countDocuments', 'distinct'];
 
@@ -39,4 +41,16 @@ function readingFrom(stale: Collection, current: Collection): Collection {
 function bound(target: object, name: PropertyKey): unknown {
   const value: unknown = Reflect.get(target, name);
   return typeof value === 'function' ? value.bind(target) : value;
+}
+
+/** Opens the ledger just after an election: until a write arrives, reads miss what was written after this call. */
+export async function laggingLedger(db: Db): Promise<Collection<EntryDocument>> {
+  const [stale, current] = [ledgerCollection(await staleReads(db, ['ledger'])), ledgerCollection(db)];
+  let isLagging = true;
+  return new Proxy(current, {
+    get(_, name) {
+      if (name === 'insertMany') isLagging = false;
+      return bound(isLagging ? stale : current, name);
+    },
+  });
 }

@@ -8,30 +8,28 @@ export interface CloseHoldDeps {
 }
 
 /**
- * Completes a partly written charge. Idempotent. If the account is given and the hold does not exist yet, any later
- * attempt to take the hold is rejected.
+ * Closes the open hold of an image whose request is no longer being served, and completes a partly written charge.
+ * Idempotent. If the hold does not exist yet, it will be rejected, however late it is written.
  */
-export type CloseHold = (image: string, account?: string) => Promise<'settled' | 'released' | 'was_closed'>;
+export type CloseHold = (image: string, account: string) => Promise<'settled' | 'released' | 'was_closed'>;
 
 export function createCloseHold({ leases, ledger }: CloseHoldDeps): CloseHold {
-  return async (task, owner) => {
+  return async function closeHold(task, account) {
     const entries = await ledger.entriesOfTask(task);
     const hold = entries.find(({ kind }) => kind === 'hold');
     if (hold === undefined) {
-      if (owner === undefined) return 'was_closed';
-      const { closed } = await ledger.void({
-        account: owner,
-        task,
-        note: 'the request ended without a response',
-      });
+      // Just after an election, reads may miss a hold, so only a write proves that there is none.
+      const note = 'the request ended without a response';
+      const { closed } = await ledger.void({ account, task, note, unlessHeld: true });
+      if (closed === 'held') return closeHold(task, account);
       return closed === 'released' || closed === 'settled' ? closed : 'was_closed';
     }
-    const { account, amount: held } = hold;
+    const { amount: held } = hold;
     const owed = await leases.owedFor(task);
     if (owed !== undefined) {
       const { charge, basis, upstream } = owed;
       const note = 'reconciled: delivered while the ledger was unavailable';
-      await ledger.settle({ account, task, held, amount: charge, basis, note, upstream });
+      await ledger.settle({ account, task, held, hold, amount: charge, basis, note, upstream });
       await leases.paid(task);
       return 'settled';
     }
@@ -39,7 +37,7 @@ export function createCloseHold({ leases, ledger }: CloseHoldDeps): CloseHold {
     const note = 'reconciled: the request ended without a response';
     // The request may have been sent, but no channel was recorded.
     const upstream = { model: hold.model ?? '', channel: '', cost: 0n, unknown: 1 };
-    const done = await ledger.release({ account, task, held, note, upstream });
+    const done = await ledger.release({ account, task, held, hold, note, upstream });
     return done.closed === 'settled' ? 'settled' : 'released';
   };
 }

@@ -53,7 +53,7 @@ export function createReleaseDeadLeases(deps: DeadLeaseDeps) {
         loop: 'holds of a dead process',
         isOver,
         async run({ task, account }) {
-          const outcome = await closeHold(task);
+          const outcome = await closeHold(task, account);
           const message = 'closed the hold of an image request whose process died';
           log.warn({ task, account, process, outcome }, message);
           onClosed();

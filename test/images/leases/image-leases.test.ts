@@ -4,8 +4,10 @@ import { createCloseHold } from '../../../src/images/leases/close-hold.ts';
 import { createImageLeases } from '../../../src/images/leases/image-leases.ts';
 import type { ImageLeases } from '../../../src/images/leases/image-leases.ts';
 import { createReleaseDeadLeases } from '../../../src/images/leases/release-dead-leases.ts';
+import { createLedger } from '../../../src/ledger/ledger.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { pauseFirstAt } from '../../support/race.ts';
+import { laggingLedger } from '../../support/stale-reads.ts';
 import type { TestAccount } from '../../support/client.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
@@ -212,6 +214,20 @@ it('a hold that could not be closed is closed by the running process', async () 
   await images.stop();
   expect(await collection().countDocuments()).toBe(0);
   expect(errors).toEqual([]);
+});
+
+it('images that were delivered are charged, although reads just after an election miss their hold', async () => {
+  const { ledger, mongo, secrets, stores } = gateway.core;
+  const image = images.newImage();
+  const collection = await laggingLedger(mongo.db);
+  await hold(image);
+  const upstream = { model: 'image-1', channel: 'one', cost: 3n, unknown: 0 };
+  await stores.imageLeases.owe(image, { charge: 400n, basis: '{}', upstream });
+  const lagging = createLedger({ collection, key: secrets.deriveKey('ledger'), now: Date.now });
+  const closeHold = createCloseHold({ leases: stores.imageLeases, ledger: lagging });
+  expect(await closeHold(image, account.id)).toBe('settled');
+  expect((await ledger.entriesOfTask(image)).map(({ kind }) => kind)).toEqual(['hold', 'settle']);
+  expect(await account.balance()).toMatchObject({ available: '99.999600', held: '0.000000' });
 });
 
 it('a process that stops with open holds leaves its lease to the reconciler', async () => {
