@@ -7,6 +7,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 import { testYamlWith } from '../support/test-yaml.ts';
+import { pollingActivities } from '../../src/base/queues.ts';
 
 const yaml = testYamlWith('slow', 40);
 
@@ -26,10 +27,9 @@ afterAll(async () => {
 const describeTask = (id: string) => gateway.core.client.workflow.getHandle(id).describe();
 const transitionsOf = async (id: string) =>
   Number((await describeTask(id)).raw.workflowExecutionInfo?.stateTransitionCount ?? 0);
-/** The activity that waits for the job may be the submission itself. */
 const waitOf = async (id: string) => {
   const pending = (await describeTask(id)).raw.pendingActivities ?? [];
-  return pending.find(({ activityId }) => activityId === 'submit');
+  return pending.find(({ activityId }) => pollingActivities.includes(activityId ?? ''));
 };
 
 const started = 2;
