@@ -19,14 +19,12 @@ import { agreedCharge } from './settlement.ts';
 import { knownOf, viewOf } from './task-view.ts';
 import type { ActReply, ActRequest } from './types.ts';
 
-/** The effect of an action that passed its check. The action table must allow the event for this action. */
+/** The action table must allow this event for the action. */
 interface Proposal<Name extends RunningActionName = RunningActionName> extends Said {
   readonly event: EventOf<ActionEvent<Name>>;
-  /** Appended to the sentence in the record, but not to the reply. */
   readonly note?: string;
 }
 
-/** A refusal. `refused` is a sentence for the operator. */
 interface Refused {
   readonly refused: string;
 }
@@ -39,8 +37,8 @@ async function named(request: ActRequest, { cancelRequest }: Deps): Promise<ActR
 type Deps = ChannelActivityDeps;
 
 /**
- * Carries out operators' actions and callers' cancellations. Each action is checked against the record, then written
- * into it together with the change, before anything else happens.
+ * Carries out operators' actions and callers' cancellations. The action and the change it causes are written to the
+ * record in one step, so neither can exist without the other.
  */
 export function createActOnTask(deps: Deps) {
   const { tasks, requests, slots, keySlots } = deps;
@@ -49,7 +47,7 @@ export function createActOnTask(deps: Deps) {
     const request = asked.isCancelRequest === true ? await named(asked, deps) : asked;
     const { task, id, at, action, input } = request;
     const by = request.isCallers === true ? undefined : deps.actorOf({ ...request, by: input.by });
-    // The API records its own actions in the audit log, and a caller is not an operator.
+    // The API already writes its own actions to the audit log, and callers' cancellations do not belong there.
     if (by === undefined || by === input.by || input.dry_run === true) return act(request, by);
     const { reason, by: _by, ...fields } = input;
     const sent = { by, via: 'temporal', action, target: task, task, reason, input: fields } as const;
@@ -62,15 +60,14 @@ export function createActOnTask(deps: Deps) {
 
   async function act(request: ActRequest, by: string | undefined): Promise<ActReply> {
     const { task: id, action, input } = request;
-    // No later write corrects a refusal, so base the check on the confirmed record, not on a cached one.
+    // A refusal is final, so check the confirmed record rather than a cached copy.
     const task = await tasks.confirm(id);
     if (task === undefined) return { done: false, message: 'The task has no record.' };
-    // The id alone does not identify an action, because users of Temporal's tools choose it and may reuse it for another
-    // kind of action.
+    // Match the action's name as well as its id, because users of Temporal's tools choose the id and may reuse it.
     const earlier = task.actions?.find((one) => one.id === request.id && one.action === action);
     if (earlier !== undefined) {
-      // An earlier run of this activity may have recorded the action but died before it extended the lifetime of the
-      // task's request and slots.
+      // An earlier run may have died after recording the action but before extending the lifetime of the task's request
+      // and slots.
       await keepAlong(task, request);
       return { done: true, view: viewOf(task, deps), said: { did: { task: earlier.detail, money: '' } } };
     }
@@ -129,7 +126,7 @@ function holdStays({ hold }: Task, { currency }: ActRequest): string {
   return `The hold of ${formatAmount(hold, currency)} stays as it is.`;
 }
 
-/** The result cannot be predicted: only the upstream knows whether the job can still be cancelled, and only when asked. */
+/** A dry run cannot predict the result, because the upstream decides whether to cancel only when it is asked to. */
 function cancel(): Proposal<'cancel'> {
   return {
     event: { kind: 'wanted', stop: 'cancel' },
@@ -228,10 +225,12 @@ async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Pr
   };
 }
 
-/** How long copying the result may take. After that, the vendor's link is delivered. */
+/** If copying takes longer than this, the caller gets the vendor's link instead. */
 const copyMaxMs = 20_000;
 
-/** Checks that the result can be read before anyone is charged for it. A dry run only opens it and copies nothing. */
+/**
+ * Checks that the result can be read before anyone is charged for it. A dry run opens the result without copying it.
+ */
 async function openResult(
   task: Task,
   { result_url: url = '', dry_run: isDryRun }: ActionInput,

@@ -2,8 +2,8 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { defined } from '../src/base/defined.ts';
 
 /**
- * Returns the activity's minimum age when this attempt began, in milliseconds by the server's clock. Excludes the
- * attempt's own time in the queue.
+ * Returns how long the activity has existed, in milliseconds by the server's clock. The current attempt's time in the
+ * queue is not included, so the real age may be higher.
  */
 export function elapsedBefore(): number {
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
@@ -11,8 +11,8 @@ export function elapsedBefore(): number {
 }
 
 /**
- * Call this at the start of an attempt. The returned function returns the activity's minimum age in milliseconds. The
- * time since the attempt began is measured with a monotonic clock.
+ * Call this at the start of an attempt. The returned function reports the activity's age in milliseconds; it uses a
+ * monotonic clock, so changes to the system time do not affect it.
  */
 export function countElapsed(monotonic: () => number): () => number {
   const before = elapsedBefore();
@@ -21,8 +21,8 @@ export function countElapsed(monotonic: () => number): () => number {
 }
 
 /**
- * Whether the activity is running for the first time. A retry or a reset ("poll now") polls immediately. A reset
- * restarts the attempt count at 1, but keeps the activity's scheduled time.
+ * An activity that is retried, or reset by an operator ("poll now"), should poll immediately. The attempt number alone
+ * does not show this, because a reset sets it back to 1.
  */
 export function isFirstAttempt(): boolean {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
@@ -30,8 +30,8 @@ export function isFirstAttempt(): boolean {
 }
 
 /**
- * Returns a failure that only makes the activity wait. The activity runs again after `afterMs`, or according to its
- * retry policy. The wait is a timer on the server and uses no resources here.
+ * Returns a failure that makes Temporal run the activity again after `afterMs`, or according to its retry policy. While
+ * it waits, the activity uses no resources in this worker.
  */
 export function later(type: string, message: string, afterMs?: number): ApplicationFailure {
   return ApplicationFailure.create({

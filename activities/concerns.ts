@@ -2,8 +2,8 @@ import type { Concern } from '../src/task/attention.ts';
 import type { TaskActivityDeps } from './deps.ts';
 
 /**
- * Creates functions that write or withdraw a concern in the record and signal each change to the workflow once. If the
- * workflow cannot be reached, they revert the change and throw. They return false if nothing has changed.
+ * Each change to a concern is written to the record and signaled to the workflow once. If the workflow cannot be
+ * reached, the change is reverted and the error is thrown. The functions return false if nothing changed.
  */
 export function createConcerns({ tasks, signals }: Pick<TaskActivityDeps, 'tasks' | 'signals'>) {
   return {

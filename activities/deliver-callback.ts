@@ -13,15 +13,12 @@ import { later } from './activity-time.ts';
 import { persistently } from './persistently.ts';
 
 /**
- * The response time limit, measured from sending the request. Waiting for a connection has a separate limit of the same
- * length.
+ * How long the receiver may take to respond once the request has been sent. The wait for a connection has a separate
+ * limit of the same length.
  */
 export const answerWithinMs = 10_000;
-/**
- * The limit for recording the outcome. Together with twice `answerWithinMs`, it must fit into the activity's timeout.
- */
+/** How long recording the outcome may take. The activity's timeout must cover this plus twice `answerWithinMs`. */
 const recordWithinMs = 10_000;
-/** The longest time from handing over a callback to recording its outcome. */
 export const callbackWithinMs = 2 * answerWithinMs + recordWithinMs;
 
 export interface OwedCallback extends Pick<Task, 'account' | 'traceparent'> {
@@ -32,24 +29,23 @@ export interface OwedCallback extends Pick<Task, 'account' | 'traceparent'> {
 }
 
 interface SentCallback {
-  /** The number of the request within its round, from 1. */
+  /** Numbered from 1 within the round. */
   readonly n: number;
   readonly state: CallbackState;
-  /** The response's status, or why there was none. */
   readonly heard: string;
 }
 
 /**
- * POSTs the body that GET would return to the caller's address, signed according to Standard Webhooks. A 2xx counts as
- * delivered, and a 410 stops the series. All other outcomes are retried on a schedule of several hours. The schedule
- * counts requests, not runs of this activity, so an unavailable database or a busy host does not use up any requests.
+ * Sends the body that GET would return, signed according to Standard Webhooks. A 2xx response ends the delivery, and a
+ * 410 stops all further requests. Anything else is retried over several hours. The schedule counts requests rather than
+ * activity runs, so database outages and busy hosts do not use up retries.
  */
 export function createDeliverCallback(deps: CallbackActivityDeps) {
   const { findOwed, send } = createCallbackRequests(deps);
 
   /**
-   * Handles a request that cannot be built, for example because a sealed secret's key is missing. Marks the callback as
-   * failing without using up a request.
+   * Marks the callback as failing if its request cannot be built, for example because a key is missing. This does not
+   * use up a retry.
    */
   async function unsendable(task: string, round: string, err: unknown): Promise<never> {
     const unsent = { at: deps.now(), durationMs: 0, error: 'not_sent' };
@@ -70,8 +66,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     }
     const owed = await findOwed(task).catch((error: unknown) => unsendable(task, round, error));
     if (owed === undefined) return;
-    // Wait for the host before counting the attempt, because a callback that only queues behind other requests has not
-    // been attempted.
+    // Do not count the attempt until the host has room for it, because a queued callback has not been sent.
     const place = await deps.places.take(new URL(owed.url).origin, owed.account);
     if (!place.isGranted) throw later('CallbackHostBusy', hostBusy, place.afterMs);
     const sent = await send(owed, round).finally(() => place.leave());
@@ -96,7 +91,7 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
     const url = stored?.callbackUrl;
     if (task === undefined) return undefined;
     if (url === undefined) {
-      // The stored request, which contained the address, has been deleted.
+      // The address was part of the caller's request, which has been deleted.
       await deps.tasks.oweNothing(taskId);
       return undefined;
     }
@@ -106,15 +101,15 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
     return { task: taskId, account, url, body: deps.present(task), secrets, ...defined({ traceparent }) };
   }
 
-  /** Rereads a cached record of an unfinished task, because only a finished task has a callback to deliver. */
+  /** Only a finished task has a callback, so reread the record if the cached one is unfinished. */
   async function endedTask(id: string): Promise<Task | undefined> {
     const seen = await deps.tasks.look(id);
     return seen === undefined || isTerminal(seen.status) ? seen : deps.tasks.confirm(id);
   }
 
   /**
-   * Counts and then sends one request. Returns undefined if this round has already delivered the callback or has been
-   * replaced.
+   * Counts the attempt before sending it. Returns undefined if this round has already succeeded or a newer round has
+   * replaced it.
    */
   async function send(owed: OwedCallback, round: string): Promise<SentCallback | undefined> {
     const { task, url } = owed;
@@ -122,7 +117,7 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
     const n = await deps.tasks.beginCallback({ task, round, target });
     if (n === undefined) return undefined;
     if (n > callbackTriesMax) {
-      // The process that began the last attempt has died.
+      // The process that made the last attempt died before recording its outcome.
       await deps.tasks.abandonCallback(task, round);
       return { n, state: 'gave_up', heard: 'no answer' };
     }

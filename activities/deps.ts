@@ -38,7 +38,6 @@ import type { SubmitLimiter } from '../src/capacity/submit-limiter.ts';
 import type { ChannelPoller } from '../src/polling/status-pollers.ts';
 import type { ActRequest, Woken } from './types.ts';
 
-/** The dependencies that all activities share, built by src/worker.ts. */
 interface ActivityDeps {
   readonly tasks: TaskStore;
   readonly requests: RequestStore;
@@ -54,16 +53,15 @@ export interface TaskActivityDeps extends ActivityDeps {
   readonly workflows: WorkflowLookup;
   readonly workers: () => Promise<Pick<Service, 'unserved'>>;
   readonly signals: TaskSignals;
-  /** Returns false if this process failed to load the newest published configuration. */
+  /** False if this process failed to load the newest published configuration. */
   readonly isConfigCurrent: () => boolean;
-  /** Returns false while a jump of the database's clock is unresolved. */
+  /** False while a jump of the database’s clock is unresolved. */
   readonly isTimeRight: () => boolean;
   readonly abandonCreation: AbandonCreation;
-  /** Idempotent. */
   readonly start: TaskPort['start'];
-  /** Returns what a task's workflow needs from the running configuration in addition to the record. */
+  /** Terms that the workflow needs from the running configuration because the record does not store them. */
   readonly termsOf: (model: string) => Pick<TaskTerms, 'currency' | 'expectedSeconds'>;
-  /** Starts the callback delivery for a task that ended without its workflow. Idempotent. */
+  /** Starts the callback of a task that ended without its workflow. Calling this again is safe. */
   readonly owedCallback: (task: string) => Promise<void>;
   readonly upkeep: readonly UpkeepStep[];
   readonly upkeepFailures: Pick<UpkeepFailureStore, 'note'>;
@@ -73,16 +71,14 @@ export interface TaskActivityDeps extends ActivityDeps {
 
 export interface UpkeepStep {
   readonly name: UpkeepName;
-  /** Returns the number of items repaired. A `Walked` also counts the items that could not be repaired. */
+  /** Returns how many items were repaired. A `Walked` result also counts the failures. */
   readonly run: (time: StepTime) => Promise<number | Walked>;
-  /** The step that must run directly before this one. */
   readonly follows?: UpkeepName;
 }
 
 export interface ChannelActivityDeps extends ActivityDeps {
   readonly channels: Channels;
   readonly gate: SubmitGate;
-  /** Keeps a task's slots for longer when its deadline is extended. */
   readonly slots: Pick<SlotKeeper, 'keepUntil'>;
   readonly keySlots: Pick<KeySlotStore, 'keepUntil'>;
   /** Rejects while MongoDB is unavailable. */
@@ -93,45 +89,44 @@ export interface ChannelActivityDeps extends ActivityDeps {
     job: { readonly model: string; readonly channel: string },
     size: string,
   ) => VideoShape | undefined;
-  /** Calls a channel whose response contains the images. Rejects only if the gateway itself is at fault. */
+  /** Used for channels whose response contains the images. Rejects only if the gateway itself is at fault. */
   readonly renderImages: ImagesForTasks['render'];
-  /** Undefined if we have no storage of our own. Results are then not copied. */
+  /** Undefined if no storage is configured, in which case results are not copied. */
   readonly keepImages?: KeepImages;
   readonly unstoredImages: UnstoredImages;
-  /** Returns why our storage accepts no files at the moment, or undefined if it accepts them. */
+  /** Returns why the storage currently refuses files, or undefined if it accepts them. */
   readonly storageRefusal: StorageRefusal;
-  /** Returns the request with our files replaced by their upstream addresses. Throws UpstreamError. */
+  /**
+   * Replaces references to our files with their addresses at the upstream.
+   * @throws UpstreamError
+   */
   readonly registerFiles: Uploads['register'];
   readonly partialImages: Pick<PartialImageStore, 'write'>;
-  /** Returns why the channel's link does not lead to a file, or undefined if it does. */
   readonly canOpen: (channel: string, url: string) => Promise<string | undefined>;
-  /** Returns the limiter for this channel and credential. The process has exactly one for each pair. */
   readonly submitLimiter: (candidate: RouteCandidate) => SubmitLimiter;
   readonly signals: TaskSignals;
   readonly renders: Pick<RenderClock, 'times' | 'learn'>;
-  /** Limits how many attempts stay open to poll because a render is about to end. */
+  /** Limits how many attempts hold a worker slot while they poll a job that is about to finish. */
   readonly stays: Pick<StayPlaces, 'enter' | 'isFull' | 'returnInMs'>;
   readonly poller: (candidate: RouteCandidate, kind: TaskKind) => ChannelPoller;
   readonly currency: () => string;
-  /** The address at which upstreams can reach us. Undefined if they cannot. */
+  /** The public address of this gateway, to which upstreams send callbacks. Undefined if there is none. */
   readonly publicUrl?: string;
-  /** Determines who sent an operator's action. `by` is the name given in the action itself. */
   readonly actorOf: (act: Pick<ActRequest, 'id' | 'task' | 'action'> & Pick<ActionInput, 'by'>) => string;
-  /** Finds who cancelled the task's workflow and when, as far as Temporal knows. */
+  /** Returns undefined if Temporal does not know who cancelled the workflow. */
   readonly cancelRequest: (
     task: string,
   ) => Promise<(Pick<Partial<ActionInput>, 'by' | 'reason'> & { readonly at?: number }) | undefined>;
   readonly auditLog: AuditLog;
   readonly random: () => number;
-  /** The process's monotonic clock in milliseconds, unaffected by changes to the system time. */
+  /** Monotonic, in milliseconds. */
   readonly monotonic: () => number;
 }
 
-/** Signals from other processes to a task's workflow, if it still has one. */
+/** Other processes use these signals to inform a task's workflow, if it is still running. */
 export interface TaskSignals {
-  /** Undefined clears the task's concern. */
   concern(task: string, concern: Concern | undefined): Promise<void>;
-  /** Reports that no worker serves these channels, so a task that has not been submitted yet should move to others. */
+  /** Lets a task that has not been submitted yet move to a channel that has a worker. */
   unserved(task: string, channels: readonly string[]): Promise<void>;
 }
 
@@ -139,10 +134,10 @@ export interface CallbackActivityDeps extends ActivityDeps {
   readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
   readonly places: HostPlaces;
   /**
-   * POSTs once to a caller's address, if the rules for outgoing requests permit it. Throws if there was no response.
+   * Sends one POST to a caller's address, subject to the rules for outgoing requests. Throws if there is no response.
    */
   readonly post: PostCallback;
-  /** Returns the task as JSON text, exactly as GET would. */
+  /** Returns the same JSON text as GET. */
   readonly present: (task: Task) => string;
 }
 
@@ -156,16 +151,16 @@ export type PostCallback = (
   task: string,
 ) => Promise<{ readonly status: number }>;
 
-/** `heard`: the attempt is alive and has since sent a heartbeat with these details. */
+/** `heard` means that a running attempt has sent a heartbeat with these details since the call. */
 export type TriedNow = Woken | { readonly kind: 'heard'; readonly details: unknown };
 
 export interface WorkflowLookup {
-  /** Yields the ids of all running task workflows. The list may be slightly out of date. */
+  /** The list may lag slightly behind. */
   running(): AsyncIterable<string>;
-  /** Yields the ids of running task workflows whose most recent workflow tasks have all failed or timed out. */
+  /** Yields the ids of workflows whose recent workflow tasks have all failed or timed out. */
   failing(): AsyncIterable<string>;
   isRunning(id: string): Promise<boolean>;
-  /** Returns the state of the workflow's last run, or undefined if Temporal does not know the workflow. */
+  /** Returns undefined if Temporal does not know the workflow. */
   find(id: string): Promise<'running' | 'closed' | undefined>;
   tryNow(task: string, activity: string): Promise<TriedNow>;
 }

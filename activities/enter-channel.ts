@@ -25,7 +25,7 @@ export async function enterChannel(
     ...order,
     task: id,
     candidate: input.candidate,
-    // Exclude channels that asked to be retried later. Until then, the task waits in this channel's queue.
+    // Skip channels that have asked us to retry later.
     candidates: withoutResting(openTo(task), task.resting, elapsedBefore()),
     hasWaited,
     submitMs,

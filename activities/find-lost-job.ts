@@ -14,12 +14,12 @@ import { recordAcceptance } from './submit-answer.ts';
 import { viewOf } from './task-view.ts';
 import type { TaskView } from './types.ts';
 
-/** How far the upstream's timestamp of a job may differ from the attempt's. */
+/** Allows for the difference between the upstream's clock and ours. */
 const clockSkewMs = 120_000;
 
 /**
- * Searches for a lost submission's job by the submission's marker. Throws, so that the search is retried, while an
- * upstream that can list its jobs does not list exactly one with this marker.
+ * Searches for the job of a lost submission by its marker. If the upstream does not list exactly one job with the
+ * marker, this throws and Temporal repeats the search.
  */
 export function createFindLostJob(deps: ChannelActivityDeps) {
   return async function findLostJob(id: string, rev?: number): Promise<TaskView> {
@@ -39,7 +39,7 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
   };
 }
 
-/** Returns undefined if the upstream cannot list its jobs or the request has been deleted. */
+/** Returns undefined if the upstream cannot list its jobs or if the request has been deleted. */
 async function findJobsOf(
   task: Task,
   attempt: Attempt,
@@ -60,8 +60,8 @@ async function findJobsOf(
 }
 
 /**
- * Checks a job that an operator specified for a lost submission. Refuses a job that the upstream does not know or
- * cannot be asked about, that belongs to another request, or that another task already has.
+ * Checks an operator's claim that a job belongs to a lost submission. The claim is refused if the upstream does not
+ * know the job, if the job came from another request, or if it already belongs to another task.
  */
 export async function checkNamedJob(
   task: Task,
@@ -83,7 +83,7 @@ export async function checkNamedJob(
     const listed = jobs?.find(({ operation }) => operation.id === id)?.operation;
     const operation = listed ?? { id };
     const { state } = await withHeartbeat(provider.status(operation, context(config.timeouts.poll_ms)));
-    // If the upstream lists jobs by our marker, a job that is missing from the list belongs to another request.
+    // The upstream lists jobs by marker, so a job that is not in the list came from another request.
     return jobs !== undefined && listed === undefined
       ? { refused: `The job ${id} exists at ${channel}, but was not made by this task’s submission.` }
       : { operation, state };

@@ -20,10 +20,9 @@ type SucceededTask = Task & { readonly outcome: Extract<Task['outcome'], { kind:
 type Decision = EventOf<'ended' | 'reviewed'>;
 
 /**
- * Moves the money, then writes the outcome into the record. After a crash in between, the step is repeated and the
- * ledger returns the existing entry. The ledger is authoritative: a task whose hold was released can no longer succeed.
- * Throws only during outages. If the charge cannot be computed, or the ledger rejects the outcome, asks an operator to
- * decide.
+ * Moves the money first and then writes the outcome, so a crash in between can be repaired by running the step again:
+ * the ledger returns the existing entry. If the charge cannot be computed or the ledger rejects it, an operator is
+ * asked. Throws only during outages.
  */
 export function createFinishTask(deps: TaskActivityDeps) {
   const { tasks, ledger, log, metrics } = deps;
@@ -33,7 +32,6 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const { state } = task;
     const isDecided = state.at === 'ended' || state.at === 'review';
     if (state.at !== 'ending' && !isDecided) return viewOf(task, deps);
-    // An earlier run may have written the decision but not released the slots.
     const after = isDecided ? task : await step(task, await decide(task, state.ending, finish.basis));
     await Promise.all([
       deps.slots.release(task.id),
@@ -52,7 +50,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
       return await succeed({ ...task, outcome }, ending, basis);
     } catch (err) {
       if (isOutage(err, deps)) throw err;
-      log.error({ task: task.id, err }, 'the end of a task cannot be written; a person is asked');
+      log.error({ task: task.id, err }, 'the end of a task cannot be written; an operator is asked');
       if (ending.kind === 'succeeded') return { kind: 'reviewed', why: 'unsettled' };
       if (ending.approved === true) return failed(task, ending.error);
       return { kind: 'reviewed', why: 'unreleased', ...defined({ error: ending.error }) };
@@ -71,7 +69,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const why = approved === true ? undefined : reasonToReview(task, agreed, basis);
     const cost = await upstreamCostOf(task, { basis, deps });
     if (why !== undefined) {
-      // After a workflow reset, the charge may already have been accepted and settled.
+      // The workflow may have been reset after the charge was settled.
       const entries = await ledger.entriesOfTask(task.id);
       const isClosed = entries.some(({ kind }) => kind === 'settle' || kind === 'release');
       if (!isClosed) return { kind: 'reviewed', charge, why };
@@ -86,7 +84,6 @@ export function createFinishTask(deps: TaskActivityDeps) {
       upstream: cost,
       ...defined({ note: settlement.estimated ? 'estimated: the upstream reported no usage' : undefined }),
     });
-    // Without a hold, nothing can be charged.
     if (closed.closed === 'no_hold') return fail(task, taskFailures.interrupted, basis);
     const { upstream } = closed.entry;
     if (closed.closed === 'settled' && !closed.replayed) {
@@ -102,11 +99,10 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const cost = await upstreamCostOf(task, { basis, deps });
     const note = 'the task has failed';
     const done = await ledger.void({ account, task: id, note, upstream: cost });
-    // Use the upstream cost from the ledger. When the step is repeated, the record may contain facts that the ledger
-    // does not have.
+    // Use the cost from the ledger, because the record may have received further facts since the entry was written.
     const { closed, charged: charge, upstream } = done;
     if (closed !== 'settled') return failed(task, error, upstream);
-    // The task has already been charged, by a run before a reset or by a repair. Keep that charge.
+    // A run before a reset, or a repair, has already charged the task. Keep that charge.
     return succeeded({ charge, chargeEstimated: false, ...defined({ upstream }) });
   }
 
@@ -154,7 +150,7 @@ function reasonToReview(
   if (!asksAnybody(price)) return undefined;
   if (isBeyond) return 'beyond_request';
   const { usage, incredible } = outcome.facts;
-  // Images are not checked, because generating an image may take many more tokens than the image itself contains.
+  // Do not check images, because generating one may use many more tokens than the image contains.
   const isContradictory =
     kind === 'video' &&
     usage !== undefined &&
@@ -167,7 +163,7 @@ function upstreamError({ outcome, attempts }: Task): TaskError {
     const { message, messageToCaller, failure } = outcome;
     return { code: 'provider_error', message, ...defined({ messageToCaller }), ...failure };
   }
-  // No channel accepted a replacement for the failed job, so report why that job failed.
+  // No other channel accepted the task, so report why the original job failed.
   const attempt = attempts.findLast(isUpstreamFailure);
   if (attempt === undefined) return taskFailures.upstream;
   const { code = '', message = '', failure } = attempt;

@@ -5,12 +5,9 @@ import { answerWithinMs, createCallbackRequests, type OwedCallback } from './del
 import type { CallbackActivityDeps } from './deps.ts';
 import type { FirstCallback } from './types.ts';
 
-/** How long the workflow waits for the receiver. All its other work waits too. */
+/** The workflow does nothing else while it waits for the receiver. */
 const promptMs = 1_500;
-/**
- * The longest time from handing over a request to its outcome: the wait for a connection plus the wait for the
- * response.
- */
+/** Covers the wait for a connection, the wait for the response, and a margin. */
 const unansweredMs = 2 * answerWithinMs + 5_000;
 
 export interface FirstCallbackDeps extends CallbackActivityDeps {
@@ -19,9 +16,8 @@ export interface FirstCallbackDeps extends CallbackActivityDeps {
 }
 
 /**
- * Makes a callback's first request in the worker that ended the task, so no extra activity is needed. This applies only
- * to hosts that are expected to respond promptly. The `deliverCallback` activity handles all other hosts and all later
- * requests. All requests are counted and recorded in the same document, so they follow one schedule. A slow request is
+ * Sends a callback's first request from the worker that ended the task, which avoids an extra activity. Only hosts that
+ * usually respond quickly get this; the `deliverCallback` activity handles the rest and all retries. A slow request is
  * not cut off: it records its own outcome, which the activity then finds.
  */
 export function createFirstCallback(deps: FirstCallbackDeps) {
@@ -46,11 +42,11 @@ export function createFirstCallback(deps: FirstCallbackDeps) {
     try {
       const sent = await send(owed, ownCallbackRound);
       wasPrompt = sent?.state === 'delivered' && deps.now() - since < promptMs;
-      // An earlier run of this step has delivered the callback, or an operator's redelivery is in progress.
+      // An earlier run has delivered the callback, or an operator has requested a redelivery.
       if (sent === undefined) return { state: 'delivered' };
       return sent.state === 'pending' ? dueAfter(sent.n) : { state: sent.state };
     } catch {
-      // The database did not respond, and the request may have been sent.
+      // The database did not respond, so the request may have been sent.
       return dueAfter(1);
     } finally {
       call.leave(wasPrompt);

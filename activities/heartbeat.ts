@@ -1,23 +1,19 @@
 import { Context } from '@temporalio/activity';
 
-/**
- * The interval between heartbeats, as a fraction of the activity's heartbeat timeout. Three heartbeats fit into one
- * timeout.
- */
+/** A fraction of the activity's heartbeat timeout, chosen so that three heartbeats fit into it. */
 const sharePerHeartbeat = 0.27;
 /**
- * The same fraction for long attempts. The margin covers an initial phase without heartbeats, and a client that retries
- * a failed request for ten seconds.
+ * Long attempts send fewer heartbeats. The rest of the timeout covers the start of the attempt, which has no
+ * heartbeats, and ten seconds of retries by the Temporal client.
  */
 const rareShare = 0.5;
 const timeoutDefaultMs = 15_000;
-/** Shorter work sends no heartbeat, because each heartbeat is a write on the server. */
+/** Work that ends sooner than this sends no heartbeat, because each one costs the server a write. */
 const rememberAfterMs = 250;
 
 /**
- * Sends heartbeats during the work. Without heartbeats, the server considers this worker dead after the heartbeat
- * timeout. `details` are passed to the next attempt, unless the work ends almost immediately. If omitted, the previous
- * attempt's details are kept.
+ * Sends heartbeats while the work runs, so that the server does not consider this worker dead. The next attempt
+ * receives `details`, or the previous attempt's details if they are omitted.
  */
 export async function withHeartbeat<Result>(work: Promise<Result>, details?: unknown): Promise<Result> {
   const context = Context.current();
@@ -28,12 +24,11 @@ export async function withHeartbeat<Result>(work: Promise<Result>, details?: unk
 }
 
 interface RareHeartbeat {
-  /** Called for each heartbeat. The latest result is passed to the next attempt. */
   readonly details: () => unknown;
   readonly isQuiet: () => boolean;
 }
 
-/** Like `withHeartbeat`, but for long attempts. Sends as few heartbeats as the timeout allows. */
+/** Like `withHeartbeat`, but sends as few heartbeats as the timeout allows. */
 export async function withRareHeartbeat<Result>(
   work: Promise<Result>,
   { details, isQuiet }: RareHeartbeat,

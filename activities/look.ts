@@ -14,14 +14,13 @@ export function createTaskSteps(deps: TaskActivityDeps): TaskSteps {
       tasks.forget(id);
       const task = await tasks.look(id);
       if (task !== undefined) return timed(await withoutGoneChannels(task));
-      // A hold without a record can never be settled, so release it.
       log.error({ task: id }, 'a task has a workflow but no record');
       await ledger.void({ account, task: id, note: 'the task has no record' });
       return viewOf(task, deps);
     },
 
     async stepTask(id, event) {
-      // After a clock jump, the deadline may or may not have passed, so the workflow asks again later.
+      // After a clock jump, it is unknown whether the deadline has passed. The workflow asks again later.
       if (event.kind === 'wanted' && event.stop === 'expire' && !deps.isTimeRight())
         return timed(await tasks.look(id));
       if (event.kind === 'skipped') return timed(await skip(id, event.channels));
@@ -43,8 +42,8 @@ export function createTaskSteps(deps: TaskActivityDeps): TaskSteps {
   }
 
   /**
-   * Removes channels that are no longer configured from the task's round. No worker serves their queues, so the task
-   * would wait there forever.
+   * Removes channels that are no longer configured. No worker serves their queues, so the task would wait there
+   * forever.
    */
   async function withoutGoneChannels(task: Task): Promise<Task> {
     if (!isIdle(task.state)) return task;
@@ -54,7 +53,7 @@ export function createTaskSteps(deps: TaskActivityDeps): TaskSteps {
     return (await skip(task.id, gone)) ?? task;
   }
 
-  /** Removes the channels from the task's round, and frees the task's slots on them, because nothing else would. */
+  /** Also frees the task's slots on these channels, because nothing else would. */
   async function skip(id: string, channels: readonly string[]): Promise<Task | undefined> {
     const { ok, task } = await tasks.step(id, { kind: 'skipped', channels });
     if (!ok) return task;
@@ -66,8 +65,8 @@ export function createTaskSteps(deps: TaskActivityDeps): TaskSteps {
   }
 
   /**
-   * Returns the channels that are no longer configured. If this process could not load the newest configuration,
-   * returns only those that no worker serves, because another worker may serve the rest.
+   * Returns the channels that are no longer configured. If this process failed to load the newest configuration,
+   * another worker may know a channel that it does not, so only channels without a worker are returned.
    */
   async function goneOf(left: readonly string[]): Promise<readonly string[]> {
     const unknown = left.filter((channel) => deps.channels(channel) === undefined);

@@ -42,20 +42,17 @@ export async function measureDelivery(
   return given(kind === 'image' ? withMeasuredImages(facts, media) : withMeasured(facts, media[0], shapeOf));
 }
 
-/** A video may have been published only a moment ago, so reading it is retried this many times. */
+/** Reading is retried, because a video may have been published only a moment ago. */
 const unreadableTriesMax = 3;
 const unreadableTriesEveryMs = 2_000;
 
 /**
- * Why the length of input videos is missing, although the channel requires it. `unread`: the videos cannot be read now,
- * possibly through our own fault.
+ * `unread` means that the videos cannot be read now, perhaps because of a problem on our side. `unreadable` means that
+ * the videos themselves are at fault.
  */
 export type NoLength = 'unreadable' | 'unread';
 
-/**
- * Measures the input videos before the submission. Rejects only if the length is needed and our own data cannot be
- * read.
- */
+/** Rejects only if the channel requires the length and our own data cannot be read. */
 export async function measureToSubmit(
   task: Task,
   { request, channel }: { readonly request: GenerationRequest; readonly channel: string },
@@ -72,8 +69,8 @@ export async function measureToSubmit(
 }
 
 /**
- * Returns the total length of the request's videos, in seconds, if it affects the price and was unknown when the hold
- * was taken. Returns undefined if the length cannot be measured now. Never rejects.
+ * Returns the length in seconds if it affects the price and was unknown when the hold was taken. Returns undefined if
+ * it cannot be measured now. Never rejects.
  */
 async function measureInput(
   { account, inputSeconds }: Pick<Task, 'account' | 'inputSeconds'>,

@@ -18,9 +18,6 @@ export interface UpstreamTarget {
 type TargetDeps = Pick<ChannelActivityDeps, 'channels'>;
 type Owner = Pick<Task, 'id' | 'kind' | 'model'>;
 
-/**
- * Returns ChannelGoneError if the running configuration no longer has the channel, its credential or its capability.
- */
 export function openTarget(
   { channels }: TargetDeps,
   { id: task, kind, model }: Owner,
@@ -34,7 +31,7 @@ export function openTarget(
   return { config: channel.config, provider, context };
 }
 
-/** Like `openTarget`, but for activities that are retried until the configuration has the channel again. */
+/** Throws a retryable failure, for activities that wait until the channel is configured again. */
 export function requireTarget(deps: TargetDeps, task: Owner, candidate: RouteCandidate): UpstreamTarget {
   const opened = openTarget(deps, task, candidate);
   if (opened instanceof ChannelGoneError) throw channelGone(opened);
@@ -42,7 +39,8 @@ export function requireTarget(deps: TargetDeps, task: Owner, candidate: RouteCan
 }
 
 /**
- * The failure is benign, because an operator changed the configuration. Its message explains how to undo the change.
+ * An operator caused this by changing the configuration, so the failure is benign. The message explains how to undo the
+ * change.
  */
 export function channelGone({ message }: ChannelGoneError): ApplicationFailure {
   return later('ChannelGone', message);

@@ -12,9 +12,8 @@ interface Persistence extends Pick<ChannelActivityDeps, 'log' | 'now'> {
 }
 
 /**
- * Repeats a write while its storage is unavailable, for minutes if necessary, because only this process knows the
- * upstream's response. The write must be idempotent. Rejects immediately if repeating cannot help. Otherwise rejects
- * with the last error after `maxMs` (by default, four minutes).
+ * Repeats a write while the storage is unavailable, by default for up to four minutes, because only this process knows
+ * the upstream's response. The write must be idempotent. Other errors are thrown immediately.
  */
 export async function persistently<Result>(
   write: () => Promise<Result>,
@@ -33,8 +32,8 @@ export async function persistently<Result>(
 }
 
 /**
- * Writes the event, and repeats the write until it succeeds. Returns the resulting record, whether the event was
- * accepted or refused. If the record no longer exists, returns the given one.
+ * Repeats the write until it succeeds. Returns the resulting record even if the event was refused, and the given record
+ * if it has been deleted.
  */
 export function stepTo(
   task: Task,

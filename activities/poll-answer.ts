@@ -18,33 +18,31 @@ import { CredentialFailure } from '../src/polling/status-poller.ts';
 import type { WatchedJob } from '../src/task/watched-job.ts';
 
 export const copyMaxMs = 75_000;
-/** After this many failed polls, which take about a minute, a link is delivered even if its host does not respond. */
+/** After this many failed polls (about a minute), a link is delivered even if its host does not respond. */
 const silencesMax = 5;
-/** The minimum interval between progress writes. Without it, a task could cause a write every second. */
+/** Without this limit, a task could cause a write every second. */
 const progressEveryMs = 10_000;
 
 export interface Watch {
   readonly job: WatchedJob;
   readonly expectedMs: number;
   readonly place: StayPlace | undefined;
-  /** Ends the attempt when the task is cancelled, the worker shuts down, or an operator requests an immediate retry. */
+  /** Ends the attempt if the task is cancelled, the worker shuts down, or an operator asks for an immediate retry. */
   readonly signal: AbortSignal;
-  /** Aborts a poll in flight when the task is cancelled or the worker shuts down. */
+  /** Aborts a request in flight if the task is cancelled or the worker shuts down. */
   readonly asking: AbortSignal;
-  /** The start of the attempt, in Unix milliseconds by our clock. */
+  /** Unix milliseconds by this machine's clock. */
   readonly begunAt: number;
-  /** The activity's minimum age in milliseconds, unaffected by changes to this machine's clock. */
+  /** The activity's age in milliseconds, by a monotonic clock. */
   readonly elapsed: () => number;
   memory: PollMemory;
   readonly wasReset: boolean;
-  /** True once the job has failed and the task's outcome is being written. */
   decides: boolean;
 }
 
 type Ended = Exclude<OperationStatus, { state: 'pending' }>;
 type Succeeded = Extract<OperationStatus, { state: 'succeeded' }>;
 
-/** Polls the upstream once and records what it reported. Returns the record if that ends the wait. */
 export async function ask(watch: Watch, deps: ChannelActivityDeps): Promise<Task | undefined> {
   const { job, memory } = watch;
   try {
@@ -71,8 +69,8 @@ export async function ask(watch: Watch, deps: ChannelActivityDeps): Promise<Task
     watch.memory = afterFailure(memory, { error: reason, isShared, now });
     const facts = { elapsedMs: now - job.acceptedAt, expectedMs: watch.expectedMs };
     if (!isLostJob({ misses: watch.memory.gone, ...facts })) return undefined;
-    // Errors never fail a job that costs money. If the upstream keeps reporting that the job is unknown, an operator
-    // decides.
+    // A poll error never fails the task, because the job is already billed. If the upstream keeps reporting the job as
+    // unknown, an operator decides.
     return step(job, { kind: 'broken', n: job.n, job: job.operation.id, code: reason.code }, deps);
   }
 }
@@ -86,7 +84,7 @@ export interface Delivering {
   readonly deps: DeliveryDeps;
   readonly copyMaxMs: number;
   readonly askAgain: () => Promise<OperationStatus>;
-  /** Whether to deliver a link even if its host does not respond. The host may still respond to the caller. */
+  /** Deliver the link even if its host does not respond to us, because it may still respond to the caller. */
   readonly isLast: boolean;
 }
 
@@ -136,7 +134,7 @@ async function step(
   return stepped.task;
 }
 
-/** Replaces linked files with our own copies. If a link is refused, requests fresh links immediately. */
+/** Replaces linked files with our own copies. If a link is refused, asks the upstream for new links immediately. */
 export async function succeeded(
   status: Succeeded,
   job: MeasuredJob,
@@ -155,7 +153,7 @@ export interface Delivery {
   readonly why?: string;
 }
 
-/** Copies or opens every link in the result. The task succeeds only afterwards, because delivery is part of the job. */
+/** Copies or opens every link before the task succeeds, because callers must be able to fetch what they pay for. */
 export async function deliver(
   { items, facts, cost }: Pick<Succeeded, 'items' | 'facts' | 'cost'>,
   job: MeasuredJob,
@@ -185,7 +183,7 @@ async function failed(
 ): Promise<TaskOutcome> {
   const asked = await persistently(() => deps.requests.find(task), deps).catch((err: unknown) => {
     if (deps.tasks.isOutage(err)) throw err;
-    deps.log.warn({ task, err }, 'the request cannot be read, so the message of the upstream is withheld');
+    deps.log.warn({ task, err }, 'the request cannot be read, so the upstream’s message is withheld');
     return undefined;
   });
   const said = behindCode(code, splitWords(message, asked?.request));
@@ -193,27 +191,23 @@ async function failed(
   return { kind: 'failed', code, ...said, failure: typed, ...defined({ unbilled, cost, withheld }) };
 }
 
-/** Clamps a time from another clock to a range of our own clock. Returns undefined if no time was reported. */
+/** Limits a time from another clock to a range of our own clock. */
 function within(named: number | undefined, from: number, to: number): number | undefined {
   return named === undefined ? undefined : Math.min(Math.max(named, from), to);
 }
 
 /**
- * The share of the measured time that counts as render time if a job ended before its first poll. Such a job took less
- * time than measured, so the next job's first poll should be earlier.
+ * A job that ended before its first poll took less time than measured. The lower estimate makes the next job's first
+ * poll earlier.
  */
 const unseenEndShare = 0.8;
 
 interface RenderTook {
   readonly seenMs: number;
-  /** The same duration, measured by Temporal's clock and a monotonic clock. */
   readonly countedMs: number;
 }
 
-/**
- * Returns the render time in milliseconds, or 0 if unknown. After an outage or a late poll, the job's actual end is
- * unknown.
- */
+/** Returns milliseconds, or 0 after an outage or a late poll, because the end of the render is then unknown. */
 function renderTime(status: Ended, { job, memory }: Watch, took: RenderTook): number {
   const { seenMs } = took;
   if (status.state === 'failed' || hasJumped(took)) return 0;
@@ -221,18 +215,16 @@ function renderTime(status: Ended, { job, memory }: Watch, took: RenderTook): nu
   if (toldMs > 0) return toldMs;
   if (memory.errors > 0) return 0;
   if (memory.polls === 0) return seenMs * unseenEndShare;
-  // The job ended some time after the last poll that found it running.
+  // The job ended at some time after the last poll that found it running, so assume the middle.
   const ranMs = Math.min(Math.max((memory.lastAt ?? 0) - job.acceptedAt, 0), seenMs);
   return (ranMs + seenMs) / 2;
 }
 
-/**
- * The two durations may differ by this much, or by this share, because of slow writes, full queues or a busy worker.
- */
+/** Slow writes, full queues and busy workers can make the two durations differ by this much. */
 const apartMs = 10_000;
 const apartShare = 0.1;
 
-/** Whether a clock changed while the job rendered, or the earlier count was lost. */
+/** Returns true if a clock changed during the render or if the earlier count was lost. */
 function hasJumped({ seenMs, countedMs }: RenderTook): boolean {
   return Math.abs(seenMs - countedMs) > Math.max(apartMs, apartShare * countedMs);
 }
@@ -250,7 +242,7 @@ async function recordPending(
   const { progress, queuePosition } = status;
   if (progress === memory.progress && queuePosition === memory.queuePosition) return next;
   if (now - (memory.progressAt ?? 0) < progressEveryMs) {
-    // Keep the values that callers currently see, so that a later poll still notices and writes the difference.
+    // Keep the values that callers currently see, so that the next poll still writes the difference.
     return { ...next, progress: memory.progress, queuePosition: memory.queuePosition };
   }
   await deps.tasks.recordProgress(job.task, defined({ progress, queuePosition }));

@@ -19,25 +19,20 @@ import { viewOf } from './task-view.ts';
 import { watchedJob, type WatchedJob } from '../src/task/watched-job.ts';
 import type { PollInput, TaskView } from './types.ts';
 
-/**
- * How long an attempt may wait in this worker between polls. Even with the time to copy a result, it stays below the
- * activity's timeout.
- */
+/** The activity's timeout must cover this time plus the time to copy a result. */
 const stayMaxMs = 10 * 60_000;
 /**
- * How long an attempt may wait between polls if the upstream sends callbacks. A callback ends the server's back-off
- * immediately, but cannot interrupt a running attempt.
+ * A callback can end a wait on the server immediately, but it cannot interrupt a running attempt. Attempts therefore
+ * stay short if the upstream sends callbacks.
  */
 const calledBackWaitMaxMs = 3_000;
-/**
- * How long an attempt may last while its credential is failing. Operators see only the failures of completed attempts.
- */
+/** Operators see a failure only when the attempt ends, so attempts stay short while the credential is failing. */
 const troubledStayMaxMs = 30_000;
 const troubledDelayMs = 2_000;
 const delayMinMs = 100;
 /**
- * The delay before the next attempt when a worker shuts down. Until the server notices the shutdown, it may assign that
- * attempt to the same worker, where it would be lost.
+ * Until the server notices that this worker is shutting down, it might assign the next attempt to it, and that attempt
+ * would be lost.
  */
 const closedDelayMs = 3_000;
 
@@ -53,16 +48,13 @@ export function createPoll(deps: ChannelActivityDeps) {
   };
 }
 
-/** Frees a failed job's slot, in case an earlier run died after recording that the job will be replaced. */
+/** An earlier run may have died after recording that the job will be replaced, so free the job's slot here too. */
 async function leaveFailed({ id, state, attempts }: Task, { gate }: ChannelActivityDeps): Promise<void> {
   const failed = isSubmitting(state) ? attempts.findLast(isUpstreamFailure) : undefined;
   if (failed !== undefined) await gate.leave(id, failed);
 }
 
-/**
- * Returns a record that is at least as new as the workflow's view. A retry rereads the record, because another worker
- * may have continued.
- */
+/** A retry rereads the record, because another worker may have changed it. */
 export function lookAtStart(
   { task, rev }: PollInput,
   { tasks }: ChannelActivityDeps,
@@ -72,16 +64,17 @@ export function lookAtStart(
 }
 
 interface Waiting extends Pick<PollInput, 'expectedSeconds'> {
-  /** True if no attempt has waited for the job yet. The first poll is then scheduled instead of made immediately. */
+  /**
+   * True if no earlier attempt has waited for the job. The first poll is then scheduled instead of made immediately.
+   */
   readonly isFirst: boolean;
   readonly isNew?: boolean;
   readonly elapsed: Watch['elapsed'];
 }
 
 /**
- * Waits for the job to end, with a single activity for the entire wait. As long as no render can have finished, the
- * wait is a timer on the server: a benign, retryable failure that specifies its delay. Afterwards, the attempt stays
- * open and polls. Waiting adds no events to the history.
+ * Waits for the job with a single activity, so waiting adds no events to the history. Early on, when no render can have
+ * finished, the attempt fails with a retryable error and the server waits. Later, the attempt stays open and polls.
  */
 export async function watchJob(
   job: WatchedJob,
@@ -107,8 +100,7 @@ export async function watchJob(
   try {
     return await withRareHeartbeat(askUntilEnded(watch, isFirst, deps), {
       details: () => watch.memory,
-      // Send no heartbeats while the outcome is being written. If the attempt hangs there, another worker can take
-      // over.
+      // Send no heartbeats while the outcome is being written, so that another worker takes over if this one hangs.
       isQuiet: () => watch.decides,
     });
   } catch (error) {
@@ -143,17 +135,13 @@ async function askUntilEnded(watch: Watch, isFirst: boolean, deps: ChannelActivi
   }
 }
 
-/**
- * Waits until the next poll if it still fits into this attempt. Otherwise, throws the failure that becomes a timer on
- * the server.
- */
+/** If the next poll does not fit into this attempt, throws a failure that makes the server wait instead. */
 async function restUntilNext(watch: Watch, deps: ChannelActivityDeps): Promise<void> {
   const { job, place, begunAt } = watch;
   const poller = deps.poller(job.candidate, job.kind);
   const lists = poller.lists();
   const { delayMs, isFar } = planNext(watch, lists, deps);
-  // If one request covers all jobs, waiting for a callback gains nothing, because the next response arrives just as
-  // soon.
+  // If one request covers all jobs, a callback would not bring the news any sooner than the next poll.
   const isCalledBack = poller.callsBack() && !lists && delayMs > calledBackWaitMaxMs;
   const isOver = deps.now() + delayMs > begunAt + stayMaxMs;
   if (isFar || isCalledBack || isOver) throw stillWaiting(watch, delayMs);
@@ -174,7 +162,7 @@ function planNext({ job, expectedMs, memory }: Watch, lists: boolean, deps: Chan
     lists,
     random: deps.random(),
   });
-  // In the last second before the deadline, the workflow's timer takes over. Until then, do not poll in a tight loop.
+  // Without a minimum delay, polls would form a tight loop just before the deadline.
   return { delayMs: Math.max(delayMs, delayMinMs), isFar };
 }
 
@@ -184,8 +172,8 @@ function isTroubled({ memory, begunAt }: Watch, { now }: ChannelActivityDeps): b
 }
 
 /**
- * Raises or withdraws the concern once per change, and retries after a failure. Each attempt starts afresh, because
- * another concern may have been raised and withdrawn in the meantime.
+ * Each attempt starts without knowledge of earlier ones, because another concern may have been raised and withdrawn in
+ * the meantime.
  */
 async function noteConcern(
   { job, expectedMs, memory }: Watch,
@@ -211,7 +199,7 @@ async function noteConcern(
   }
 }
 
-/** Returns the failure that makes the server wait, and passes this attempt's state on to the next one. */
+/** The failure makes the server wait, and its details carry this attempt's state to the next one. */
 function stillWaiting({ memory }: Watch, waitMs: number): ApplicationFailure {
   const details = worthKeeping(memory);
   if (details !== undefined) Context.current().heartbeat(details);

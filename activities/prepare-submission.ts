@@ -12,7 +12,7 @@ import { measureToSubmit, type NoLength } from './measure.ts';
 import { noteWait } from './note-wait.ts';
 import type { Sent } from './submit-answer.ts';
 
-/** The heartbeat details after measuring. Null means that the length could not be measured. */
+/** Null means that the length could not be measured. */
 const measuredSchema = z.object({ inputSeconds: z.number().nullable() });
 
 type Preparing = Pick<Sent, 'task' | 'input' | 'request'>;
@@ -22,9 +22,8 @@ interface Registering extends Preparing {
 }
 
 /**
- * Registers files with the upstream before the submission. If the upstream permanently refuses a file, returns the
- * request unchanged, so that the upstream fetches the file from us. Call this only after entering the channel: an
- * upload is an upstream request, which an open circuit must block.
+ * If the upstream permanently refuses a file, the request is returned unchanged, and the upstream fetches the file from
+ * us. Call this only after entering the channel, because an open circuit must also block uploads.
  */
 export async function registered(
   preparing: Registering,
@@ -42,9 +41,8 @@ export async function registered(
 }
 
 /**
- * Measures input videos whose length affects the price but is unknown. The next attempt reuses the measurement. Call
- * this before taking a slot, a circuit's probe or a rate token, so that none of them is occupied during the wait for a
- * slow host.
+ * Measures input videos whose length affects the price. Call this before taking a slot, a circuit's probe or a rate
+ * token, so that none of them is held while a slow host responds.
  */
 export async function measured(
   preparing: Preparing,
@@ -65,7 +63,7 @@ function memoryOf(task: Task, inputSeconds: number | undefined): z.infer<typeof 
   return task.inputSeconds === 'unmeasured' ? { inputSeconds: inputSeconds ?? null } : undefined;
 }
 
-/** If the work takes a while, records that the task is waiting for its files. */
+/** Records that the task is waiting for its files if the work takes a while. */
 async function prepared<Result>(
   { task, input }: Preparing,
   work: Promise<Result>,
@@ -76,7 +74,7 @@ async function prepared<Result>(
   return work.finally(() => clearTimeout(slow));
 }
 
-/** Takes a token from the credential's rate limit. If none becomes free within a second, the attempt ends. */
+/** If the credential's rate limit has no token within a second, the attempt ends and is retried later. */
 export async function takeToken(
   { task, input }: Pick<Preparing, 'task' | 'input'>,
   deps: ChannelActivityDeps,
@@ -89,6 +87,10 @@ export async function takeToken(
   if (delay === undefined) return;
   const { ms, ahead } = delay;
   await noteWait(task, { cause: 'rate', ...candidate, ahead, until: deps.now() + ms }, deps);
-  const nextIn = `next look in ${Math.ceil(ms / 1000)} s`;
-  throw later('WaitsForItsTurn', `the channel's submissions per second are used; ${nextIn}`, ms);
+  const nextIn = `next attempt in ${Math.ceil(ms / 1000)} s`;
+  throw later(
+    'WaitsForItsTurn',
+    `the channel has reached its limit of submissions per second; ${nextIn}`,
+    ms,
+  );
 }

@@ -18,20 +18,20 @@ import { withHeartbeat } from './heartbeat.ts';
 import type { ReconcileReport } from './types.ts';
 import { createTimedRuns, createUpkeepRunner } from './upkeep-runner.ts';
 
-/** A task counts as abandoned if it has no running workflow and has not changed for this long, by our own clock. */
-const abandonedAfterMs = 2 * 60_000;
-/** How long a channel may be without a worker, by our own clock, before an operator is asked about it. */
-const unservedAfterMs = 2 * 60_000;
 /**
- * A task counts as overdue this long after its deadline. By then, its workflow should have polled once more and ended
- * it.
+ * A task without a running workflow is considered abandoned if its record has not changed for this long by our own
+ * clock.
  */
+const abandonedAfterMs = 2 * 60_000;
+/** A channel may be without a worker for this long before an operator is asked, measured by our own clock. */
+const unservedAfterMs = 2 * 60_000;
+/** The workflow should have polled once more and ended the task within this time after the deadline. */
 const overdueGraceMs = 10 * 60_000;
 
 /**
- * Examines records that no longer change. If Temporal has lost a task's workflow, restarts it. If the workflow is
- * closed, ends the task. If an ended task still has a callback to deliver, starts the delivery. Never compares two
- * processes' clocks. A task that cannot be repaired does not stop other repairs or the maintenance.
+ * Repairs tasks whose records no longer change. A lost workflow is restarted, a task with a closed workflow is ended,
+ * and a pending callback is started. Times of different processes are never compared. A task that cannot be repaired
+ * does not stop the others.
  */
 export function createReconcileTasks(deps: TaskActivityDeps) {
   const { tasks, log } = deps;
@@ -109,7 +109,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
         onFailed: ({ id }, error) => fail('asking', id, error),
       });
     });
-    // After an incomplete run, keep watching the tasks that it did not reach.
+    // An incomplete run did not see every task, so it must not forget any.
     if (isComplete.unfinished && isComplete.owing) sightings.forgetOthers();
     failures.endRound();
     return { ...counts, upkeep: await runUpkeep(isStopped) };
@@ -123,7 +123,6 @@ function createAttempts(failures: ReturnType<typeof createFailures>, log: TaskAc
     failures.note(task);
     log.error({ step, task, err }, 'the reconciler could not repair a task');
   };
-  /** Runs the loop over many tasks, or one step of the loop. Returns whether anything was repaired. */
   const attempt = async (step: string, task: string, run: () => Promise<unknown>): Promise<boolean> => {
     counts.checked += 1;
     try {
@@ -140,7 +139,10 @@ function createAttempts(failures: ReturnType<typeof createFailures>, log: TaskAc
 
 const failuresMax = 1_000;
 
-/** Remembers which tasks failed in the previous round, so that they do not use up the other tasks' time. */
+/**
+ * Remembers which tasks failed in the previous round. They are tried last, so that they do not use up the time of the
+ * others.
+ */
 function createFailures() {
   let before = new Set<string>();
   let now = new Set<string>();
@@ -152,7 +154,6 @@ function createFailures() {
       before = now;
       now = new Set();
     },
-    /** Yields the tasks that failed in the previous round after all others. */
     async *last(tasks: AsyncIterable<Task>): AsyncGenerator<Task, void, undefined> {
       const failed: Task[] = [];
       for await (const task of tasks) {
@@ -179,7 +180,7 @@ function createRepairs(deps: TaskActivityDeps) {
     const { id, account, key, state } = task;
     const run = await workflows.find(id);
     if (run === 'running') return false;
-    // Do not abandon an unfinished task that ever had a workflow, because its caller may have received a 200.
+    // Do not abandon a task that ever had a workflow, because its caller may have received a 200.
     const tryId = tryOf(state);
     if (tryId !== undefined && (state.at === 'ended' || run === undefined)) {
       const isGone = (await deps.abandonCreation({ task: id, account, key, tryId })) === 'abandoned';
@@ -192,8 +193,7 @@ function createRepairs(deps: TaskActivityDeps) {
   }
 
   /**
-   * Starts a new workflow for a task whose workflow Temporal has lost. The new one continues from the record, as after
-   * a reset.
+   * Starts a new workflow for a task whose workflow Temporal has lost. It continues from the record, as after a reset.
    */
   async function restart(task: Task, basis: PriceBasis): Promise<boolean> {
     const { id, state } = task;
@@ -209,7 +209,6 @@ function createRepairs(deps: TaskActivityDeps) {
     const last = { task: id, basis };
     const finished = await finish(last);
     if (finished.state.at === 'review') {
-      // No workflow is left to wait for an operator's decision.
       await tasks.step(id, { kind: 'orphaned' });
       await finish(last);
     }
@@ -233,12 +232,12 @@ function createRepairs(deps: TaskActivityDeps) {
     return note(id, 'workflow_overdue');
   }
 
-  /** Raises a concern about a workflow that cannot continue. Otherwise, nobody would notice before the deadline. */
+  /** Without this, nobody would notice a failing workflow before the deadline. */
   async function askAboutFailing(id: string): Promise<boolean> {
     const task = await tasks.find(id);
     if (task === undefined || !isUnfinished(task.state) || task.attention !== undefined) return false;
     log.error({ task: id }, 'the steps of a task’s workflow keep failing');
-    // Do not signal the workflow: its steps are failing, so it could not display the concern.
+    // Do not signal the workflow. Its steps are failing, so it could not display the concern.
     return tasks.setConcern(id, 'workflow_failing');
   }
 }
@@ -248,10 +247,7 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
   const { note, withdraw } = createConcerns(deps);
   return { askAboutChannel, askAboutWorker };
 
-  /**
-   * Raises or withdraws the concern that the task's channel or credential is no longer configured. No worker serves its
-   * queue in that case.
-   */
+  /** No worker serves the queue of a channel or credential that is no longer configured. */
   async function askAboutChannel({ id, state, attempts, concern }: Task): Promise<boolean> {
     if (!isConfigCurrent()) return false;
     const attempt = attemptAt(state, attempts);
@@ -261,10 +257,7 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
     return isGone ? note(id, 'channel_gone') : withdraw(id, 'channel_gone');
   }
 
-  /**
-   * Raises or withdraws the concern that no worker serves the task's channel. A worker that merely restarts is back
-   * before the concern is raised.
-   */
+  /** The concern is delayed, so that a restarting worker does not cause it. */
   async function askAboutWorker(task: Task, { unserved }: Pick<Service, 'unserved'>): Promise<boolean> {
     const { id, concern, attention } = task;
     const missing = unserved(nextStep(task)?.channel);
@@ -278,9 +271,7 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
     return sightings.unchangedMs(`worker/${channel}`, since) >= unservedAfterMs;
   }
 
-  /**
-   * Lets a task that has not been submitted move to a served channel in its plan instead of waiting for an operator.
-   */
+  /** A task that has not been submitted can move to another channel, so no operator is needed. */
   async function turnElsewhere(task: Task, unserved: Service['unserved']): Promise<boolean> {
     const { id, state } = task;
     if (!isIdle(state)) return false;

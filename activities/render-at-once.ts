@@ -15,17 +15,15 @@ import { copyMaxMs, deliver } from './poll-answer.ts';
 import type { Accepted } from './submit-answer.ts';
 
 /**
- * How long the call and storing its images may take together. This is shorter than the activity's timeout, to leave
- * time for copying links.
+ * Covers the call and storing its images. Must be shorter than the activity's timeout, to leave time for copying links.
  */
 const attendedMs = 17 * 60_000;
 
 export interface AnswersAtOnce extends Pick<ChannelCall, 'channel' | 'provider' | 'request' | 'perCall'> {
-  /** The response contains the images themselves, so our storage must keep them. */
+  /** Set if the response contains the images themselves, which our storage must then keep. */
   readonly isData: boolean;
 }
 
-/** Returns undefined if the channel renders asynchronously, as a job. */
 export function answersAtOnce(
   request: GenerationRequest,
   channel: OpenChannel | undefined,
@@ -40,11 +38,14 @@ export function answersAtOnce(
 
 export interface ImageRendering extends AnswersAtOnce, Pick<ChannelCall, 'candidate'> {
   readonly task: Pick<Task, 'id' | 'account' | 'kind' | 'model'>;
-  /** Stands in for the job's id, because the upstream returns none. */
+  /** Used as the job's id, because the upstream returns none. */
   readonly marker: string;
 }
 
-/** Makes a submission whose response contains the result. Stores the images before recording anything about them. */
+/**
+ * Makes a submission whose response contains the result. The images are stored first, so the record never refers to
+ * images that do not exist.
+ */
 export async function renderAtOnce(
   rendering: ImageRendering,
   deps: ChannelActivityDeps,
@@ -66,20 +67,18 @@ export async function renderAtOnce(
   if (typeof items === 'string') return { operation, outcome: ourFailure('result_not_kept', items, said) };
   const made = { items, facts: delivery.facts, ...said };
   const job = { ...task, task: task.id, candidate: call.candidate };
-  // No job exists from which to request the links again, so the caller is not charged for links that do not open.
+  // The links cannot be requested again, because there is no job. The caller is therefore not charged for links that do
+  // not open.
   const { outcome, why } = await deliver(made, job, { deps, copyMaxMs, isLast: true });
   return { operation, outcome: why === undefined ? outcome : ourFailure('result_not_delivered', why, said) };
 }
 
-/** The upstream has rendered and bills the images, but the gateway cannot deliver them. */
+/** The upstream bills the images, but the gateway cannot deliver them. */
 function ourFailure(code: string, message: string, said: Pick<TaskOutcome, 'cost'>): TaskOutcome {
   return { kind: 'failed', code, message, failure: { class: 'internal' }, ...said };
 }
 
-/**
- * Stores partial images while the channel renders. A partial image that cannot be stored is missed only by callers who
- * are watching.
- */
+/** Errors are only logged, because partial images matter only to callers who are watching. */
 function keepPartials(task: string, { partialImages, log }: ChannelActivityDeps): ImageContext['onPartial'] {
   let n = 0;
   return (image) => {
@@ -91,9 +90,9 @@ function keepPartials(task: string, { partialImages, log }: ChannelActivityDeps)
 }
 
 /**
- * Stores images that only this process has and that are billed in any case. Retries for as long as the activity may
- * last, but tries only once if too many other images are waiting. Returns the stored items, or a sentence explaining
- * why the images could not be stored.
+ * Only this process has the images, and they are billed in any case, so storing them is retried for as long as the
+ * activity may last. If too many other images are waiting, it is tried once. Returns a string that explains the failure
+ * if the images could not be stored.
  */
 async function patientlyKept(
   { id: task, account }: Pick<Task, 'id' | 'account'>,
@@ -121,8 +120,8 @@ async function patientlyKept(
 }
 
 /**
- * Returns undefined if the images themselves are at fault, so that retrying is pointless. `keepImages` is present
- * whenever there is data to store, because without storage the plan contains no channel that responds with data.
+ * Returns undefined if the images themselves are at fault, so retrying would not help. `keepImages` is always set here,
+ * because without storage the plan excludes channels that respond with data.
  */
 async function keptItems(
   task: string,

@@ -17,8 +17,8 @@ import { recordAcceptance, recordRefusal, recordStall, type Accepted, type Sent 
 import { renderAtOnce, type AnswersAtOnce } from './render-at-once.ts';
 
 /**
- * A worker that stalls this long between claiming and sending a submission does not send it. After a minute, the server
- * notices the missing heartbeats, and another process decides.
+ * If this worker stalls longer than this between claiming and sending a submission, it does not send. After a minute
+ * without heartbeats, the server hands the task to another process.
  */
 const stalledMs = 8_000;
 
@@ -31,8 +31,8 @@ interface Submission extends Pick<Sent, 'input' | 'task'> {
 }
 
 /**
- * Sets the record to `sending` before the request and records the outcome afterwards. If nothing was sent, returns the
- * unused token to the credential's rate limit.
+ * Records `sending` before the request and the outcome afterwards. If nothing was sent, the rate limit gets its token
+ * back.
  */
 export function createSend(deps: ChannelActivityDeps) {
   return async function send(submission: Submission): Promise<Task> {
@@ -53,8 +53,7 @@ export function createSend(deps: ChannelActivityDeps) {
     const marker = markerOf({ task: task.id, n });
     const known = defined({ inputSeconds });
     const event = { kind: 'sending', candidate, owner, marker, terms, ...known } as const;
-    // Measure from before the claim, because this process may stall after the claim is written but before the write is
-    // acknowledged.
+    // Measure from before the claim, because this process may stall between the write and its acknowledgement.
     const begunAt = deps.now();
     const begun = await stepTo(task, event, deps);
     const attempt = begun.state.at === 'sending' ? attemptAt(begun.state, begun.attempts) : undefined;
@@ -65,13 +64,13 @@ export function createSend(deps: ChannelActivityDeps) {
     await racePoint('submit.begun', id);
     if (deps.now() - begunAt > stalledMs) return recordStall(sent, deps);
     onSend();
-    // From here on, neither a cancellation nor a shutdown interrupts the work, because the response must be read.
+    // From here on, ignore cancellation and shutdown, because the response must be read.
     const answer = await withHeartbeat(answerTo(submission, attempt.marker));
     await racePoint('submit.answered', id);
     report(answer instanceof UpstreamError ? answer : undefined);
     if (answer instanceof UpstreamError) return recordRefusal(sent, answer, deps);
-    // Only this process knows the id of a job that will be billed, so the id is also kept in the heartbeat details, and
-    // the write is repeated until it succeeds. Synchronous images are too large for a heartbeat.
+    // Only this process knows the id of the new job, so the heartbeat details carry it as well, and the write is
+    // repeated until it succeeds. Synchronous images are too large for a heartbeat.
     const { operation, outcome } = answer;
     const remembered = outcome === undefined ? { n: attempt.n, operation } : undefined;
     return withHeartbeat(recordAcceptance(sent, answer, deps), remembered);
@@ -102,7 +101,7 @@ export function createSend(deps: ChannelActivityDeps) {
   }
 }
 
-/** Returns a name for this activity run. With it, the run recognises its own write if the acknowledgement was lost. */
+/** Names this activity run, so that it recognizes its own write if the acknowledgement was lost. */
 function ownerName({ now, random }: Pick<ChannelActivityDeps, 'now' | 'random'>): string {
   return `${now().toString(36)}-${Math.floor(random() * 2 ** 52).toString(36)}`;
 }

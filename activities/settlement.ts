@@ -19,8 +19,8 @@ interface Terms {
 }
 
 /**
- * Computes a succeeded task's charge from these facts, at the prices frozen in its basis. The charge never exceeds what
- * an operator has approved. If a failed job was replaced, the caller pays once, and never more than the hold.
+ * Computes the charge at the prices that were frozen when the task was created. It never exceeds what an operator has
+ * approved. If a failed job was replaced, the caller pays once, and at most the hold.
  */
 export async function agreedCharge(
   task: Task,
@@ -41,18 +41,12 @@ async function chargeInput(task: Task, facts: SettleFacts, terms: Terms): Promis
   return { ...input, tokensOf: await formulaOf({ ...task, channel }, terms) };
 }
 
-/**
- * Whether the same settlement may succeed later, because the fault lies with MongoDB or its connection, not with the
- * data.
- */
+/** True if the fault lies with MongoDB or its connection, so that the same settlement may succeed later. */
 export function isOutage(error: unknown, { tasks }: Pick<TaskActivityDeps, 'tasks'>): boolean {
   return tasks.isOutage(error) || (error instanceof Error && error.name === 'LedgerUnavailableError');
 }
 
-/**
- * Returns the task's cost to the operator, under the terms frozen in its attempts. A cost that cannot be computed
- * counts as unknown.
- */
+/** Uses the terms that were frozen in the attempts. A cost that cannot be computed is reported as unknown. */
 export async function upstreamCostOf(task: Task, terms: Terms): Promise<UpstreamCost> {
   const { channel = task.attempts.at(-1)?.channel ?? '', model } = task;
   return { ...costOfTask(task, await costByRules(task, terms)), channel, model };
@@ -62,7 +56,7 @@ async function costByRules(task: Task, { basis, deps }: Terms): Promise<Micros |
   const { outcome, seconds, inputSeconds } = task;
   const terms = jobOf(task)?.terms;
   if (terms?.price === undefined || !isBilledByRules(task, terms)) return undefined;
-  // A failed job reports no facts, so it is assumed to be billed as requested.
+  // A failed job reports no facts, so assume that it is billed as requested.
   const asked = withInputSeconds(defined({ durationSeconds: seconds }), inputSeconds);
   const facts = inPricedSizes(outcome?.kind === 'succeeded' ? outcome.facts : asked, terms.price);
   const isByInput = isPricedBy(terms.price, 'input_second') || needsFormula(terms.price, facts);
@@ -72,7 +66,7 @@ async function costByRules(task: Task, { basis, deps }: Terms): Promise<Micros |
       basis: costBasis(basis, terms.price),
       deps,
     });
-    // Upstreams bill the output that they report, regardless of what was requested.
+    // Upstreams bill what they report as output, even if it differs from the request.
     const bill = settle({ ...input, ...defined({ estimatedTokens: tokensOf?.(facts) }) });
     return isPriced(bill) ? bill.amount : undefined;
   } catch (error) {

@@ -12,7 +12,7 @@ import type { TaskView } from './types.ts';
 
 const lastCopyMaxMs = 25_000;
 
-/** Stops a job. Runs outside the channel's queue, and finishes even if the channel has been removed. */
+/** Does not use the channel's queue, so it works even if the channel has been removed. */
 export function createStopJob(deps: ChannelActivityDeps) {
   return async function stopJob(id: string, rev?: number): Promise<TaskView> {
     const task = await deps.tasks.look(id, rev);
@@ -21,9 +21,9 @@ export function createStopJob(deps: ChannelActivityDeps) {
 }
 
 /**
- * Ends a job that is no longer wanted. A caller's cancellation succeeds only if the upstream agrees, because a job that
- * keeps running and incurring costs must not be reported as cancelled. At the deadline, or when an operator fails the
- * task, an existing result still counts. Without one, the task ends, and the upstream is asked to cancel.
+ * A caller's cancellation succeeds only if the upstream agrees, because a job that keeps running is still billed. At
+ * the deadline, or when an operator fails the task, an existing result is used; otherwise the task ends and the
+ * upstream is asked to cancel.
  */
 export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promise<Task> {
   const job = watchedJob(task);
@@ -34,8 +34,8 @@ export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promi
   const write = (kind: 'stopped' | 'unstoppable') => stepTo(task, { ...about, kind }, deps);
   const isCancellation = task.state.stop === 'cancel';
   if (isCancellation && target !== undefined && (await cancel(job, target, deps))) return write('stopped');
-  // A refusal may mean that an earlier run cancelled the job but died before recording that, because an upstream
-  // refuses to cancel a job twice. A final poll shows what happened.
+  // An upstream refuses to cancel a job twice, so a refusal may mean that an earlier run cancelled it and died. Poll
+  // once more to find out.
   const seen = target === undefined ? undefined : await askOnceMore(job, target, deps);
   if (seen !== undefined) return seen;
   if (isCancellation) return write('unstoppable');
@@ -54,7 +54,6 @@ async function cancel(
   return answer === 'cancelled';
 }
 
-/** Polls once more and records how the job ended. Returns undefined if it has not ended. */
 async function askOnceMore(
   job: WatchedJob,
   { provider, config, context }: UpstreamTarget,
@@ -70,10 +69,7 @@ async function askOnceMore(
   });
 }
 
-/**
- * Returns undefined if the upstream could not be asked or did not respond. A failing adapter must not prevent the
- * request that follows.
- */
+/** Returns undefined on any error, because a failing adapter must not prevent the next request. */
 async function ifAnswered<Answer>(
   ask: () => Promise<Answer>,
   { tasks, log }: ChannelActivityDeps,

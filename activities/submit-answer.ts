@@ -18,7 +18,7 @@ import type { SubmitInput } from './types.ts';
 
 const retryDelayMinMs = 1_000;
 const retryDelayMaxMs = 60_000;
-/** How long a round's last channel is retried before the next round, if the plan has other channels. */
+/** If the plan has other channels, the round's last one is retried for this long before the next round begins. */
 const lastCandidatePersistMs = 300_000;
 
 export interface Sent {
@@ -29,12 +29,11 @@ export interface Sent {
   readonly request: GenerationRequest;
 }
 
-/** `outcome` is set if the response already contained the result. */
 export interface Accepted extends Submitted {
   readonly outcome?: TaskOutcome;
 }
 
-/** Records the job that the upstream accepted. The returned record also shows whether the job is still wanted. */
+/** The returned record also shows whether the job is still wanted. */
 export async function recordAcceptance(
   { task, n, owner }: Pick<Sent, 'task' | 'n' | 'owner'>,
   { operation, traceId, outcome }: Accepted,
@@ -47,7 +46,7 @@ export async function recordAcceptance(
       { task: task.id, upstream_id: operation.id },
       'an upstream returned the id of a job that belongs to another task',
     );
-    const message = `The upstream accepted it as ${operation.id}, which is the job of another task.`;
+    const message = `The upstream accepted the submission, but returned the job ${operation.id}, which belongs to another task.`;
     const taken = { code: upstreamIdTaken, message, taken: true } as const;
     return stepTo(task, { kind: 'lost', n, owner, ...taken }, deps);
   }
@@ -57,7 +56,7 @@ export async function recordAcceptance(
   if (attempt?.stray !== undefined) {
     deps.log.error(
       { task: task.id, channel: attempt.channel, upstream_id: attempt.stray.id },
-      'an upstream accepted a submission that the task had continued without; cancel its job there',
+      'an upstream accepted a submission after its task had continued without it; cancel the job there',
     );
   }
   return after;
@@ -99,8 +98,8 @@ export async function recordRefusal(
 }
 
 /**
- * The channel requires the length of input videos, and the gateway could not read it. The task fails only if the videos
- * are at fault and every channel in its plan requires the length.
+ * The channel needs the length of the input videos, which the gateway could not read. The task fails only if the videos
+ * are at fault and every channel in the plan needs the length.
  */
 export function recordNoLength(
   { input, task }: Pick<Sent, 'input' | 'task'>,
@@ -110,7 +109,7 @@ export function recordNoLength(
   const { plan, state, inputNeededBy } = task;
   const code = inputUnreadable;
   const isNeeded = plan.candidates.every(({ channel }) => inputNeededBy?.includes(channel) === true);
-  // If the submission was to replace a failed job, the task must fail with that job's error instead.
+  // If this submission replaces a failed job, report that job's error instead.
   const isReplacing = isSubmitting(state) && state.replaces === true;
   if (why === 'unread' || !isNeeded || isReplacing) {
     const message = 'The length of an input video could not be read.';
@@ -132,12 +131,12 @@ export function notAccepted({ input, n, owner }: Refusing, word: Word): EventOf<
   return { kind: 'not_accepted', candidate, ...defined({ n, owner }), ...word, elapsedMs };
 }
 
-/** `wait` is set if the task waits for a reason other than the upstream's response to the submission. */
+/** Set `wait` if the task is not waiting for the upstream's response to the submission. */
 interface Refused extends Pick<Word, 'code' | 'message' | 'wait'> {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Retries the same channel later, without adding history events, or moves the task to the next channel. */
+/** A retry on the same channel adds no history events. */
 export async function retryOrLeave(
   refusing: Refusing,
   refused: Refused,
@@ -146,13 +145,12 @@ export async function retryOrLeave(
   const { task } = refusing;
   const { code, message, retryAfterMs } = refused;
   const { attempt } = Context.current().info;
-  // A delay of zero specifies no time. Honouring it would cause a request every second.
+  // Ignore a delay of zero, because following it would cause a request every second.
   const asked = retryAfterMs === 0 ? undefined : retryAfterMs;
   const wished = Math.max(asked ?? 0, retryDelayMinMs * 2 ** Math.min(attempt, 6));
   const spread = asked === undefined ? 0.8 + 0.4 * deps.random() : 1 + 0.2 * deps.random();
   const delay = Math.min(wished, asked ?? retryDelayMaxMs) * spread;
   const stays = delay < leftHereMs(task, deps) && !(await hasRoomElsewhere(task, deps));
-  // If no attempt has begun and the task stays on this channel, there is no change to record.
   const isChange = !stays || refusing.n !== undefined;
   const retryMs = Math.max(Math.round(delay), retryDelayMinMs);
   const wait = {
@@ -165,12 +163,12 @@ export async function retryOrLeave(
   if (!stays || !isSubmitting(after.state)) return after;
   // If an attempt had begun, the write that ended it has already recorded the wait.
   if (refusing.n === undefined) await noteWait(after, wait, deps);
-  // If an attempt had begun, the message may be the upstream's, which must not enter the workflow's history.
+  // If an attempt had begun, the message may quote the upstream, and such text must not enter the workflow's history.
   const why = refusing.n === undefined ? message : code;
   throw later('NotAccepted', `the channel does not accept the job at the moment (${why}); retrying`, retryMs);
 }
 
-/** How long the task may keep trying this channel. 0 if another channel comes next. */
+/** Returns how long the task may keep trying this channel, or 0 if another channel comes next. */
 function leftHereMs({ plan, state, deadlineAt }: Task, { now }: Pick<ChannelActivityDeps, 'now'>): number {
   if (!isSubmitting(state) || state.left.length > 1) return 0;
   const remainingMs = deadlineAt - now();

@@ -24,8 +24,8 @@ import { watchedJob } from '../src/task/watched-job.ts';
 import type { SubmitInput, TaskView } from './types.ts';
 
 /**
- * The heartbeat details after the upstream has accepted the submission. They let another run continue if this worker
- * dies before recording the acceptance.
+ * If this worker dies before recording that the upstream accepted the submission, another run continues from these
+ * heartbeat details.
  */
 const acceptedSchema = z.object({
   n: z.number(),
@@ -33,9 +33,8 @@ const acceptedSchema = z.object({
 });
 
 /**
- * Submits at most once, then waits for the job to end. Sets the record to `sending` before the request is sent, and
- * records the outcome afterwards. A run that finds `sending` never sends, because an earlier run's request may have
- * been accepted.
+ * Submits at most once, then waits for the job to end. The record is set to `sending` before the request. A run that
+ * finds `sending` never sends, because the earlier request may have been accepted.
  */
 export function createSubmit(deps: ChannelActivityDeps) {
   const { tasks, requests } = deps;
@@ -47,8 +46,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const task = await lookAtStart(input, deps);
     if (task === undefined) return viewOf(task, deps);
     const after = hasTurned(task, candidate) ? task : await submitAndWait(task, input, elapsed);
-    // Leave only this channel. If this worker was stalled, the task may have acquired slots elsewhere, which must not
-    // be freed.
+    // Leave only this channel. If this worker was stalled, the task may already hold slots elsewhere.
     if (hasTurned(after, candidate)) await deps.gate.leave(task.id, candidate);
     return viewOf(after, deps);
   };
@@ -57,14 +55,13 @@ export function createSubmit(deps: ChannelActivityDeps) {
     if (!isSubmitting(task.state)) return wait(task, input, { isNew: false, elapsed });
     const after = await submitOnce(task, input);
     const stopped = await stopUnwanted(after, deps);
-    // If an operator or the caller wants the task to end, handle that before waiting for the job.
     return stopped === after ? wait(after, input, { isNew: true, elapsed }) : stopped;
   }
 
   /**
-   * Waits for the job in this activity. Does not wait if the job belongs to another channel or is no longer wanted, or
-   * if the account may not keep another wait open in this worker, because submissions need the same slots. `isNew`: the
-   * job was accepted during this run.
+   * Waits for the job in this activity. It does not wait if the job is on another channel or no longer wanted. It also
+   * does not wait if the account already keeps too many waits open in this worker, because submissions need the same
+   * slots.
    */
   async function wait(task: Task, input: SubmitInput, { isNew, elapsed }: Waiting): Promise<Task> {
     const job = task.state.at === 'waiting' ? watchedJob(task) : undefined;
@@ -105,7 +102,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const inputSeconds = await measured(preparing, deps);
     if (typeof inputSeconds === 'string') return recordNoLength(preparing, inputSeconds, deps);
     if (task.inputSeconds === 'unmeasured') {
-      // The task may have ended while its videos were measured. A slot taken now would never be released.
+      // The task may have ended while its videos were measured, and a slot taken now would never be released.
       tasks.forget(task.id);
       const current = await tasks.look(task.id);
       if (current !== undefined && !isIdle(current.state)) return current;
@@ -142,21 +139,18 @@ export function createSubmit(deps: ChannelActivityDeps) {
     if (remembered.success && remembered.data.n === n) {
       return recordAcceptance({ task, n, owner }, { operation: remembered.data.operation }, deps);
     }
-    // The submission may have been sent and may be billed.
+    // The request may have been sent and may be billed.
     return stepTo(task, { kind: 'lost', n, code: 'submission_lost' }, deps);
   }
 }
 
-/**
- * Whether a failed upload also affects requests without files, because the key was refused or the upstream unreachable.
- */
+/** A refused key or an unreachable upstream also affects requests without files. */
 function concernsAll({ outcome, status }: UpstreamError): boolean {
   return status === 401 || status === 402 || outcome === 'not_sent';
 }
 
 /**
- * The refusal of a task whose result only our storage could deliver, while the storage is full or unavailable. Such a
- * task would be rendered and billed for nothing.
+ * Our storage is full or unavailable, so the result could not be delivered and the task would be billed for nothing.
  */
 const notStored = {
   code: 'not_stored',
@@ -169,7 +163,6 @@ interface Waiting {
   readonly elapsed: () => number;
 }
 
-/** Whether the task has moved to another channel or is paused, so that it no longer needs a slot here. */
 function hasTurned({ state }: Task, candidate: RouteCandidate): boolean {
   if (state.at === 'pausing') return true;
   return isIdle(state) && !state.left.some((other) => sameCandidate(other, candidate));

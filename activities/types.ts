@@ -8,14 +8,9 @@ import type { Task } from '../src/task/record.ts';
 import type { ShownAttempt, TaskEvent } from '../src/task/state.ts';
 import type { TaskError } from '../src/task/task.ts';
 
-/**
- * Data exchanged between the workflow and its activities: JSON-safe ids and small facts. Amounts are decimal strings.
- */
+/** Everything here passes between the workflow and its activities as JSON. Amounts are decimal strings. */
 
-/**
- * The workflow's view of the task's record, returned by every activity that may change the record. Of two views, the
- * one with the higher `rev` is newer.
- */
+/** Every activity that may change the record returns this view. The view with the higher `rev` is newer. */
 export interface TaskView extends Knowledge, Pick<
   Task,
   | 'rev' | 'state' | 'stateSince' | 'deadlineAt' | 'status'
@@ -25,49 +20,45 @@ export interface TaskView extends Knowledge, Pick<
   /** In micro-units. */
   readonly charge?: string;
   readonly error?: Pick<TaskError, 'code' | 'class'>;
-  /** The time until the deadline, by the clock that wrote it. Set only by `lookAtTask` and `stepTask`. */
+  /** Measured by the clock that set the deadline. Only `lookAtTask` and `stepTask` set this. */
   readonly remainingMs?: number;
 } // prettier-ignore
 
 /**
- * Activities on the workflow's own task queue, so that they never wait for a channel's queue. All are idempotent. `rev`
- * is the revision that the workflow knows. A process with an older cached record rereads it, so that the returned view
- * is never older than the workflow's.
+ * These activities run on the workflow's own task queue, so they never wait for a channel. All of them are idempotent.
+ * `rev` is the revision that the workflow knows; a process with an older cached record rereads it.
  */
 export interface TaskActivities {
-  /** Rereads the record from the database. Removes unconfigured channels from the round. */
+  /** Also removes channels that are no longer configured from the round. */
   lookAtTask(task: string, account: string): Promise<TaskView>;
-  /**
-   * Writes one of the workflow's own events, usually caused by the passage of time. A refusal changes nothing, and the
-   * view shows the task's state.
-   */
+  /** If the event is refused, nothing changes, and the view shows the current state. */
   stepTask(task: string, event: WorkflowEvent): Promise<TaskView>;
-  /** Checks an operator's action or a caller's cancellation, and records it together with the change. */
   actOnTask(request: ActRequest): Promise<ActReply>;
   findLostJob(task: string, rev?: number): Promise<TaskView>;
-  /**
-   * Ends a job that is no longer wanted, or records that the upstream will not end it. At the deadline, an existing
-   * result still counts.
-   */
+  /** At the deadline, an existing result is still used. */
   stopJob(task: string, rev?: number): Promise<TaskView>;
-  /** Settles or releases the hold, then writes the outcome or asks an operator about the charge. */
+  /** Asks an operator if the charge cannot be accepted. */
   finishTask(finish: FinishInput): Promise<TaskView>;
-  /** Makes a callback's first request, unless that might delay others. Never throws. */
+  /** Skips the request if it might delay others. Never throws. */
   firstCallback(task: string): Promise<FirstCallback>;
   wakeTask(task: string, activity: string): Promise<Woken>;
-  /** Repairs what a terminated or deleted workflow left behind. */
   reconcileTasks(): Promise<ReconcileReport>;
 }
 
 /**
- * `busy`: a worker was already running an attempt. `begun`: a worker has started the new attempt. `not_begun`: no
- * worker has started it yet. `ended`: the activity is over.
+ * - `busy`: a worker was already running an attempt.
+ * - `begun`: a worker has started the new attempt.
+ * - `not_begun`: no worker has started it yet.
+ * - `ended`: the activity is over.
  */
 export type Woken =
   | { readonly kind: 'busy' | 'begun' | 'not_begun' | 'ended' }
   | { readonly kind: 'tried'; readonly ended: string };
 
-/** Events caused only by the passage of time, the end of an activity, or other processes' observations. */
+/**
+ * Events that need no external information: time has passed, an activity has ended, or another process has reported
+ * something.
+ */
 export type WorkflowEvent = Extract<
   TaskEvent,
   { kind: 'wanted' | 'stopped' | 'unstoppable' | 'resumed' | 'asked' | 'lost' | 'skipped' }
@@ -81,13 +72,13 @@ export interface ActRequest {
   readonly task: string;
   readonly action: RunningActionName;
   readonly input: ActionInput;
-  /** The update's id, which ensures that an action is recorded only once. */
+  /** The id of the Temporal update. An action with the same id is recorded only once. */
   readonly id: string;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Set for a caller's cancellation, for which no operator is recorded. */
+  /** Set for a caller's cancellation, which has no operator. */
   readonly isCallers?: true;
-  /** Set if the workflow was cancelled with Temporal's own tools. The workflow's history shows who did it. */
+  /** Set if the workflow was cancelled with Temporal's own tools. Its history shows who did it. */
   readonly isCancelRequest?: true;
   readonly currency: string;
   readonly basis: PriceBasis;
@@ -115,17 +106,16 @@ export interface PollInput {
 
 export interface CallbackActivities {
   /**
-   * Delivers an ended task's callback, unless this round has already delivered it.
-   * @param round - Names the series of attempts. Absent for the task's own series, and the run's id for a requested
-   * one.
-   * @param dueAt - Unix milliseconds. No request is made before this time.
+   * Does nothing if this round has already delivered the callback.
+   * @param round - The task's own series of attempts if undefined, or the id of the run that an operator requested.
+   * @param dueAt - Unix milliseconds. No request is sent before this time.
    */
   deliverCallback(task: string, round?: string, dueAt?: number): Promise<void>;
 }
 
 /**
- * `pending`: the activity continues the delivery. If a request has already been sent, the activity waits until `dueAt`
- * (Unix milliseconds).
+ * `pending` means that the activity continues the delivery. If a request has already been sent, the activity waits
+ * until `dueAt` (Unix milliseconds).
  */
 export type FirstCallback =
   | { readonly state: 'delivered' | 'gave_up' }

@@ -11,8 +11,8 @@ export type RunTimed = <Result>(
 ) => Promise<Result>;
 
 /**
- * Runs a step within its time limit. If the step takes longer, the promise rejects while the step continues in the
- * background, and the step is not run again until that run has finished.
+ * Limits how long the caller waits for a step. A step that takes longer continues in the background and does not start
+ * again until it has finished.
  */
 export function createTimedRuns(now: () => number): RunTimed {
   const running = new Set<UpkeepName>();
@@ -32,10 +32,10 @@ export function createTimedRuns(now: () => number): RunTimed {
   };
 }
 
-/** The interval of the reconciler's Schedule. */
+/** Must match the interval of the reconciler's Schedule. */
 const everyMs = 5 * 60_000;
 
-/** Starts each run with a different step, so that runs that are interrupted early do not always omit the same steps. */
+/** Starts each run with a different step. Otherwise, interrupted runs would always omit the same steps. */
 function rotated(steps: readonly UpkeepStep[], at: number): readonly UpkeepStep[] {
   const first = steps.flatMap(({ follows }, index) => (follows === undefined ? [index] : []));
   const start = first[Math.floor(at / everyMs) % first.length] ?? 0;

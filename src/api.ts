@@ -60,8 +60,8 @@ export interface RunningApi {
 }
 
 /**
- * Runs the HTTP API on HOST and PORT. If `isPrepared` is set, startup spends a second of CPU time on work that would
- * otherwise block the event loop during the first request.
+ * If `isPrepared` is set, startup spends a second of CPU time on work that would otherwise block the event loop during
+ * the first request.
  */
 export async function startApi(core: Core, { isPrepared = false } = {}): Promise<RunningApi> {
   const { environment } = core;

@@ -15,8 +15,8 @@ import type { OperatorAct } from './commands/audit-log.ts';
 import { endSignalled, parentEnded, readerLeft } from './observability/process-ends.ts';
 
 /**
- * `npx gateway <verb>` runs a gateway process or an operator's command, and loads only the modules that it needs. If
- * there is no verb, `src/gateway.js` prints the help and does not load this file.
+ * `npx gateway <verb>` runs a gateway process or an operator's command, and loads only the modules that it needs.
+ * Without a verb, `src/gateway.js` prints the help and does not load this file.
  */
 
 const parent = process.ppid;
@@ -82,8 +82,8 @@ async function serve({ name, listensOn, start, watch, signalled }: Service): Pro
 }
 
 /**
- * Serves metrics until the process exits, so that they cover the shutdown as well. `more` is the URL of additional
- * metrics that this process serves.
+ * Metrics are served until the process exits, so that they cover the shutdown too. `more` is the URL of further metrics
+ * to include.
  */
 async function serveMetrics({ environment, metrics }: Core, more?: string): Promise<Watch | undefined> {
   const { HOST: host, METRICS_PORT: port } = environment;
@@ -206,10 +206,7 @@ function shellUser(): string {
   }
 }
 
-/**
- * Loads the configuration file. If local mode was started in this DATA_DIR, this is the file that `npm start` would
- * use.
- */
+/** If local mode was started in this DATA_DIR, loads the configuration that `npm start` would use. */
 async function loadConfig() {
   const [{ readOperatingEnvironment }, { readEnvironment }, { openConfigFile }, { adapters }, vendorChecks] =
     await Promise.all([

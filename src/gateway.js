@@ -2,8 +2,8 @@
 import { createProgram, verbs } from './cli/program.js';
 
 /**
- * The `npx gateway` command. Plain JavaScript keeps `--help` fast: loading TypeScript takes longer than printing the
- * help, and only a command line with a verb needs it.
+ * Plain JavaScript keeps `npx gateway --help` fast: loading TypeScript takes longer than printing the help, and only a
+ * command line with a verb needs it.
  */
 if (process.argv.some((word) => verbs.has(word))) {
   await import('./typescript.js');

@@ -3,7 +3,7 @@ import { parentEnded, readerLeft } from './observability/process-ends.ts';
 
 /** Imports the rest late, because loading it takes a second and the first line must appear before that. */
 export async function startLocalMode(demo: boolean): Promise<void> {
-  // Keeps the files of this process and its servers private, because they contain secrets and callers' prompts.
+  // The files of this process and its servers contain secrets and callers' prompts, so keep them private.
   process.umask(0o077);
   const launch = {
     parentEnded: parentEnded(process.ppid),

@@ -9,10 +9,7 @@ import { keep, keptPath, readKept } from './process/kept-files.js';
  * only if a file has changed.
  */
 
-/**
- * The version of the cached format. Increase it when the SWC version or the options below change, so that cached files
- * are compiled again.
- */
+/** Increase this when the SWC version or the options below change, so that cached files are compiled again. */
 const format = 2;
 
 /** @type {import('node:module').LoadHook} */

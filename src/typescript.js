@@ -5,8 +5,8 @@ import { setFlagsFromString } from 'node:v8';
 
 /**
  * Lets a process import TypeScript: `node --import ./src/typescript.js FILE`. Newer versions of Node strip the types
- * themselves and cache the compiled code, if the directory is writable. Older versions use hooks that do both at half
- * the CPU cost of tsx. The npm package contains only JavaScript (`workshop/package.ts`) and needs neither.
+ * themselves and cache the compiled code. Older versions use hooks that do both at half the CPU cost of tsx. The npm
+ * package contains only JavaScript (`workshop/package.ts`) and needs neither.
  */
 /** @type {unknown} */
 const keepCompiled = Reflect.get(module, 'enableCompileCache');

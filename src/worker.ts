@@ -48,14 +48,11 @@ const cachedWorkflowsMax = 500;
 const channelActivitiesMax = 1000;
 const callbackActivitiesMax = 500;
 /**
- * Raises the time limit for one call into workflow code, using an option that is missing from the SDK's types. The
- * default of 5 s would abort the startup of a worker that is suspended for that long.
+ * The default of 5 s would abort the startup of a worker that is suspended for that long. The SDK's types lack this
+ * option.
  */
 const workflowCallOptions = { isolateExecutionTimeout: '30s' };
-/**
- * The maximum number of concurrent activities per channel after submission. This includes polls that wait inside the
- * worker because a render is about to finish.
- */
+/** Per channel. Includes polls that wait inside the worker because a render is about to finish. */
 const pollActivitiesMax = 3000;
 const stayingPollsMax = (queue: string): number => (isPollsQueue(queue) ? 2500 : 500);
 
@@ -180,8 +177,7 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     activityTaskPollerBehavior: taskPollers,
     // Send a submission's heartbeats soon, because they contain its results. Waiting activities send few heartbeats.
     maxHeartbeatThrottleInterval: '5s',
-    // The default, which is a hash of the code, adds 85 bytes to every workflow task. No deployment uses it as a
-    // version.
+    // The default, a hash of the code, adds 85 bytes to every workflow task. No deployment uses it as a version.
     buildId: 'mediary',
     ...workflowCallOptions,
     interceptors: {

@@ -63,7 +63,7 @@ describe('docs/errors.md', () => {
     const statuses = (retryable: boolean) =>
       Object.values(errorTable).flatMap((row) => (row.retryable === retryable ? [String(row.status)] : []));
     expect(sorted(sentence.match(/\d+/g) ?? [])).toEqual(sorted(statuses(true)));
-    // Responses with some statuses can be retried only with certain codes. Those responses carry the header.
+    // With some statuses, only certain codes can be retried, so those responses carry the header.
     const open = [...new Set(statuses(false).filter((status) => statuses(true).includes(status)))];
     expect(open).toEqual(['409']);
     expect(sentence).toMatch(/and after a 409 that carries `retry-after`\.$/);
@@ -122,7 +122,7 @@ describe('docs/operating.md', () => {
       ([row, name = '']) => ({ name, cells: row.split('|').map((cell) => cell.trim()) }),
     );
 
-  it('says of every reason for attention what to do, and of no other', () => {
+  it('explains what to do for every reason for attention, and for no other', () => {
     expect(sorted(table('attention').map(({ name }) => name))).toEqual(sorted(attentionReasons));
   });
 
@@ -345,7 +345,7 @@ describe('the OpenAPI document', () => {
     ]); // prettier-ignore
   });
 
-  it('says what else is answered: not modified, parts of files, bad queries', () => {
+  it('describes the other responses: not modified, parts of files, bad queries', () => {
     const full = JSON.parse(documentText()) as { paths: Record<string, Record<string, Operation>> };
     const statuses = (method: string, path: string) =>
       Object.keys(full.paths[path]?.[method]?.responses ?? {});
@@ -410,7 +410,7 @@ function schemaKeys(schema: unknown): string[] {
   );
 }
 
-it('docs/capacity.md lists everything that is shared in places, how long one is held, and what a full one answers', () => {
+it('docs/capacity.md lists every resource that is shared in places, how long one is held, and the response when it is full', () => {
   const [, section = ''] = read('docs/capacity.md').split('## Shared places\n');
   const rows = (section.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('| '));
   const cells = rows.slice(1).map((row) => row.split('|').map((cell) => cell.trim()));

@@ -88,7 +88,7 @@ const noGo = hasGo ? '' : ' (go skipped: it is not on PATH)';
 describe(`a receiver of callbacks${noGo}`, () => {
   const file = (name: string) => join(folder, 'callback-receiver', name);
 
-  /** Builds the program first, because `go run` would start a child process that outlives it. */
+  /** Build the program first, because `go run` would start a child process that outlives it. */
   function built(source: string): string {
     const program = join(work, 'receive');
     execFileSync('go', ['build', '-o', program, source]);
@@ -122,7 +122,7 @@ describe(`a receiver of callbacks${noGo}`, () => {
   });
 });
 
-it('a batch resumes after a crash, and makes nothing twice', async () => {
+it('a batch resumes after a crash, and creates nothing twice', async () => {
   const batch = await gateway.account();
   const count = 40;
   writeFileSync(join(work, 'prompts.txt'), Array.from({ length: count }, (_, n) => `Boat ${n}\n`).join(''));
@@ -156,7 +156,7 @@ function readIfThere(path: string): string {
   }
 }
 
-it('a page makes a video, and its visitors never see the key', async () => {
+it('a page creates a video, and its visitors never see the key', async () => {
   const url = await addressOf(start('node', [join(folder, 'page/server.mjs')], { ...client, PORT: '0' }));
   const page = await (await fetch(url)).text();
   expect(page).toContain('<form>');

@@ -17,9 +17,7 @@ import {
 } from './support/source-rules.ts';
 import type { Allowance } from './support/source-rules.ts';
 
-/**
- * Rules for the source that neither the compiler nor the linter can check. Each rule is also tested on a bad sample.
- */
+/** Neither the compiler nor the linter can check these rules. Each rule is also tested on a bad sample. */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = readSources(root, ['src', 'workflows', 'activities']);
@@ -29,7 +27,9 @@ const adapters = readdirSync(join(root, 'src/providers'), { withFileTypes: true 
   .map(({ name }) => name);
 
 describe('vendor names', () => {
-  /** `gateway` and `openai` are left out: they name this product and the convention that its own API follows. */
+  /**
+   * `gateway` and `openai` are left out, because they name this product and the convention that its own API follows.
+   */
   const vendors = adapters.filter((name) => name !== 'gateway' && name !== 'openai');
   const relatives =
     'seedance|seedream|volc\\w*|byteplus|aliyun|alibaba|new-?api|gpt-image|qwen|hailuo|runwayml';
@@ -87,7 +87,7 @@ describe('requests that leave the gateway', () => {
   /** Local mode and the command line call the operator's own processes. */
   const own = ['src/local/', 'src/cli/admin-client.ts', 'src/http-client/'];
 
-  it('go through Outbound, which decides the networks that each may reach', () => {
+  it('use Outbound, which decides the networks that each may reach', () => {
     const others = Object.fromEntries(
       Object.entries(sources).filter(([file]) => !own.some((path) => file.startsWith(path))),
     );
@@ -111,7 +111,7 @@ describe('price units', () => {
   // `image` is also a kind of task, and `call` has another meaning in the simulator and the flight record.
   const names = /'million_tokens'|\bunit [!=]== '|'[a-z_]+' [!=]== (?:\w+\.)*unit\b/;
 
-  it('are known by name to the rules of prices and the quote only', () => {
+  it('are known by name only to the rules of prices and the quote', () => {
     // The client's types are generated from the OpenAPI document, which reads the table.
     expect(linesWith(sources, names, ['src/money/', 'src/routing/quote.ts', 'src/client/types.ts'])).toEqual(
       [],
@@ -130,7 +130,7 @@ describe('documents of MongoDB', () => {
   // This file starts a server and turns it into a replica set.
   const allowed = ['src/store/', 'src/ledger/', 'src/local/servers/mongodb-server.ts'];
 
-  it('and what the driver knows of them stay in the stores and the ledger, which return domain types', () => {
+  it('stay in the stores and the ledger, which return domain types', () => {
     expect(linesWith(sources, words, allowed)).toEqual([]);
     const importers = Object.entries(sources).filter(([file, text]) => {
       return !allowed.some((path) => file.startsWith(path)) && stored.test(text);
@@ -180,14 +180,14 @@ describe('routes', () => {
       .map((name) => name.slice(0, -end.length))
       .toSorted();
 
-  it('have each a test under their own name, and no test is left of one that is gone', () => {
+  it('each have a test with their own name, and no test is left over from a removed one', () => {
     const routes = names('src/http/routes', '.ts').filter((name) => name !== 'index');
     expect(names('test/http/routes', '.test.ts')).toEqual(routes);
   });
 });
 
 describe('adapters', () => {
-  it.each(adapters)('%s has recorded answers, and a test that reads them', (name) => {
+  it.each(adapters)('%s has recorded responses, and a test that reads them', (name) => {
     const fixtures = readdirSync(join(root, 'test/fixtures', name));
     expect(fixtures.length).toBeGreaterThan(0);
     // Tests name a fixture as `fixture('vendor/name')`, or list names in a table next to `vendor/`.
@@ -200,7 +200,7 @@ describe('adapters', () => {
     expect(used).toEqual(fixtures);
   });
 
-  it('import nothing of each other', () => {
+  it('import nothing from each other', () => {
     expect(vendorCrossings(imports, adapters)).toEqual([]);
     const bad = importsOf({ 'src/providers/a/x.ts': "import { y } from '../b/y.ts';" });
     expect(vendorCrossings(bad, ['a', 'b'])).toEqual(['src/providers/a/x.ts → src/providers/b/y.ts']);
@@ -208,7 +208,7 @@ describe('adapters', () => {
     expect(vendorCrossings(good, ['a', 'b'])).toEqual([]);
   });
 
-  it('write no fact of the wire that another file has', () => {
+  it('do not repeat a fact of the wire format that another file contains', () => {
     expect(repeatedWireFacts(readSources(root, ['src/providers']))).toEqual([]);
     expect(
       repeatedWireFacts({
@@ -223,7 +223,7 @@ describe('imports between folders', () => {
   /** Folders of pure rules, lowest first. Each may import the ones before it. */
   const pure = ['base', 'money', 'errors', 'models', 'intake', 'health', 'task', 'reports', 'operating'];
   const pureRows = Object.fromEntries(pure.map((name, index) => [name, { runs: pure.slice(0, index) }]));
-  /** What each folder may import. Anything else must be passed in as an argument. */
+  /** Each folder may import only these. Anything else must be passed in as an argument. */
   const table: Readonly<Record<string, Allowance>> = {
     ...pureRows,
     // `process` checks whether the process that wrote local mode's settings is still running.
@@ -331,7 +331,7 @@ describe('imports between folders', () => {
     ...Object.fromEntries(roots.map((name) => [name, { runs: [...everything, ...roots] }])),
   };
 
-  it('are those of the design', () => {
+  it('match the design', () => {
     expect(importsOutside(withRoots, imports)).toEqual([]);
   });
 
@@ -381,8 +381,8 @@ describe('imports between folders', () => {
   });
 });
 
-describe('async work that nobody waits for', () => {
-  /** Matches async code whose error would end the process, or fail a whole test run outside any test. */
+describe('async work that nothing waits for', () => {
+  /** An error in such async code would end the process, or fail a whole test run outside any test. */
   const unhandled = /\bvoid \(?async\b/;
 
   it('handles its errors', () => {

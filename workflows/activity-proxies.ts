@@ -20,21 +20,20 @@ import { reconcileTimeoutMs } from '../src/base/upkeep-times.ts';
 import { see, type TaskRun } from './task-run.ts';
 
 /**
- * The start-to-close timeout of submissions and waits. It covers the longest submission (`timeouts.submit_ms`,
- * `timeouts.image_ms`), ten minutes of waiting, and copying the result.
+ * Must cover the longest submission (`timeouts.submit_ms`, `timeouts.image_ms`), ten minutes of waiting, and copying
+ * the result.
  */
 const attendedTimeout = '20m';
-/** A dead worker is detected within this time. Activities send a heartbeat about every four seconds. */
+/** A dead worker is noticed after this time. Activities send a heartbeat about every four seconds. */
 const heartbeatTimeout = '15s';
 /**
- * The heartbeat timeout of a wait, and of a submission that turns into a wait. Only two heartbeats are sent within this
- * time, because each is a write on the server. A slow takeover does no harm, because nothing is lost if another worker
- * continues later.
+ * Used while an activity waits for a job. Each heartbeat is a write on the server, so only two are sent in this time.
+ * Noticing a dead worker late does no harm here.
  */
 const waitHeartbeatTimeout = '1m';
 /**
- * The longest retry interval of a waiting activity. Temporal counts every attempt that only waited as failed, so after
- * a long wait, the interval has grown to this value by the time a worker dies.
+ * Temporal counts every attempt that only waited as failed, so the retry interval of a long wait always reaches this
+ * maximum.
  */
 const waitRetryMax = '20s';
 
@@ -44,7 +43,7 @@ const local = proxyLocalActivities<TaskActivities>({
   retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '1s' },
 });
 
-/** Repeats what a local activity could not do within its time limit, until the database is available again. */
+/** Used when a local activity fails. It is retried until the database is available again. */
 const patient = proxyActivities<TaskActivities>({
   startToCloseTimeout: '30s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
@@ -52,7 +51,7 @@ const patient = proxyActivities<TaskActivities>({
 
 /**
  * Runs a task's local activities one at a time. On replay, the SDK may resolve parallel local activities in a different
- * order, and a workflow whose commands differ from its history gets stuck (docs/decisions/0007-steps-on-temporal.md).
+ * order, which would block the workflow (docs/decisions/0007-steps-on-temporal.md).
  */
 function inTurn<Result>(run: TaskRun, work: () => Promise<Result>): Promise<Result> {
   const result = run.lastLocal.then(work);
@@ -61,8 +60,8 @@ function inTurn<Result>(run: TaskRun, work: () => Promise<Result>): Promise<Resu
 }
 
 /**
- * Runs the call as a local activity in this worker. If that fails because the database is unavailable, runs it as an
- * activity that is retried for as long as necessary.
+ * Tries a local activity in this worker first. If the database is unavailable, continues with an activity that is
+ * retried for as long as necessary.
  */
 async function localFirst<Result>(
   run: TaskRun,
@@ -79,7 +78,7 @@ async function seen(run: TaskRun, call: (activities: TaskActivities) => Promise<
   see(run, await localFirst(run, call));
 }
 
-/** Reads the record at the start, and whenever another process may have changed it. */
+/** Called at the start, and whenever another process may have changed the record. */
 export function lookAtTask(run: TaskRun): Promise<void> {
   const { task, account } = run.input;
   return seen(run, (activities) => activities.lookAtTask(task, account));
@@ -95,14 +94,14 @@ export function finishTask(run: TaskRun): Promise<void> {
   return seen(run, (activities) => activities.finishTask(finish));
 }
 
-/** Actions that query an upstream first, which takes too long for a local activity. All others are a single write. */
+/** These actions query an upstream, which takes too long for a local activity. All others are a single write. */
 const asking: readonly ActRequest['action'][] = ['adopt', 'complete'];
 
 export function actOnTask(run: TaskRun, request: ActRequest): Promise<ActReply> {
   if (!asking.includes(request.action)) return localFirst(run, (activities) => activities.actOnTask(request));
   const { actOnTask: ask } = proxyActivities<TaskActivities>({
     summary: `${request.action}, for an operator`,
-    // Long enough for two upstream requests, so the operator still receives the reply.
+    // Enough for two upstream requests, so that the operator still receives the reply.
     startToCloseTimeout: '3m',
     heartbeatTimeout,
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 5 },
@@ -122,7 +121,7 @@ const brief = proxyLocalActivities<TaskActivities>({
   retry: { maximumAttempts: 1 },
 });
 
-/** Makes a single brief attempt. The `deliverCallback` activity makes all later ones. */
+/** Makes one short attempt. The `deliverCallback` activity makes the rest. */
 export function firstCallback(run: TaskRun): Promise<FirstCallback> {
   return inTurn(run, () => brief.firstCallback(run.input.task));
 }
@@ -134,9 +133,8 @@ export const { wakeTask } = proxyActivities<TaskActivities>({
 });
 
 /**
- * Returns the activity that searches for a lost job. It runs on the task's own queue, which is served as long as any
- * worker is running, even if the task's channel is no longer configured. `isLast`: the task ends after this search, even
- * if the upstream does not list the job yet.
+ * Uses the task's own queue, which any worker serves, because the task's channel may no longer be configured. `isLast`
+ * means that the task ends after this search even if no job is found.
  */
 export function searchJob(isLast: boolean): Pick<TaskActivities, 'findLostJob'> {
   return proxyActivities<TaskActivities>({
@@ -174,25 +172,21 @@ function waiting(taskQueue: string, activityId: string, summary: string): Channe
   });
 }
 
-/**
- * Returns the activity that submits the task and then waits for its job. The activity is retried, without history
- * events, until the upstream job has finished.
- */
+/** Submits the task and then waits for its job in the same activity. Retries add no events to the history. */
 export function submitOn(channel: string): Pick<ChannelActivities, 'submit'> {
   const queue = channelQueue(prefixOf(workflowInfo().taskQueue), channel);
   return waiting(queue, activityIds.submit, `${channel}: submission and wait`);
 }
 
-/** Returns the activity that waits for the job if the submission activity does not wait or has stopped waiting. */
+/** Used if the submission's activity does not wait for the job, or has stopped waiting. */
 export function pollOn(channel: string): Pick<ChannelActivities, 'poll'> {
   const queue = pollsQueue(prefixOf(workflowInfo().taskQueue), channel);
   return waiting(queue, activityIds.poll, `waiting for ${channel}`);
 }
 
 /**
- * Requests are made after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. The activity sets each delay
- * and ends the series. A request that could not be sent because of a busy host, a dead worker or an unavailable
- * database is retried sooner.
+ * Requests are sent after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. The activity chooses each
+ * delay and decides when to stop. A request that could not be sent at all is retried sooner.
  */
 export function callbackActivities(): CallbackActivities {
   return proxyActivities<CallbackActivities>({

@@ -1,9 +1,11 @@
-import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
+import {
+  allHandlersFinished, CancellationScope, condition, continueAsNew, workflowInfo,
+} from '@temporalio/workflow'; // prettier-ignore
 import type { TaskView } from '../activities/types.ts';
 import type { TaskInput, TaskResult } from '../src/task/input.ts';
 import { waitSummaryStart } from '../src/base/queues.ts';
 import type { RouteCandidate } from '../src/task/candidates.ts';
-import { isAbandoned, stopOf, type Stop, type TaskState } from '../src/task/state.ts';
+import { isAbandoned, stopOf, type StateName, type Stop, type TaskState } from '../src/task/state.ts';
 import {
   finishTask, lookAtTask, pollOn, searchJob, stepTask, stopJob, submitOn,
 } from './activity-proxies.ts'; // prettier-ignore
@@ -13,15 +15,15 @@ import { changed, isOver, isUnderWay, newTaskRun, see, showEnd, waitSummary } fr
 import type { TaskRun, Work } from './task-run.ts';
 
 /**
- * Runs one task, from its record to its callback. The workflow acts on the record's state, writes the results into the
- * record, and keeps durable timers. `next` (src/task/next.ts) makes every decision, as part of the write that records
- * it, so a reset or a new run can continue from the record. The workflow completes even if the task fails. A Failed
- * workflow indicates a bug.
+ * Runs one task from its record to its callback. The workflow acts on the record's state and writes results back to the
+ * record. All decisions are made by `next` (src/task/next.ts), so a reset or a new run can continue from the record.
+ * The workflow completes even if the task fails. A workflow with the status Failed indicates a bug.
+ * @param shown - What the previous run of this task has shown in the search attributes.
  */
-export async function generationTask(input: TaskInput): Promise<TaskResult> {
-  const run = newTaskRun(input);
+export async function generationTask(input: TaskInput, shown?: TaskRun['shown']): Promise<TaskResult> {
+  const run = newTaskRun(input, shown);
   handleActions(run);
-  // A cancellation from the Temporal UI is equivalent to the API's cancel. It must not bypass the settlement.
+  // A cancellation from the Temporal UI must not bypass the settlement, so treat it like the API's cancel.
   CancellationScope.current().cancelRequested.catch(() =>
     CancellationScope.nonCancellable(() => cancelFromUi(run)).catch(() => undefined),
   );
@@ -32,7 +34,10 @@ async function runTask(run: TaskRun): Promise<TaskResult> {
   await lookAtTask(run);
   const clock = new CancellationScope();
   clock.run(() => keepDeadline(run)).catch(() => undefined);
-  while (!isOver(run)) await advance(run);
+  while (!isOver(run)) {
+    if (mayRenew(run)) await renew(run);
+    else await advance(run);
+  }
   clock.cancel();
   leave(run);
   showEnd(run);
@@ -40,6 +45,26 @@ async function runTask(run: TaskRun): Promise<TaskResult> {
   await condition(allHandlersFinished);
   await run.lastLocal;
   return resultOf(run);
+}
+
+/** The states in which nothing is lost if the run ends, because the next run starts the same wait again. */
+const restingStates: ReadonlySet<StateName> = new Set([
+  'queued', 'pausing', 'waiting', 'asking', 'broken', 'review',
+]); // prettier-ignore
+
+/**
+ * Whether the task should continue in a new run, because Temporal limits the events and the updates of each run. No
+ * update may be in progress, because it would fail.
+ */
+function mayRenew({ view }: TaskRun): boolean {
+  return workflowInfo().continueAsNewSuggested && restingStates.has(view.state.at) && allHandlersFinished();
+}
+
+async function renew(run: TaskRun): Promise<void> {
+  const { rev } = run.view;
+  if (!(await isFree(run)) || run.view.rev !== rev) return;
+  await run.lastLocal;
+  if (run.view.rev === rev && mayRenew(run)) await continueAsNew<typeof generationTask>(run.input, run.shown);
 }
 
 function resultOf({ view: { state, status, charge = '0', error } }: TaskRun): TaskResult {
@@ -50,16 +75,16 @@ function resultOf({ view: { state, status, charge = '0', error } }: TaskRun): Ta
 }
 
 /**
- * Enforces the deadline. An operator can move it before or after it has passed. A task that cannot end immediately, for
- * example because its charge is being written, ends as soon as possible. The record decides whether the deadline has
- * passed. If a timer fires early because the Temporal server's clock was changed, the timer is restarted.
+ * Ends the task at its deadline, which an operator can move at any time. If the task cannot end yet, for example
+ * because its charge is being written, it ends as soon as possible. The record decides whether the deadline has passed,
+ * so a timer that fires early is restarted.
  */
 async function keepDeadline(run: TaskRun): Promise<void> {
   while (!isOver(run)) {
     const { rev, concern } = run.view;
     const remainingMs = run.view.dueAt - Date.now();
     if (remainingMs > 0) {
-      // This summary is the only text in the Temporal UI's Timeline that shows why a task is waiting for its channel.
+      // The Temporal UI's Timeline shows this summary. Nothing else there explains why a task waits for its channel.
       const summary = concern === undefined ? deadlineSummary : waitSummary(run);
       await condition(() => run.view.concern !== concern, remainingMs, { summary });
     } else {
@@ -75,8 +100,7 @@ async function keepDeadline(run: TaskRun): Promise<void> {
 }
 
 /**
- * How often the workflow rechecks the deadline after a jump of the database's clock. Until the jump is resolved, no
- * activity can determine whether the deadline has passed.
+ * After a jump of the database's clock, nobody can say whether the deadline has passed. Check again at this interval.
  */
 const unknownTimeLookMs = 300_000;
 
@@ -118,8 +142,8 @@ async function advance(run: TaskRun): Promise<void> {
 }
 
 /**
- * Measures the pause from now, because the process that started it has a different clock. An event that leaves the task
- * paused does not prolong the pause.
+ * Count the pause from now, because the process that started it has a different clock. Events that leave the task
+ * paused do not prolong the pause.
  */
 async function pause(run: TaskRun, { round, ms }: Extract<TaskState, { at: 'pausing' }>): Promise<void> {
   leave(run);
@@ -132,24 +156,23 @@ async function pause(run: TaskRun, { round, ms }: Extract<TaskState, { at: 'paus
 }
 
 /**
- * While a task waits for an operator, its workflow rereads the record at growing intervals, because a worker that was
- * believed dead may still write to it.
+ * A worker that was believed dead may still write to the record, so reread it at growing intervals while an operator
+ * decides.
  */
 const personLookMs = { min: 600_000, max: 6 * 3_600_000 };
 
-/**
- * Waits for an operator's decision. Cancels the running activity first, because the decision is now up to the operator.
- */
+/** Cancels the running activity first, so that it does not interfere with the operator's decision. */
 async function waitForPerson(run: TaskRun): Promise<void> {
   const { rev } = run.view;
   leave(run);
-  for (let ms = personLookMs.min; run.view.rev === rev; ms = Math.min(2 * ms, personLookMs.max)) {
-    await changed(run, ms, waitSummary(run));
-    if (run.view.rev === rev) await lookAtTask(run);
+  const isLeft = (): boolean => run.view.rev !== rev || mayRenew(run);
+  for (let ms = personLookMs.min; !isLeft(); ms = Math.min(2 * ms, personLookMs.max)) {
+    await condition(isLeft, ms, { summary: waitSummary(run) });
+    if (!isLeft()) await lookAtTask(run);
   }
 }
 
-/** Starts the submission. The same activity then waits for the job to end. */
+/** The same activity then waits for the job to end. */
 async function submit(run: TaskRun, candidate: RouteCandidate | undefined): Promise<void> {
   if (candidate === undefined) return stepTask(run, { kind: 'skipped', channels: [] });
   const { task, expectedSeconds } = run.input;
@@ -161,7 +184,7 @@ async function submit(run: TaskRun, candidate: RouteCandidate | undefined): Prom
   );
 }
 
-/** Waits for a submission in flight on any channel. If its activity no longer exists, starts a new one to take over. */
+/** If the activity that made the submission no longer exists, starts a new one to take over. */
 async function awaitSubmission(run: TaskRun): Promise<void> {
   if (isAt(run.work, 'submit', undefined)) return follow(run, run.work);
   const { attempt } = run.view;
@@ -171,15 +194,14 @@ async function awaitSubmission(run: TaskRun): Promise<void> {
 }
 
 /**
- * How long a task that is about to end waits for the response to a submission in flight before it cancels the
- * submitting activity. This leaves enough time to detect a dead worker, and for another worker on the same queue to
- * report what is known.
+ * If a task is about to end, wait this long for a submission in flight before cancelling its activity. A dead worker is
+ * detected in this time, and another one can report what is known.
  */
 const answerPatienceMs = 90_000;
 
 /**
- * Handles a task that is about to end while a submission is in flight. If a worker still receives the response, the
- * response determines how the task ends.
+ * Called if the task is about to end while a submission is in flight. A response that still arrives decides how the
+ * task ends.
  */
 async function awaitAnswer(run: TaskRun): Promise<void> {
   const { rev } = run.view;
@@ -188,7 +210,7 @@ async function awaitAnswer(run: TaskRun): Promise<void> {
     await ended(run, begun, answerPatienceMs);
     if (run.view.rev !== rev) return;
   }
-  // `isFree` waits for the cancelled activity to end. A worker that is still alive finishes its request first.
+  // `isFree` waits for the cancelled activity, because a worker that is still alive finishes its request first.
   if ((await isFree(run)) && run.view.rev === rev) await lookAfterFailure(run);
 }
 
@@ -200,7 +222,7 @@ async function wait(run: TaskRun): Promise<void> {
   return work(run, { activity: 'poll', channel }, () => pollOn(channel).poll({ task, rev, expectedSeconds }));
 }
 
-/** Searches for the job of a submission whose response was lost, and asks an operator if it is not found. */
+/** Asks an operator if the job of a lost submission cannot be found. */
 async function search(run: TaskRun, wanted: Stop | undefined): Promise<void> {
   const { task } = run.input;
   const { rev } = run.view;
@@ -210,15 +232,15 @@ async function search(run: TaskRun, wanted: Stop | undefined): Promise<void> {
   await ended(run, looking);
   const { state } = run.view;
   if (!looking.isOver || state.at !== 'searching') return;
-  // The final search may have failed through our own fault, so repeat it once the record can be read.
+  // If the final search failed because of a fault on our side, repeat it once the record can be read.
   if (state.stop === undefined) await stepTask(run, { kind: 'asked' });
   else if (looking.hasFailed && looking.failures === 0) await lookAtTask(run);
   else await stepTask(run, { kind: 'stopped' });
 }
 
 /**
- * Stops a job that is no longer wanted. If the activity fails, a cancellation is refused. A task that must end in any
- * case asks the upstream once more, then ends.
+ * If the activity fails, a caller's cancellation is refused. A task that must end anyway asks the upstream once more
+ * and then ends.
  */
 async function stop(run: TaskRun, wanted: Stop, isAgain = false): Promise<void> {
   const { rev } = run.view;
@@ -236,7 +258,7 @@ function isAt(work: Work | undefined, activity: Work['activity'], channel: strin
   return isUnderWay(work) && work.activity === activity && (channel ?? work.channel) === work.channel;
 }
 
-/** Begins an activity after the previous one is over, because Temporal does not run two activities with the same id. */
+/** Waits for the previous activity to end, because Temporal does not run two activities with the same id. */
 async function work(
   run: TaskRun,
   kind: Pick<Work, 'activity' | 'channel'>,
@@ -272,7 +294,8 @@ async function ended(run: TaskRun, begun: Work, ms?: number): Promise<void> {
 }
 
 async function follow(run: TaskRun, begun: Work): Promise<void> {
-  await ended(run, begun);
+  const { rev: before } = run.view;
+  await condition(() => begun.isOver || run.view.rev !== before || mayRenew(run));
   if (!begun.hasFailed) return;
   const { rev } = run.view;
   await lookAfterFailure(run);
@@ -280,13 +303,13 @@ async function follow(run: TaskRun, begun: Work): Promise<void> {
     await changed(run, Math.min(failedPauseMinMs * 2 ** begun.failures, failedPauseMaxMs));
 }
 
-/** Prevents a tight loop after an activity has failed permanently. The pause doubles with each consecutive failure. */
+/** Prevents a tight loop if an activity fails permanently. The pause doubles with each consecutive failure. */
 const failedPauseMinMs = 1_000;
 const failedPauseMaxMs = 300_000;
 
 /**
- * Handles an activity that ended without returning the record. A submission in flight then counts as lost, because
- * nothing else shows what the upstream received.
+ * The activity ended without returning the record. A submission in flight is then lost, because nothing else shows what
+ * the upstream received.
  */
 async function lookAfterFailure(run: TaskRun): Promise<void> {
   await lookAtTask(run);
@@ -295,12 +318,12 @@ async function lookAfterFailure(run: TaskRun): Promise<void> {
   await stepTask(run, { kind: 'lost', n: state.n, code: 'submission_lost' });
 }
 
-/** Cancels the running activity, which notices the cancellation at its next heartbeat. */
+/** The activity notices the cancellation at its next heartbeat. */
 function leave({ work: begun }: TaskRun): void {
   if (begun !== undefined && !begun.isOver) begun.scope.cancel();
 }
 
-/** Cancels the previous activity and waits until it is over. Returns false if the record changes first. */
+/** Cancels the previous activity and waits for it to end. Returns false if the record changes first. */
 async function isFree(run: TaskRun): Promise<boolean> {
   const former = run.work;
   if (former === undefined) return true;

@@ -18,9 +18,8 @@ import { actionUpdate, concernSignal, refusedAction, unservedSignal } from './me
 import { isDecided, isOver, isUnderWay, note, see, show, type TaskRun } from './task-run.ts';
 
 /**
- * Handles operators' updates. Each update, whichever client sent it, is checked against the task's record and written
- * into it (who, when and why) before the workflow acts on it. A validator rejects malformed input, so such an update
- * leaves no trace.
+ * Whatever client sends an update, it is checked against the record and written to it before the workflow acts.
+ * Malformed input is rejected by the validator and leaves no trace in the history.
  */
 export function handleActions(run: TaskRun): void {
   for (const name of workflowActions) {
@@ -29,7 +28,7 @@ export function handleActions(run: TaskRun): void {
       description: `${describeAction(name)}${name === 'cancel' ? callersCancelWords : ''}`,
     });
   }
-  // Anyone with access to the Temporal UI can send this signal, so its input may be missing or arbitrary.
+  // Anyone with access to the Temporal UI can send this signal, so do not trust its input.
   setHandler(concernSignal, (given: unknown) => {
     if (isOver(run)) return;
     const concern = concerns.find((known) => known === given);
@@ -37,7 +36,7 @@ export function handleActions(run: TaskRun): void {
     run.view = concern === undefined ? view : { ...view, concern };
     show(run);
   });
-  // This does not affect a submission in flight, because the record refuses the event.
+  // A submission in flight is not affected, because the record refuses the event.
   setHandler(unservedSignal, (channels) =>
     unstopped(async () => {
       if (!isOver(run) && Array.isArray(channels)) await stepTask(run, { kind: 'skipped', channels });
@@ -47,12 +46,12 @@ export function handleActions(run: TaskRun): void {
 
 const callersCancelWords = ' Without an input it is the caller’s own cancellation.';
 
-/** The input used if an update has none. Only a caller's cancellation lacks an input. */
+/** Only a caller's cancellation has no input of its own. */
 const callersCancel: ActionInput = { reason: 'cancelled by its caller', by: 'caller' };
 
 /**
- * Keeps the handler alive after a cancellation from the Temporal UI, because the task still exists and operators can
- * still act on it.
+ * After a cancellation from the Temporal UI, the task still exists and operators must still be able to act on it, so
+ * keep handling updates.
  */
 function unstopped<Result>(handle: () => Promise<Result>): Promise<Result> {
   return CancellationScope.nonCancellable(handle);
@@ -75,15 +74,13 @@ function validate(run: TaskRun, name: ActRequest['action'], raw: unknown): void 
     throw refused(`\`${name}\` is not possible: the task has ended.`);
 }
 
-/**
- * Builds the activity's request. The operator's name comes from the input, because a workflow cannot learn from
- * Temporal who called it.
- */
+/** The operator's name comes from the input, because a workflow cannot ask Temporal who called it. */
 function requestOf(run: TaskRun, action: ActRequest['action'], raw: unknown): ActRequest {
   const { task, currency, basis } = run.input;
   const input = requireInput(action, raw);
   const isCallers = input === callersCancel;
-  // A cancellation with Temporal's own tools is not an update, so it gets one id per run. A reset starts another run.
+  // A cancellation with Temporal's own tools is not an update and has no id, so derive one from the run. A reset starts
+  // another run.
   const { id } = currentUpdateInfo() ?? { id: `ui-cancel-${workflowInfo().runId}` };
   return { task, currency, basis, action, input, id, at: Date.now(), ...(isCallers ? { isCallers } : {}) };
 }
@@ -92,8 +89,8 @@ async function act(run: TaskRun, request: ActRequest): Promise<ActionResult> {
   const { action } = request;
   const reply = await actOnTask(run, request).catch((error: unknown) => ({ done: false, error }) as const);
   if (!reply.done) {
-    // The workflow's view may be outdated: either the action was refused, or the process that recorded it could not
-    // report the change.
+    // The workflow's copy of the record may be outdated, because the action was refused or its process died before
+    // reporting the change.
     if (!isOver(run)) await lookAtTask(run);
     throw 'error' in reply ? reply.error : refused(reply.message);
   }
@@ -115,8 +112,8 @@ function whyNotFailed(run: TaskRun): string | undefined {
 }
 
 /**
- * Returns why the task does not count as cancelled. A job that keeps running and incurring costs must not be reported
- * as cancelled.
+ * Returns undefined if the task was cancelled. A job that keeps running and costing money must not be reported as
+ * cancelled.
  */
 function whyNotCancelled(run: TaskRun): string | undefined {
   const { state, status, error } = run.view;
@@ -127,10 +124,7 @@ function whyNotCancelled(run: TaskRun): string | undefined {
     : 'The upstream is already working on it, so it can no longer be cancelled.';
 }
 
-/**
- * How long a retry waits for the task's next step to begin. The step may be delayed, for example while the previous
- * activity ends.
- */
+/** The task's next step may be delayed, for example until the previous activity has ended. */
 const beginsWithinMs = 5_000;
 
 async function wake(run: TaskRun, said: string): Promise<string> {
@@ -162,10 +156,7 @@ function triedWords({ view: { state } }: TaskRun): string {
   return `It was tried just now: ${stateWords[state.at]}.`;
 }
 
-/**
- * Handles a cancellation from the Temporal UI or its command line. The sender receives no reply, so a refusal is shown
- * in the task's details in the Temporal UI.
- */
+/** Temporal does not reply to whoever cancelled the workflow, so a refusal is shown in the task's details. */
 export async function cancelFromUi(run: TaskRun): Promise<void> {
   const input = { reason: 'cancelled with Temporal’s own tools', by: 'unknown' };
   try {
@@ -173,6 +164,9 @@ export async function cancelFromUi(run: TaskRun): Promise<void> {
   } catch (error) {
     if (!(error instanceof ApplicationFailure) || isOver(run)) return;
     const instead = `\`${commandLine(run.input.task, 'fail')}\``;
-    note(run, `A cancellation was requested and did nothing: ${error.message} To end the task: ${instead}`);
+    note(
+      run,
+      `A cancellation was requested, but had no effect: ${error.message} To end the task: ${instead}`,
+    );
   }
 }

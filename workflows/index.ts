@@ -1,16 +1,16 @@
-/** The workflow bundle's entry point, with all workflows of the `tasks` worker. */
+/** The entry point of the workflow bundle. The `tasks` worker runs all workflows in it. */
 import { workflowInfo } from '@temporalio/workflow';
 import { callbackActivities, reconcileTasks as reconcile } from './activity-proxies.ts';
 import type { ReconcileReport } from '../activities/types.ts';
 
 export { generationTask } from './generation-task.ts';
 
-/** Delivers a finished task's callback if an operator requests it, or if the task's own workflow no longer exists. */
+/** Used if an operator requests a redelivery, or if the task's own workflow no longer exists. */
 export async function redeliverCallback(task: string): Promise<void> {
   await callbackActivities().deliverCallback(task, workflowInfo().runId);
 }
 
-/** Runs the reconciler. A Schedule starts this workflow every few minutes. */
+/** Started by a Schedule every few minutes. */
 export async function reconcileTasks(): Promise<ReconcileReport> {
   return reconcile();
 }

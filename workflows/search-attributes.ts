@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 
-/** Typed keys for the names in src/base/queues.ts. */
+/** The names must match src/base/queues.ts. */
 export const searchAttributes = {
   model: defineSearchAttributeKey('MediaModel', 'KEYWORD'),
   channel: defineSearchAttributeKey('MediaChannel', 'KEYWORD'),

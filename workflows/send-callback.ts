@@ -6,12 +6,12 @@ import { callbackActivities, firstCallback } from './activity-proxies.ts';
 import { note, type TaskRun } from './task-run.ts';
 
 /**
- * How long to wait before repeating a request whose outcome is unknown. Its sender may still be waiting for the
- * response.
+ * If the outcome of a request is unknown, wait this long before repeating it, because the receiver may still be
+ * responding.
  */
 const unknownAnswerMs = 25_000;
 
-/** Makes the first request in a local activity, which is enough if the receiver responds promptly. */
+/** Makes the first request in a local activity. That is enough if the receiver responds promptly. */
 export async function sendCallback(run: TaskRun): Promise<void> {
   const first = await sendFirst(run);
   if (first.state === 'delivered') return;
@@ -31,15 +31,15 @@ async function deliver(task: string, dueAt: number | undefined): Promise<boolean
 }
 
 /**
- * Skips the first request while an update is being handled, because the update's sender would also have to wait for the
- * callback receiver.
+ * Skips the first request while an update is being handled. Otherwise, the sender of the update would have to wait for
+ * the callback's receiver.
  */
 async function sendFirst(run: TaskRun): Promise<FirstCallback> {
   if (!allHandlersFinished()) return { state: 'pending' };
   try {
     return await firstCallback(run);
   } catch {
-    // The step took too long and may have sent the request.
+    // The step timed out, and the request may have been sent.
     return { state: 'pending', dueAt: Date.now() + unknownAnswerMs };
   }
 }

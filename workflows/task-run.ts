@@ -15,21 +15,20 @@ import { newRound } from '../src/task/rounds.ts';
 import { isAbandoned, isIdle, isSubmitting, isUnfinished, stopOf } from '../src/task/state.ts';
 import { searchAttributes } from './search-attributes.ts';
 
-/** A task workflow's state: its input and its view of the record. It contains nothing that the record lacks. */
+/** Holds only the input and a copy of the record, so that a new run can rebuild it. */
 export interface TaskRun {
   readonly input: TaskInput;
   lastLocal: Promise<unknown>;
   view: SeenView;
   work: Work | undefined;
   shown: { readonly channel: string | undefined; readonly attention: string | undefined };
-  /** Extra text for the Temporal UI, shown for the rest of the task's life. */
   notice: string;
 }
 
 interface SeenView extends TaskView {
   /**
-   * The deadline in Unix milliseconds, by the workflow's clock. The record's deadline is measured by the database's
-   * clock, so only durations are taken from it.
+   * Unix milliseconds by the workflow's clock. The record's deadline uses the database's clock, so only durations are
+   * taken from it.
    */
   readonly dueAt: number;
 }
@@ -38,11 +37,11 @@ export interface Work {
   readonly activity: 'submit' | 'poll' | 'find';
   readonly channel: string;
   readonly scope: CancellationScope;
-  /** False while a worker may still be running the activity, even after a cancellation. */
+  /** Stays false after a cancellation until the activity has really ended. */
   isOver: boolean;
-  /** True if the activity ended without returning a view. The record then shows how far the activity got. */
+  /** True if the activity ended without returning a view. The record then shows how far it got. */
   hasFailed: boolean;
-  /** How many consecutive activities failed before this one without a change to the record. */
+  /** Consecutive failures before this activity without a change to the record. */
   readonly failures: number;
   readonly rev: number;
 }
@@ -51,7 +50,7 @@ export function isUnderWay(work: Work | undefined): work is Work {
   return work !== undefined && !work.isOver && !work.scope.consideredCancelled;
 }
 
-export function newTaskRun(input: TaskInput): TaskRun {
+export function newTaskRun(input: TaskInput, shown?: TaskRun['shown']): TaskRun {
   const { candidates, deadlineAt } = input;
   return {
     input,
@@ -65,7 +64,7 @@ export function newTaskRun(input: TaskInput): TaskRun {
       status: 'pending',
     },
     work: undefined,
-    shown: { channel: candidates[0]?.channel, attention: undefined },
+    shown: shown ?? { channel: candidates[0]?.channel, attention: undefined },
     notice: '',
   };
 }
@@ -80,9 +79,7 @@ export function see(run: TaskRun, view: TaskView): void {
   show(run);
 }
 
-/**
- * Waits until the workflow's view of the record changes, at most `ms` milliseconds. The summary describes the timer.
- */
+/** Waits at most `ms` milliseconds. The Temporal UI shows the summary with the timer. */
 export async function changed(run: TaskRun, ms?: number, summary = 'a pause'): Promise<void> {
   const { rev } = run.view;
   const isChanged = (): boolean => run.view.rev !== rev;
@@ -92,7 +89,6 @@ export async function changed(run: TaskRun, ms?: number, summary = 'a pause'): P
 
 const summaryCharactersMax = 200;
 
-/** Returns what the task is waiting for. The Temporal UI's Timeline shows this text with the timer. */
 export function waitSummary(run: TaskRun): string {
   const { attention, what } = situationOf(run);
   return plainText(
@@ -118,7 +114,7 @@ export function isOver({ view }: TaskRun): boolean {
   return !isUnfinished(view.state);
 }
 
-/** Whether the requested end of the task has happened or has proved impossible. */
+/** True once the requested end has happened or turned out to be impossible. */
 export function isDecided(run: TaskRun): boolean {
   const { state } = run.view;
   return isOver(run) || (stopOf(state) === undefined && state.at !== 'ending');
@@ -129,8 +125,8 @@ function money({ input }: TaskRun, micros: string | bigint): string {
 }
 
 /**
- * Updates everything that operators see. Search attributes are written only if they change, because each write costs
- * the server as much as a task step. The current details in the Temporal UI cost no history event.
+ * Each write of search attributes costs the server as much as a task step, so they are written only if they change. The
+ * details shown in the Temporal UI cost no history event.
  */
 export function show(run: TaskRun): void {
   const { state, channel: known } = run.view;
@@ -159,7 +155,6 @@ function showNews(
   if (news.length > 0) upsertSearchAttributes(news);
 }
 
-/** Sets the Markdown text in the Temporal UI: what the task is waiting for, since when, and what an operator can do. */
 function describe(run: TaskRun): void {
   const { stateSince, deadlineAt } = run.view;
   const since = new Date(stateSince).toISOString();
@@ -196,7 +191,7 @@ function endingOf(run: TaskRun): string {
   return `The task ${status}${why}. Charged ${money(run, charge)}.`;
 }
 
-/** Writes the final search attributes once, so that lists show how the task ended. */
+/** Written once, so that lists of workflows show how the task ended. */
 export function showEnd(run: TaskRun): void {
   const { status, error, upstreamId, channel = run.shown.channel, state } = run.view;
   const ending = [
@@ -204,7 +199,7 @@ export function showEnd(run: TaskRun): void {
     ...(error?.class === undefined ? [] : [{ key: searchAttributes.failure, value: error.class }]),
     ...(upstreamId === undefined ? [] : [{ key: searchAttributes.upstreamTaskId, value: upstreamId }]),
   ];
-  // A task without a record appears in no list. Clear its attention flag anyway, so that no operator looks for it.
+  // No list shows a task without a record. Clear its attention flag anyway, so that no operator looks for it.
   showNews(run, { channel, attention: undefined }, isAbandoned(state) ? [] : ending);
 }
 

@@ -5,18 +5,18 @@ import { openStand } from './stand/stand.ts';
 import { startOwnGateway } from './stand/own-gateway.ts';
 
 /**
- * `npm run acceptance [-- --base-url URL --key KEY --model NAME --video-model NAME]`: runs the clients that `npm test`
- * does not cover against its own gateway or a deployment: the official Python clients, LiteLLM, and clients that
- * third-party tools generate from the OpenAPI document. The official Node clients are part of `npm test`.
+ * `npm run acceptance [-- --base-url URL --key KEY --model NAME --video-model NAME]`: checks a gateway of its own, or a
+ * deployment, with the official Python clients, LiteLLM, and clients that third-party tools generate from the OpenAPI
+ * document. `npm test` covers the official Node clients.
  */
 
 const command = new Command()
   .name('acceptance')
   .description(
     'Checks a gateway with openai, LiteLLM and Ark’s SDK for Python, and with clients that are generated from its OpenAPI document. ' +
-      'Makes and pays for about twelve images and five videos. Nothing else should use the account meanwhile: the checks read its balance.',
+      'Makes and pays for about twelve images and five videos. Nothing else should use the account during the run, because the checks read its balance.',
   )
-  .option('--base-url <url>', 'the address of a deployment; without it, a gateway is started')
+  .option('--base-url <url>', 'the URL of a deployment (default: starts a gateway)')
   .option('--key <key>', 'an API key of the deployment')
   .option('--model <name>', 'an image model that takes several reference images', 'image')
   .option('--video-model <name>', 'a video model', 'video')
@@ -30,7 +30,8 @@ interface Options {
 }
 
 const { baseUrl, key, model, videoModel } = command.opts<Options>();
-if ((baseUrl === undefined) !== (key === undefined)) command.error('--base-url and --key need each other');
+if ((baseUrl === undefined) !== (key === undefined))
+  command.error('--base-url and --key must be used together');
 process.exitCode =
   baseUrl === undefined || key === undefined
     ? await checkOwnGateway()

@@ -84,9 +84,9 @@ function isKind(text: string): text is Kind {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const version = process.argv[2];
   if (version === undefined || !/^\d+\.\d+\.\d+$/u.test(version))
-    throw new Error('npm run changelog -- VERSION, 1.2.3 for example');
+    throw new Error('usage: npm run changelog -- VERSION, such as 1.2.3');
   const changes = readChanges();
-  if (changes.length === 0) throw new Error('changes/ has no file: there is nothing to release');
+  if (changes.length === 0) throw new Error('changes/ has no files, so there is nothing to release');
   const date = new Date().toISOString().slice(0, 10);
   writeFileSync(changelog, withRelease(readFileSync(changelog, 'utf8'), { version, date, changes }));
   for (const { file } of changes) rmSync(new URL(file, directory));

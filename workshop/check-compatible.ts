@@ -7,8 +7,8 @@ import { readChanges } from './changelog.ts';
 
 /**
  * `npm run check:compatible [-- BASE]`: fails if docs/openapi.json breaks clients of the document at commit BASE,
- * unless a file of kind `breaking` in changes/ announces the change. BASE defaults to the last release. oasdiff, from
- * PATH or built with Go in the version below, decides what breaks a client.
+ * unless a file of kind `breaking` in changes/ announces the change. BASE defaults to the last release. oasdiff decides
+ * what breaks a client. It comes from PATH, or is built with Go in the version below.
  */
 
 const oasdiff = 'github.com/oasdiff/oasdiff@v1.38.0';
@@ -25,7 +25,7 @@ function check(base: string | undefined): number {
   if (readChanges().some(({ kind }) => kind === 'breaking'))
     return say('A file in changes/ announces breaking changes.', 0);
   return say(
-    `${document} breaks clients of ${base}. Keep the former form, or add changes/NAME.breaking.md.`,
+    `${document} breaks clients of ${base}. Restore compatibility, or add changes/NAME.breaking.md.`,
     1,
   );
 }
@@ -39,7 +39,8 @@ function breakingChanges(base: string): string {
     const installed = spawnSync('oasdiff', ['--version']).status === 0;
     const [program, ...first] = installed ? ['oasdiff'] : ['go', 'run', oasdiff];
     const { error, status, stdout, stderr } = spawnSync(program, [...first, ...args], { encoding: 'utf8' });
-    if (error !== undefined) throw new Error('install oasdiff, or Go, which builds it', { cause: error });
+    if (error !== undefined)
+      throw new Error('oasdiff is missing: install it, or install Go to build it', { cause: error });
     if (status === 0) return '';
     if (!stdout.includes('error')) throw new Error(`oasdiff ended with ${status}: ${stderr}`);
     return stdout;

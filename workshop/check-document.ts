@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { documentText } from './document.ts';
 
-/** `npm run check:document`: checks the OpenAPI document with redocly and spectral, downloaded for each run. */
+/**
+ * `npm run check:document`: checks the OpenAPI document with redocly and spectral, which are downloaded for each run.
+ */
 
 const directory = mkdtempSync(join(tmpdir(), 'mediary-document-'));
 

@@ -5,7 +5,7 @@ import { documentText } from './document.ts';
 
 /**
  * `npm run document`: writes docs/openapi.json and generates the client's types in src/client/types.ts from it.
- * Published generators type every route and require an older compiler. This one covers only the parts of JSON Schema
+ * Published generators type every route and require an older compiler, so this one covers only the parts of JSON Schema
  * that the document uses.
  */
 

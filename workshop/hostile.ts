@@ -12,10 +12,9 @@ import { victimReport, type VictimReport } from './hostile/victim-report.ts';
 import { ask } from './stand/http.ts';
 
 /**
- * `npm run hostile -- [--only text] [--seconds n] [--clients n] [--seed n] [--strict]`: attacks its own gateway, which
- * has a heap of 640 MB, while a victim creates tasks and reads. Prints a table: the attackers' responses, how long the
- * event loop was blocked, memory growth, and the victim's successes and worst response, with and without an attack.
- *
+ * `npm run hostile -- [--only text] [--seconds n] [--clients n] [--seed n] [--strict]`: attacks a gateway with a heap
+ * of 640 MB while a victim creates tasks and reads. Prints a table of the attackers' responses, event loop stalls,
+ * memory growth, and the victim's successes and worst response, with and without an attack.
  * Exits with 1 if the process died, an attacker got a 5xx other than 503, the victim had no success, or memory grew by
  * more than 100 MiB beyond the permitted bodies. With `--strict`, also exits with 1 if the event loop was blocked for
  * longer than 50 ms, or the victim's worst response took more than three times as long as its worst without an attack.
@@ -24,7 +23,7 @@ import { ask } from './stand/http.ts';
 const count = (text: string): number => {
   const number = Number(text);
   if (!Number.isInteger(number) || number < 1)
-    throw new InvalidArgumentError('must be a whole number from 1');
+    throw new InvalidArgumentError('must be a whole number of at least 1');
   return number;
 };
 
@@ -38,11 +37,14 @@ interface Options {
 
 const options = new Command()
   .name('hostile')
-  .option('--only <text>', 'the attacks whose name holds this', '')
+  .option('--only <text>', 'run only the attacks whose names contain this text', '')
   .option('--seconds <n>', 'for each attack', count, 3)
-  .option('--clients <n>', 'attackers side by side, each with an account of its own', count, 1)
-  .option('--seed <n>', 'of all random decisions', count, 1)
-  .option('--strict', 'fails for stalls of more than 50 ms and slow answers, too')
+  .option('--clients <n>', 'the number of concurrent attackers, each with its own account', count, 1)
+  .option('--seed <n>', 'the seed of all random decisions', count, 1)
+  .option(
+    '--strict',
+    'also fail if the event loop stalls for more than 50 ms or the victim’s responses are slow',
+  )
   .parse()
   .opts<Options>();
 
@@ -52,7 +54,7 @@ const victimProgram = new URL('hostile/victim.ts', import.meta.url);
 const keysOfAttacker = 2;
 const aliveWithinMs = 60_000;
 const calmMs = 200;
-/** Gives each attacker its own IP address, because limits apply per address. Linux needs no configuration for this. */
+/** Limits apply per IP address, so each attacker gets its own. Linux needs no configuration for this. */
 const addressOf = (host: string) => (process.platform === 'linux' ? { localAddress: `127.0.${host}` } : {});
 
 const victimAddress = addressOf('0.2');

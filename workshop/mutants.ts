@@ -10,9 +10,9 @@ import { rawEnvironment } from '../src/config/environment.ts';
 import { mutate, readMutants, type Mutant } from './mutants/corpus.ts';
 
 /**
- * `npm run mutants [-- --only TEXT]`: removes promises from the code one by one, each in a copy of the working tree,
- * and runs the tests that must notice. Not part of CI, because it takes about forty minutes. `--only` selects mutants
- * whose file or broken promise contains the text.
+ * `npm run mutants [-- --only TEXT]`: breaks promises of the code one by one, each in a copy of the working tree, and
+ * runs the tests that must fail. Not part of CI, because it takes about forty minutes. `--only` selects mutants whose
+ * file or broken promise contains the text.
  */
 
 /** `broken` means that the run did not pass although no test failed, so it proves nothing. */

@@ -105,7 +105,7 @@ function manifest() {
   };
 }
 
-/** Returns the manifest field that npm compares with the provenance. Set only in a release. */
+/** npm compares this field with the provenance. It is set only in a release. */
 function repositoryFields() {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = rawEnvironment();
   if (server === undefined || name === undefined) return {};

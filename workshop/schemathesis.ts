@@ -11,9 +11,9 @@ import { installFromPypi } from './pypi-venv.ts';
 import { spareChannel, startOwnGateway, type Target } from './stand/own-gateway.ts';
 
 /**
- * `npm run schemathesis -- [--cases n] [--seed n]`: sends generated requests, valid and invalid, to its own gateway. No
- * response may be a 5xx or missing from the OpenAPI document. Needs Python 3 with venv and pip, because Schemathesis
- * comes from PyPI. It is kept next to local mode's servers.
+ * `npm run schemathesis -- [--cases n] [--seed n]`: sends generated requests, valid and invalid, to a gateway that it
+ * starts. No response may be a 5xx or missing from the OpenAPI document. Schemathesis comes from PyPI, so this needs
+ * Python 3 with venv and pip. It is installed next to local mode's servers.
  */
 
 const version = '4.32.5';
@@ -64,7 +64,7 @@ checks.not_a_server_error.expected-statuses = ["2xx", "4xx", 503]
 `;
 }
 
-/** A single worker, because Schemathesis calls `ast.parse`, which is not thread-safe in Python 3.11. */
+/** Schemathesis calls `ast.parse`, which is not thread-safe in Python 3.11, so there is only one worker. */
 const alwaysOptions =
   '--continue-on-failure --suppress-health-check all --request-timeout 60 --workers 1 --no-color';
 

@@ -10,7 +10,7 @@ import { openStand, linkNames, type Stand } from './soak/stand.ts';
 
 /**
  * `npm run soak -- --tasks M --kills N --seed S`: creates M tasks while N faults hit the gateway, its servers and its
- * links, and one upstream call in five fails. Afterwards every promise in the README must hold. Exits with 1 on any
+ * links, and one upstream call in five fails. Afterwards, every promise in the README must hold. Exits with 1 on any
  * violation. The seed reproduces the decisions, but not their timing.
  */
 
@@ -22,9 +22,9 @@ const whole = (text: string): number => {
 const command = new Command()
   .name('soak')
   .option('--tasks <n>', 'tasks to create', whole, 200)
-  .option('--kills <n>', 'faults that strike meanwhile', whole, 12)
-  .option('--seed <n>', 'of all random decisions', whole, 1)
-  .option('--every <ms>', 'from one fault to the next, on average', whole, 2_500)
+  .option('--kills <n>', 'the number of faults during the run', whole, 12)
+  .option('--seed <n>', 'the seed of all random decisions', whole, 1)
+  .option('--every <ms>', 'the average time between two faults', whole, 2_500)
   .option('--clocks', 'mostly move the clocks of processes, by 15 minutes or 40 days in either direction')
   .option('--keep', 'keep the directory with the logs')
   .parse();
@@ -56,10 +56,7 @@ async function runSeed(): Promise<number> {
   }
 }
 
-/**
- * Acts as an operator throughout the run. A task that needs an operator keeps its slot, so a long run would otherwise
- * stall.
- */
+/** A task that needs an operator keeps its slot, so a long run would stall if nobody acted on such tasks. */
 async function attend(operators: Operators, ended: AbortSignal): Promise<void> {
   while (!ended.aborted) {
     await operators.answerAttention().catch(() => undefined);

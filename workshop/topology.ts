@@ -24,7 +24,7 @@ const tasksPath = '/v1/videos/generations';
 const command = new Command()
   .name('topology')
   .option('--namespace <name>', 'of Temporal', 'default')
-  .option('--secured', 'Temporal asks for TLS, for certificates of its clients and for a token')
+  .option('--secured', 'make Temporal require TLS, client certificates and a token')
   .option('--keep', 'keep the directory with the logs')
   .parse();
 const options = command.opts<{ readonly namespace: string; readonly secured?: true; readonly keep?: true }>();
@@ -55,7 +55,7 @@ try {
 }
 notHad(stand).forEach((what) => print(`not had ${what}`));
 
-/** Runs a step. Rethrows its error, because later steps cannot run without the services that the step starts. */
+/** Rethrows the step's error, because later steps cannot run without the services that it starts. */
 async function step(name: string, work: () => Promise<string | void>): Promise<void> {
   const startedAt = Date.now();
   const row = (word: string, result: string): void => {
@@ -172,7 +172,7 @@ async function backupAndRestore(
     await Promise.all([...apis, ...workers].map((each) => each.stop()));
     await temporal.stop();
   });
-  await step('pg_restore, and the copy put back', async () => {
+  await step('pg_restore, and the restored copy', async () => {
     for (const name of databases)
       await postgresql.run('pg_restore', [
         ...common,
@@ -191,12 +191,12 @@ async function backupAndRestore(
     await Promise.all([...workers, ...apis].map((each) => each.start()));
     for (const api of apis) await ready(api);
   });
-  await step('tasks that the backup met', async () => {
+  await step('tasks that were in flight at the backup', async () => {
     const wrong = await unsuccessful(caller, inFlight);
     if (wrong.length > 0) throw new Error(wrong.join('\n'));
     const known = await Promise.all(later.map((id) => isKnown(caller, id)));
-    if (known.includes(true)) throw new Error('a task of after the backup is still known');
-    return `${inFlight.length} succeeded; ${later.length} that came later are forgotten`;
+    if (known.includes(true)) throw new Error('a task created after the backup still exists');
+    return `${inFlight.length} succeeded; ${later.length} created later are gone`;
   });
 }
 
@@ -208,7 +208,7 @@ async function isKnown({ url, key }: Caller, id: string): Promise<boolean> {
 function notHad({ mongodb }: TopologyStand): string[] {
   const node = `Node ${process.versions.node} and the PostgreSQL above instead of the images' versions`;
   const shell = 'mongosh and mongodump: deploy/mongodb, passwords, the replica set of docker-compose.yml';
-  const missing = ['Docker: networks, limits of memory, restarts, read-only roots', node, shell];
+  const missing = ['Docker: networks, memory limits, restarts, read-only roots', node, shell];
   if (mongodb.kind === 'java') missing.push('a mongod (MONGOD_BINARY names one): a stand-in took its place');
   return missing;
 }

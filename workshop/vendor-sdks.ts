@@ -25,7 +25,7 @@ import { installFromPypi } from './pypi-venv.ts';
  * because it always needs both registries.
  */
 
-/** Only Ark's runtime, because the full package includes every product of that cloud. */
+/** The full package includes every product of that cloud, so only Ark's runtime is installed. */
 const vendorPackages = ['volcengine-ark-runtime==5.0.54', 'dashscope==2.0.2', 'luma-agents==0.5.0'];
 const pinned = [...vendorPackages, 'PyJWT[crypto]==2.15.1'];
 const { newest: isNewest } = parseArgs({ options: { newest: { type: 'boolean', default: false } } }).values;
@@ -109,7 +109,7 @@ function checkReceipt(): string[] {
   const changed = check({ jws: keys.sign({ ...payload, charge: '0' }, 2) });
   const foreign = check({ jws: jws.replace(/.{8}$/, 'AAAAAAAA') });
   const isBlind = changed.length === 0 || foreign.length === 0;
-  return [...check({}), ...(isBlind ? ['receipt.py takes a changed receipt as valid'] : [])];
+  return [...check({}), ...(isBlind ? ['receipt.py accepts an altered receipt as valid'] : [])];
 }
 
 async function compare(job: Job, { url }: Simulator): Promise<string[]> {
@@ -145,7 +145,7 @@ function asRead(status: OperationStatus): Read {
   };
 }
 
-/** Removes the query with the signature, because some vendors sign a link anew for each response. */
+/** Some vendors sign a link anew for each response, so the query with the signature is removed. */
 function unsigned(link: string | null): string | null {
   return link?.split('?')[0] ?? null;
 }

@@ -9,9 +9,8 @@ interface Act {
 }
 
 /**
- * Generates and verifies the ids of the updates that the API sends to workflows. Temporal accepts any update id and
- * does not record who sent the update. An id that only the API can generate therefore proves that an operator acted
- * through the API.
+ * Temporal accepts any update id and does not record who sent the update. An id that only the API can generate
+ * therefore proves that an operator acted through the API.
  */
 export interface ActIds {
   readonly newId: (act: Act) => string;

@@ -9,9 +9,9 @@ import type { Tokens } from './tokens.ts';
 
 export interface KeyAuth {
   readonly newKey: Tokens<never>['newToken'];
-  /** Returns undefined for every kind of invalid key, so that callers cannot distinguish unknown from expired keys. */
+  /** Returns undefined for every kind of invalid key, so that callers cannot distinguish unknown keys from expired ones. */
   authenticate(authorization: string | undefined): Promise<KeyHolder | undefined>;
-  /** Drops the key from this node's cache after a change. Other nodes notice within 5 s. */
+  /** Other nodes notice a change within 5 s. */
   forget(keyId: string): void;
 }
 

@@ -4,15 +4,15 @@ import type { PriceFactors } from '../money/price-factors.ts';
 
 export interface KeyHolder extends Caller {
   readonly scopes: readonly KeyScope[];
-  /** The CIDRs from which the key may be used. If undefined, the key works from any IP address. */
+  /** CIDR ranges. If undefined, the key works from any IP address. */
   readonly addresses?: readonly string[];
-  /** The operations that the key may call. If undefined, its scopes alone decide. */
+  /** If undefined, the key's scopes alone decide which operations are allowed. */
   readonly routes?: readonly string[];
 }
 
 export interface Caller {
   readonly account: string;
-  /** The public id under which limits are counted. For a replacement, this is the id of the first key in the chain. */
+  /** Limits are counted under this id. A replacement key keeps the id of the first key in the chain. */
   readonly key: string;
   readonly seesAccount?: boolean;
   readonly secondsMax?: number;

@@ -8,8 +8,8 @@ import type { NewToken, Tokens } from './tokens.ts';
 export interface Invitations {
   invite(validSeconds: number): { readonly token: string; readonly invitation: Invitation };
   /**
-   * Returns the token for the link, or undefined if this gateway did not issue the link. The same `repeatKey` yields
-   * the same token, so a client can repeat a request whose response was lost.
+   * Returns undefined if this gateway did not issue the link. The same `repeatKey` yields the same token, so a client
+   * can repeat a request whose response was lost.
    */
   redeem(link: string, repeatKey: string | undefined, issuer: Issuer): Redeemed | undefined;
 }

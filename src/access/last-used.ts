@@ -2,22 +2,17 @@ import { periods } from '../base/periods.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { LastUses } from '../store/last-uses.ts';
 
-/**
- * Tracks when keys and tokens were last used, and writes those times once a minute, so no request waits for the write.
- */
+/** Times are written once a minute, so no request waits for the write. */
 export interface LastUsed {
   note(id: string): void;
-  /**
-   * Writes the recorded times. Called every minute between `start` and `stop`. Never rejects: times that could not be
-   * written are included in the next flush.
-   */
+  /** Never rejects. The next flush includes times that could not be written. */
   flush(): Promise<void>;
   start(): void;
   stop(): Promise<void>;
 }
 
 export interface LastUsedDeps {
-  /** Stores the last-use time of each id, in Unix milliseconds. Must never replace a later time. */
+  /** In Unix milliseconds. Must never replace a later time. */
   readonly write: (uses: LastUses) => Promise<void>;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;

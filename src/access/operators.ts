@@ -12,12 +12,9 @@ import type { LastUsed } from './last-used.ts';
 export interface OperatorAuth {
   readonly newToken: Issuer;
   authenticate(authorization: string | undefined): Promise<OperatorIdentity | undefined>;
-  /**
-   * Returns undefined unless the header contains ADMIN_TOKEN or an operator's own token. A session's token is not
-   * enough.
-   */
+  /** Accepts ADMIN_TOKEN or an operator's own token, but not a session's token. */
   openSession(authorization: string | undefined, from: SessionOrigin): Promise<OpenedSession | undefined>;
-  /** Drops the operator from this node's cache after a revocation. Other nodes notice within 5 s. */
+  /** Other nodes notice a revocation within 5 s. */
   forget(name: string): void;
 }
 
@@ -39,7 +36,7 @@ export interface OperatorAuthDeps {
   readonly randomBytes: RandomBytes;
 }
 
-/** How long a console session lasts, in milliseconds. Activity does not extend a session. */
+/** Activity does not extend a console session. */
 const sessionMs = 12 * 60 * 60 * 1000;
 const agentCharactersMax = 256;
 const idCharacters = 16;

@@ -13,9 +13,8 @@ export interface PublicReceiptKey {
 }
 
 /**
- * The keys that sign receipts. Key n is derived from n and the database's root secret, so every process derives the
- * same keys and none needs to be stored. Incrementing n rotates the key. Earlier keys stay published so that older
- * receipts can still be verified.
+ * Key n is derived from n and the database's root secret, so every process derives the same keys and none needs to be
+ * stored. Incrementing n rotates the key. Earlier keys stay published so that older receipts can still be verified.
  */
 export interface ReceiptKeys {
   /** Returns a compact JWS (RFC 7515) whose payload is the object as canonical JSON, signed with key n. */

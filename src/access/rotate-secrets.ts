@@ -17,9 +17,8 @@ export interface RotationOptions {
 const progressDocuments = 10_000;
 
 /**
- * Reseals every document that is not sealed with the first key. Then counts the values that are still sealed with
- * other keys, because that key is missing, the value is damaged, or another process has just sealed it. Safe to
- * interrupt and repeat. Runs may overlap.
+ * Reseals everything that is not sealed with the first key, then counts what is left. A value is left if its key is
+ * missing, if it is damaged, or if another process has just sealed it. Idempotent. Runs may overlap.
  */
 export async function rotateSecrets(options: RotationOptions): Promise<RotationReport> {
   const { places, sealer, onProgress } = options;

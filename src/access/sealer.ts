@@ -4,7 +4,7 @@ import type { Sealed, SealedAt, SealPurpose } from '../base/sealed.ts';
 
 export interface Sealer {
   readonly keyId: string;
-  /** Encrypts text for storage. The nonce is random, so sealing the same text twice gives different results. */
+  /** The nonce is random, so sealing the same text twice gives different results. */
   seal(at: SealedAt, text: string): Sealed;
   /** Throws SealError if the key is missing, the value was modified, or the value was sealed for another `at`. */
   open(at: SealedAt, sealed: Sealed): string;
@@ -20,9 +20,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Seals with AES-256-GCM under keys derived from those in SECRETS_KEY by HKDF-SHA256. The first key seals, and any of
- * the keys can open. The sealed data consists of the nonce, tag and ciphertext, and also authenticates `at`. A key's id
- * is derived from the key but reveals nothing about it.
+ * Seals with AES-256-GCM, under keys derived by HKDF-SHA256 from those in SECRETS_KEY. The first key seals, and any of
+ * the keys can open. The sealed data consists of the nonce, tag and ciphertext. `at` is authenticated but not stored. A
+ * key's id reveals nothing about the key.
  */
 export function createSealer(masters: readonly Uint8Array[]): Sealer {
   const keys = new Map(masters.map((master) => [keyIdOf(master), keyRing(master)]));

@@ -3,7 +3,7 @@ import type { RootKeyStore } from '../store/root-key.ts';
 import { createSealer, keyRing } from './sealer.ts';
 import type { Sealer } from './sealer.ts';
 
-/** The purpose of a derived key. An HMAC or ciphertext made for one purpose is invalid for all others. */
+/** An HMAC or ciphertext made for one purpose is invalid for all others. */
 export type DerivedPurpose =
   | 'api-key-hmac'
   | 'operator-token-hmac'
@@ -27,16 +27,16 @@ export function createSecrets(keys: readonly Uint8Array[], root: Uint8Array): Se
 }
 
 /**
- * Opens a database's secrets. The first start on a database generates a random root and stores it sealed. Keys are
- * derived from this root rather than from SECRETS_KEY, because stored HMACs of API keys cannot be recomputed after a
- * rotation. Throws SealError if SECRETS_KEY lacks the key for this database.
+ * The first start on a database generates a random root and stores it sealed. Keys are derived from this root rather
+ * than from SECRETS_KEY, because stored HMACs of API keys cannot be recomputed after a rotation. Throws SealError if
+ * SECRETS_KEY lacks this database's key.
  */
 export async function openSecrets(keys: readonly Uint8Array[], stored: RootKeyStore): Promise<Secrets> {
   const sealer = createSealer(keys);
   const at = { purpose: 'root-key', id: stored.id } as const;
   let sealed = await stored.find();
   while (sealed === undefined) {
-    // If multiple processes start at once, they all use the root that was stored first.
+    // If several processes start at once, they all use the root that was stored first.
     await stored.insert(sealer.seal(at, randomBytes(rootBytes).toString('base64')));
     sealed = await stored.find();
   }

@@ -11,10 +11,7 @@ export interface Spender {
   readonly caps?: readonly Cap[];
 }
 
-/**
- * @param request - Must be the request as the caller sent it, because planning drops fields that the model does not
- * accept.
- */
+/** @param request - The request as the caller sent it, because planning drops fields that the model does not accept. */
 export function spenderOf(
   { key, caps }: Caller,
   model: string,

@@ -4,7 +4,7 @@ import { randomBase62 } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import { createRecent } from '../base/recent.ts';
 
-/** A new secret. Only its HMAC is stored, so its owner sees it only once. */
+/** Only the HMAC is stored, so the token cannot be shown again. */
 export interface NewToken {
   readonly token: string;
   readonly hmac: string;
@@ -15,8 +15,8 @@ export interface Tokens<Found> {
   readonly newToken: (randomBytes?: RandomBytes) => NewToken;
   hmacOf(token: string): string | undefined;
   /**
-   * Returns the stored record for the token in an Authorization header, or undefined if there is none. Unless
-   * `areFresh` is set, the record may be up to three seconds old. The caller must check expiry.
+   * Takes the value of an Authorization header. Unless `areFresh` is set, the record may be up to three seconds old.
+   * The caller must check expiry.
    */
   find(authorization: string | undefined): Promise<Found | undefined>;
   forget(matches: (found: Found) => boolean): void;
@@ -25,7 +25,7 @@ export interface Tokens<Found> {
 export interface TokensDeps<Found> {
   readonly kind: string;
   readonly load: (hmac: string) => Promise<Found | undefined>;
-  /** Whether every request reads the database, so that a revocation takes effect on every node immediately. */
+  /** If true, every request reads the database, so a revocation takes effect on every node immediately. */
   readonly areFresh?: boolean;
   /** The HMAC key. Changing it invalidates every token. */
   readonly secret: Buffer;
@@ -33,7 +33,7 @@ export interface TokensDeps<Found> {
   readonly randomBytes: RandomBytes;
 }
 
-/** How long a node may accept a revoked token that is in its cache, in milliseconds. The documented limit is 5 s. */
+/** A node may accept a revoked token for this long. The documented limit is 5 s. */
 const cacheTtlMs = 3_000;
 const cachedTokensMax = 10_000;
 /** 43 base62 characters hold 256 bits. */
@@ -58,7 +58,7 @@ export function createTokens<Found extends { readonly hmac: string }>(
   const lookups = new Map<string, Promise<Found | undefined>>();
   const hmac = (token: string): string => tokenHmac(token, deps.secret);
 
-  /** Checks the token's checksum, which saves a database read for mistyped tokens. This is not a security check. */
+  /** Saves a database read for mistyped tokens. This is not a security check. */
   function isWellFormed(token: string): boolean {
     const [, secret, sum] = pattern.exec(token) ?? [];
     return secret !== undefined && sum === checksum(secret);

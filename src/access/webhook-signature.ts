@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 export interface SignedMessage {
-  /** Shared by all deliveries of a message, so that receivers can recognise duplicates. */
+  /** All deliveries of a message share the id, so that receivers can recognise duplicates. */
   readonly id: string;
   readonly at: number;
   readonly body: string;
@@ -9,7 +9,7 @@ export interface SignedMessage {
   readonly secrets: readonly string[];
 }
 
-/** Returns the Standard Webhooks headers: an HMAC-SHA256 over `id.timestamp.body`, with one signature per secret. */
+/** Follows Standard Webhooks: an HMAC-SHA256 over `id.timestamp.body`, with one signature per secret. */
 export function webhookHeaders({ id, at, body, secrets }: SignedMessage): Record<string, string> {
   const timestamp = Math.floor(at / 1000).toString();
   const signatures = secrets.map((secret) => {

@@ -1,7 +1,7 @@
 /**
- * Returns the canonical text of a JSON value (RFC 8785): members sorted by the UTF-16 code units of their names, no
- * whitespace, numbers and strings as in ECMAScript. Like `JSON.stringify`, omits undefined members. A lone surrogate,
- * which is not valid Unicode, becomes U+FFFD.
+ * Follows RFC 8785: members are sorted by the UTF-16 code units of their names, there is no whitespace, and numbers and
+ * strings are written as in ECMAScript. Undefined members are omitted. A lone surrogate, which is not valid Unicode,
+ * becomes U+FFFD.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.replaceAll(/\p{Surrogate}/gu, '\ufffd'));

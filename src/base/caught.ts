@@ -20,10 +20,7 @@ const networkCodes = new Set([
   'ETIMEDOUT',
 ]);
 
-/**
- * Whether an error comes from the network. The MongoDB driver throws such errors unwrapped if a large write is cut
- * off.
- */
+/** The MongoDB driver throws network errors unwrapped if a large write is cut off. */
 export function isNetworkFailure(error: unknown): boolean {
   const code = systemCodeOf(error);
   return code !== undefined && networkCodes.has(code);

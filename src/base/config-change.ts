@@ -1,7 +1,7 @@
 export interface ConfigChange {
   /**
-   * An example is `models.clip.price.lines[3].price`. List entries appear by id, or by index if they have no id. The
-   * index refers to the old list for a removed entry, and to the new list otherwise.
+   * Such as `models.clip.price.lines[3].price`. List entries are named by id, or by index if they have none. The index
+   * of a removed entry refers to the old list, all others to the new one.
    */
   readonly path: string;
   readonly kind: 'added' | 'removed' | 'changed';

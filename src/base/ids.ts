@@ -2,7 +2,7 @@ const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 export type RandomBytes = (size: number) => Uint8Array;
 
-/** Discards bytes of 248 and above, so every character is equally likely. */
+/** Bytes of 248 and above are discarded, so that every character is equally likely. */
 export function randomBase62(length: number, randomBytes: RandomBytes): string {
   let text = '';
   while (text.length < length) {
@@ -13,7 +13,7 @@ export function randomBase62(length: number, randomBytes: RandomBytes): string {
   return text;
 }
 
-/** Returns `task_` followed by 24 random base62 characters (142 bits). */
+/** The 24 random characters have 142 bits of entropy. */
 export function newTaskId(randomBytes: RandomBytes): string {
   return `task_${randomBase62(24, randomBytes)}`;
 }
@@ -23,8 +23,8 @@ export function newActionId(randomBytes: RandomBytes): string {
 }
 
 /**
- * Returns `file_`, the time (Unix milliseconds as 9 base36 characters), and 15 random base62 characters (89 bits). The
- * ids sort by time, so paging can continue from an id whose file has been deleted.
+ * The 15 random characters have 89 bits of entropy. The ids sort by time, so paging can continue from an id whose file
+ * has been deleted.
  */
 export function newFileId(now: number, randomBytes: RandomBytes): string {
   return `file_${now.toString(36).padStart(9, '0')}${randomBase62(15, randomBytes)}`;
@@ -43,16 +43,12 @@ export function isImageId(id: string): boolean {
 
 export const imageIdPrefix = 'img_';
 
-/**
- * Matches the markers `mediary-<task>-<n>`. The gateway sends one to every upstream that accepts markers, so callers
- * may not choose them.
- */
+/** Callers may not choose markers of this form (`mediary-<task>-<n>`), because the gateway uses them to find jobs. */
 export const markerPattern = /^mediary-.*-\d+$/is;
 
 /**
- * Returns the marker by which a task's nth submission can be found in the upstream's job list. Derived from the task
- * id, never from a workflow run. Uses only `[a-z0-9-]`, because some upstreams accept nothing else. Even in lower
- * case, an id has 121 bits of entropy.
+ * Identifies the task's nth submission in the upstream's job list. The marker uses only `[a-z0-9-]`, because some
+ * upstreams accept nothing else. Even in lower case, an id has 121 bits of entropy.
  */
 export function markerOf({ task, n }: { readonly task: string; readonly n: number }): string {
   return `${task.replace(/^task_/, 'mediary-').toLowerCase()}-${n}`;

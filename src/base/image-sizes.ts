@@ -21,8 +21,8 @@ const pixelFacts = z.strictObject({
 });
 
 /**
- * The sizes that a model renders: a listed word or size (`auto`, `16:9`, `1024x1024`), pixels within bounds, or pixels
- * in one of the ratios. Pixels in a ratio must also be close in number to a class or to `about`.
+ * A model's sizes can be a list of names or sizes (`auto`, `16:9`, `1024x1024`), any pixel size within bounds, or any
+ * pixel size in one of the ratios. A size in a ratio must also have about as many pixels as a class or as `about`.
  */
 export const sizeFacts = z.strictObject({
   only: z
@@ -88,7 +88,7 @@ export function shapeOf(size: string, sizes: SizeFacts | undefined): ImageShape 
   return closeTo(pixels, sizes);
 }
 
-/** Matches words such as `2K`, a square with sides of 2 × 1024 pixels. */
+/** Words such as `2K` stand for a square whose sides have 2 × 1024 pixels. */
 const squareWord = /^(\d(?:\.\d)?)k$/i;
 
 export function pixelCount(size: string, sizes: SizeFacts = {}): number | undefined {

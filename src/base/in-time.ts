@@ -1,4 +1,4 @@
-/** Settles like `work`, but rejects with `late()` when the signal aborts. Does not stop the work. */
+/** Rejects with `late()` when the signal aborts. The work itself continues. */
 export function inTime<Value>(signal: AbortSignal, work: Promise<Value>, late: () => Error): Promise<Value> {
   return new Promise((resolve, reject) => {
     const expire = (): void => reject(late());

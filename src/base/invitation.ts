@@ -1,4 +1,4 @@
-/** A link that its recipient can exchange once for a personal token. Times are in Unix milliseconds. */
+/** Its recipient can exchange the link once for a personal token. Times are in Unix milliseconds. */
 export interface Invitation {
   /** The HMAC of the link. The link itself is displayed once and never stored. */
   readonly hmac: string;
@@ -6,7 +6,7 @@ export interface Invitation {
   readonly usedAt?: number;
 }
 
-/** An invitation's holder. No token matches `hmac` until the link has been used. */
+/** No token matches `hmac` until the link has been used. */
 export interface Invited {
   readonly hmac: string;
   readonly prefix: string;

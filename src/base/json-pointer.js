@@ -3,7 +3,7 @@ export function pointerTo(...names) {
   return names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** Returns the names on the path, from the root. @param {string} pointer */
+/** @param {string} pointer */
 export function namesOf(pointer) {
   const names = pointer.split('/').slice(1);
   return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));

@@ -1,7 +1,8 @@
 /**
- * What an API key may do. `create`: create tasks and files, and cancel or delete those. `read_own`: read what the key
- * created. `read_account`: read everything in the account, including other keys' tasks. `manage`: change the account's
- * settings, and other keys' tasks and files.
+ * - `create`: create tasks and files, and cancel or delete those.
+ * - `read_own`: read what the key created.
+ * - `read_account`: read everything in the account, including other keys' tasks.
+ * - `manage`: change the account's settings, and other keys' tasks and files.
  */
 export const keyScopes = ['create', 'read_own', 'read_account', 'manage'] as const;
 export type KeyScope = (typeof keyScopes)[number];
@@ -27,12 +28,10 @@ interface Seeing {
   readonly seesAccount?: boolean;
 }
 
-/** Returns whose records the caller may read, and may reference in requests. */
 export function seenBy({ account, key, seesAccount }: Seeing): Reach {
   return seesAccount === true ? { account } : { account, key };
 }
 
-/** Returns whose records the caller may cancel, delete or redeliver. */
 export function changedBy({
   account,
   key,

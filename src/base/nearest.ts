@@ -1,4 +1,4 @@
-/** The maximum length of a name to compare. Longer names cannot be misspellings of ours. */
+/** Longer names cannot be misspellings of ours. */
 const nameCharactersMax = 64;
 
 export function didYouMean(name: string, candidates: readonly string[]): string {
@@ -7,9 +7,8 @@ export function didYouMean(name: string, candidates: readonly string[]): string 
 }
 
 /**
- * Returns the candidate with the fewest spelling mistakes, ignoring case. At most a third of the letters may be wrong,
- * but one mistake is always allowed. A comparison takes at most 64² steps and is skipped if the lengths differ too
- * much.
+ * Finds the intended name for a misspelt one, ignoring case. At least one mistake is allowed, and up to a third of the
+ * letters may be wrong. A comparison takes at most 64² steps.
  */
 export function nearestOf(name: string, candidates: readonly string[]): string | undefined {
   if (name.length > nameCharactersMax) return undefined;

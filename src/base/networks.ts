@@ -1,8 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Matches a host name, or `*.zone` for every host name below a zone. Private networks are configured in this form or as
- * CIDRs.
+ * A host name, or `*.zone` for every host name below a zone. Private networks are configured in this form or as CIDRs.
  */
 const hostName = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 

@@ -11,13 +11,13 @@ export const noticeKinds = [
 ] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
 
-/** The upkeep steps that processes report as failing while the result storage accepts no files. */
+/** The upkeep steps that fail while the result storage accepts no files. */
 export type StorageStep = 'storage_full' | 'storage_away';
 
 export interface Condition {
   readonly kind: NoticeKind;
   readonly subject: string;
-  /** The number of affected items. Zero for a circuit that is not closed but has no tasks waiting for it. */
+  /** How many items are affected. Zero for a circuit that is not closed but has no waiting tasks. */
   readonly count: number;
   readonly text: string;
 }
@@ -38,7 +38,7 @@ export interface Notice extends Condition {
 }
 
 /**
- * A condition ends after this many consecutive checks have missed it. An intermittent condition, such as a circuit that
+ * A condition is over after this many consecutive checks without it. An intermittent condition, such as a circuit that
  * lets single requests through, is therefore reported only once.
  */
 const missedMax = 8;
@@ -48,7 +48,7 @@ export function noticeId({ kind, subject }: Pick<Condition, 'kind' | 'subject'>)
   return `${kind}/${subject}`;
 }
 
-/** Returns the notice after a check that found the condition. Returns `known` itself if nothing has changed. */
+/** Call this if a check found the condition. Returns `known` itself if nothing has changed. */
 export function sighted(known: Notice | undefined, condition: Condition, now: number): Notice {
   if (known?.state !== 'open') {
     const { revision: last = 0, notified = {} } = known ?? {};
@@ -70,11 +70,11 @@ export function sighted(known: Notice | undefined, condition: Condition, now: nu
     magnitude(condition.count) > magnitude(known.count) || now - known.revisedAt >= remindAfterMs;
   if (isNews) return { ...known, ...condition, missed: 0, revision: known.revision + 1, revisedAt: now };
   const isSame = known.count === condition.count && known.text === condition.text && known.missed === 0;
-  // Store the lower count as well, so that a later rise counts as a change.
+  // Store a lower count too, so that a later rise is recognised as a change.
   return isSame ? known : { ...known, ...condition, missed: 0 };
 }
 
-/** Returns the notice after a check that did not find the condition. Returns `known` itself if nothing has changed. */
+/** Call this if a check did not find the condition. Returns `known` itself if nothing has changed. */
 export function missed(known: Notice, now: number): Notice {
   if (known.state === 'over') return known;
   const times = known.missed + 1;
@@ -88,7 +88,7 @@ export function ended(known: Notice, now: number): Notice {
   return { id, kind, subject, count, text, since, notified, openedAs, ...over };
 }
 
-/** Whether to notify the target. It hears about a condition's end only if it was notified of the beginning. */
+/** A target is notified of a condition's end only if it was notified of the beginning. */
 export function isDue({ state, revision, openedAs, notified }: Notice, target: string): boolean {
   const last = notified[target] ?? 0;
   if (last >= revision) return false;

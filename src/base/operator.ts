@@ -26,7 +26,7 @@ export const rolePresets = {
 export const roleWords = [...operatorRoles, ...presetNames] as const;
 export type RoleWord = (typeof roleWords)[number];
 
-/** Expands presets and included roles, without duplicates. The result always includes `read`. */
+/** The result always contains `read`. */
 export function rolesOf(words: readonly RoleWord[]): OperatorRole[] {
   const roles = words.flatMap((word) => (isPreset(word) ? rolePresets[word] : [word]));
   const named = new Set(roles.flatMap((role) => [role, ...(included[role] ?? [])]));
@@ -45,13 +45,10 @@ export interface OperatorIdentity {
 
 export const adminName = 'admin';
 
-/**
- * What a route of the operators' API requires. Only `admin` may add and revoke operators, change their roles, and
- * delete accounts.
- */
+/** Only `admin` may add and revoke operators, change their roles, and delete accounts. */
 export type OperatorAccess = OperatorRole | 'admin';
 
-/** Whether access only reads. The audit log does not record such routes. */
+/** The audit log does not record routes that only read. */
 export function isReading(access: OperatorAccess | readonly OperatorAccess[]): boolean {
   return access === 'read' || access === 'amounts';
 }
@@ -69,16 +66,17 @@ export function mayUse({ roles }: Pick<OperatorIdentity, 'roles'>, access: Opera
 }
 
 /**
- * Where an action came from. `temporal` is Temporal's own tools, which do not say where they ran. `signal` is a SIGHUP
- * to the target process. `start` means that the target process published its file at startup. `shell` is a command
- * that works directly on MongoDB.
+ * - `temporal`: Temporal's own tools, which do not reveal where they ran.
+ * - `signal`: a SIGHUP to the process.
+ * - `start`: the process published its file at startup.
+ * - `shell`: a command that works directly on MongoDB.
  */
 export const actOrigins = ['api', 'cli', 'console', 'temporal', 'signal', 'start', 'shell'] as const;
 export type ActOrigin = (typeof actOrigins)[number];
 
 /**
- * How an action ended. `begun` means that it is still running, or that its process died before recording the outcome,
- * so only the target shows whether it took effect. A `failed` action may still have taken effect.
+ * `begun` means that the action is still running, or that its process died before recording the outcome. Even a
+ * `failed` action may have taken effect.
  */
 export const actOutcomes = ['begun', 'done', 'refused', 'failed'] as const;
 export type ActOutcome = (typeof actOutcomes)[number];

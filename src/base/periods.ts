@@ -23,12 +23,12 @@ export const periods = {
   abandonedCreations: { everyMs: 1_000 },
   repeats: { everyMs: 15_000 },
   exchanges: { everyMs: 1_000 },
-  /** Applies while a request waits for a task's next status. */
+  /** Used while a request waits for a task's next status. */
   waitedTasks: { everyMs: 250 },
-  /** Per position in the queue. Applies while another process appends to the same account. */
+  /** Per position in the queue, while another process appends to the same account. */
   ledgerTurn: { everyMs: 12 },
   promisedBills: { everyMs: 5_000 },
-  /** Applies while another request uploads the same file to the same upstream. */
+  /** Used while another request uploads the same file to the same upstream. */
   upload: { everyMs: 500 },
   imageLease: { everyMs: 15_000 },
   abandonedImages: { everyMs: 15_000 },

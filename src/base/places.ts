@@ -1,6 +1,6 @@
 /**
- * The resources that multiple holders in a process share. docs/capacity.md describes each one, and a test checks that
- * no holder can take the others' share.
+ * Holders in a process share these resources. docs/capacity.md describes each one, and a test checks that no holder can
+ * take the others' share.
  */
 export const sharedPlaces = [
   'unauthenticated connections',
@@ -32,13 +32,12 @@ export const sharedPlaces = [
 export type SharedPlaces = (typeof sharedPlaces)[number];
 
 /**
- * Slots of a limited resource, shared among holders such as accounts, IP addresses or channels. A free slot goes to
- * the waiting holder with the fewest slots. If none is free, the holder with the most loses one to a holder with
- * fewer.
+ * Shares a limited number of slots fairly among holders such as accounts, IP addresses or channels. A free slot goes to
+ * the waiting holder with the fewest slots. If none is free, the holder with the most may lose one.
  */
 export interface Places {
   readonly name: SharedPlaces;
-  /** Takes a slot immediately, or returns why none is available. Callers that can wait use `wait`. */
+  /** Does not wait. If there is no slot, returns the reason. */
   take(holder: string, options?: TakeOptions): Place | Refusal;
   wait(holder: string, signal?: AbortSignal): Promise<Place | undefined>;
   run<Result>(holder: string, job: () => Promise<Result>): Promise<Result>;
@@ -49,28 +48,22 @@ export interface Places {
 }
 
 /**
- * Why no slot was given. `share`: the holder would exceed `shareMax`. `full`: there is no room, and nothing can be
+ * `share` means that the holder would exceed `shareMax`. `full` means that there is no room and that nothing can be
  * evicted for this holder.
  */
 export type Refusal = 'share' | 'full';
 
 export interface Place {
   readonly size: number;
-  /**
-   * Returns why the slot could not grow, or undefined if it did. A rejection leaves the size unchanged. Shrinking
-   * always succeeds.
-   */
+  /** Returns undefined on success. A refusal leaves the size unchanged. Shrinking always succeeds. */
   resize(size: number): Refusal | undefined;
-  /** Sets how readily the slot is evicted when none is free. Initially `busy`. */
+  /** Decides how readily the slot is evicted when none is free. Initially `busy`. */
   mark(use: Use): void;
-  /** Frees the slot. Safe to call twice or after an eviction. */
+  /** Safe to call twice, or after an eviction. */
   leave(): void;
 }
 
-/**
- * The uses of a slot that allow its eviction, in eviction order. A slot that is `kept` or has no `evict` is never
- * evicted.
- */
+/** Slots are evicted in this order. A slot that is `kept` or has no `evict` is never evicted. */
 const uses = ['unused', 'idle', 'busy'] as const;
 
 export type Use = (typeof uses)[number] | 'kept';
@@ -83,13 +76,12 @@ export interface TakeOptions {
 export interface PlacesOptions {
   readonly name: SharedPlaces;
   readonly placesMax: number;
-  /** The most slots that one holder may have, even if more are free. */
   readonly shareMax?: number;
-  /** How many slots are kept free for holders that have none. */
+  /** This many slots are kept free for holders that have none. */
   readonly reserve?: number;
   /**
-   * Which holder loses a slot when none is free. `more` (the default) picks the largest holder that has more slots
-   * than the newcomer would have. `any` picks the largest holder, even if that is the newcomer.
+   * Decides which holder loses a slot when none is free. `more` (the default) picks the largest holder that has more
+   * slots than the newcomer would have. `any` picks the largest holder, even if that is the newcomer.
    */
   readonly evicts?: 'more' | 'any';
 }
@@ -109,8 +101,8 @@ interface Holder {
 class HeldPlaces implements Places {
   private readonly options: PlacesOptions;
   /**
-   * Holders by when they last freed a slot, longest ago first. This order breaks ties between waiting holders with
-   * equally many slots.
+   * Ordered by when each holder last freed a slot, longest ago first. Among waiting holders with equally many slots,
+   * the first one wins.
    */
   private readonly holders = new Map<string, Holder>();
   readonly name: SharedPlaces;
@@ -181,7 +173,6 @@ class HeldPlaces implements Places {
     return undefined;
   }
 
-  /** Called after a slot shrinks or is freed. Lets waiting holders proceed. */
   settle(holder: Holder): void {
     this.forget(holder);
     if (this.holders.delete(holder.name)) this.holders.set(holder.name, holder);
@@ -275,7 +266,7 @@ class HeldPlace implements Place {
   resize(size: number): Refusal | undefined {
     const more = size - this.size;
     const refused = this.isOpen && more > 0 ? this.places.makeRoom(this.holder, more) : undefined;
-    // The slot may have been evicted to make room for its own growth.
+    // Making room for the larger size may have evicted this slot itself.
     if (!this.isOpen) return 'full';
     if (refused !== undefined) return refused;
     this.setSize(size);

@@ -1,6 +1,6 @@
 /**
- * Control and format characters, line separators and lone surrogates. Terminals and pages interpret them instead of
- * displaying them, which can erase, reorder or hide the surrounding text.
+ * Terminals and pages interpret these characters instead of displaying them, which can erase, reorder or hide the
+ * surrounding text.
  */
 
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
@@ -27,7 +27,7 @@ export function plainText(text: string, max: number): string {
     .trimEnd()}…`;
 }
 
-/** Escapes unprintable characters in JSON's notation (`\u001b`). Keeps line breaks if `keepLines` is set. */
+/** Writes characters as JSON does, such as `\u001b`. */
 export function escaped(text: string, { keepLines }: { readonly keepLines: boolean }): string {
   return text.replace(everyUnprintable, (character) =>
     keepLines && character === '\n' ? character : character.split('').map(escapedUnit).join(''),

@@ -4,7 +4,7 @@ export interface Retention {
   readonly requestsMs: number;
   readonly exchangesMs: number;
   /**
-   * How long a task's record and everything that belongs to it are kept after the task finishes. Undefined means
+   * Counts from the end of the task, and applies to its record and everything that belongs to it. Undefined means
    * forever.
    */
   readonly tasksMs?: number;

@@ -1,4 +1,3 @@
-/** All descriptions of roles use these texts. */
 export const roleMeanings = {
   read: 'read everything except amounts and content. Result links are shown without their query strings, and results without `b64_json`. Every operator has this role',
   amounts:

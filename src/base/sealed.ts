@@ -22,11 +22,11 @@ export type SealPurpose = keyof typeof sealedFields;
 
 export const sealPurposes = namesOf(sealedFields);
 
-/** Where a sealed value is stored. The value cannot be opened anywhere else. */
+/** A value can be opened only at the place for which it was sealed. */
 export interface SealedAt {
   readonly purpose: SealPurpose;
   readonly id: string;
-  /** Set if the field contains multiple values. */
+  /** Set if the field contains several values. */
   readonly part?: string;
 }
 

@@ -1,13 +1,10 @@
-/** Search terms that are stored with records, so that an index can find parts of ids and names. */
+/** These terms are stored with records, so that an index can find parts of ids and names. */
 
-/**
- * The length of each stored part of an id. Parts start `partStep` characters apart, so any eight consecutive
- * characters contain a whole part.
- */
+/** Parts of this length start `partStep` characters apart, so any eight consecutive characters contain a whole part. */
 const partSize = 4;
 const partStep = 5;
 
-/** The minimum length for searching parts of ids. Shorter texts match only complete ids. */
+/** Shorter texts match only complete ids. */
 export const idPartMin = 8;
 
 export function partsOfId(id: string): string[] {
@@ -17,8 +14,8 @@ export function partsOfId(id: string): string[] {
 }
 
 /**
- * Returns the parts to look up. Every id that contains the text has at least one of them. Returns undefined if the text
- * is too short or cannot be part of an id.
+ * Every id that contains the text has at least one of these parts. Returns undefined if the text is too short or cannot
+ * be part of an id.
  */
 export function partsWithin(text: string): string[] | undefined {
   const random = text.slice(text.indexOf('_') + 1);
@@ -30,8 +27,8 @@ const textMax = 60;
 const wordsMax = 12;
 
 /**
- * Returns the search terms for an account or key: the rest of the name from the start of each word, and the endings of
- * the id. Searches match the beginnings of terms.
+ * Searches match the beginnings of terms. The terms are therefore the rest of the name from the start of each word, and
+ * the endings of the id.
  */
 export function textsOf(id: string, name: string): string[] {
   const lower = name.toLowerCase();

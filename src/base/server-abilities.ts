@@ -1,5 +1,3 @@
-/** Facts about a MongoDB server, checked when a process starts and by `gateway doctor`. */
-
 export interface ServerFacts {
   readonly version?: string;
   readonly topology: 'replica set' | 'sharded cluster' | 'standalone server';
@@ -11,7 +9,7 @@ export interface ServerFacts {
 
 interface Ability {
   readonly isThere: (facts: ServerFacts) => boolean;
-  /** What the server lacks and how to fix that. Phrased to follow "it". */
+  /** What the server lacks and how to fix that. Must follow the word "it". */
   readonly missing: string;
   readonly since?: readonly [major: number, minor: number];
 }
@@ -46,12 +44,12 @@ const recommended: readonly Ability[] = [
   },
 ];
 
-/** Returns the required abilities that the server lacks. The gateway can use the server if there are none. */
+/** The gateway can use the server only if this returns an empty list. */
 export function missingAbilities(facts: ServerFacts): readonly string[] {
   return lackedBy(facts, required);
 }
 
-/** Returns shortcomings that do not make the server unusable. */
+/** The gateway can still use a server with these shortcomings. */
 export function limitsOf(facts: ServerFacts): readonly string[] {
   return lackedBy(facts, recommended);
 }
@@ -60,10 +58,7 @@ function lackedBy(facts: ServerFacts, abilities: readonly Ability[]): readonly s
   return abilities.filter(({ isThere }) => !isThere(facts)).map(({ missing }) => missing);
 }
 
-/**
- * Returns what a MongoDB release lacks, so a server can be checked before it is started. `version` is a string such as
- * `4.2.24`.
- */
+/** Checks a release before it is started. `version` is a string such as `4.2.24`. */
 export function missingInVersion(version: string): readonly string[] {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isOlder = (since: Ability['since']): boolean =>
@@ -86,8 +81,8 @@ export function requireAbilities(facts: ServerFacts): void {
 }
 
 /**
- * Replaces the driver's error about an outdated server, which only compares version numbers, with one that names what
- * the server lacks. Returns other errors unchanged.
+ * The driver's error about an outdated server only compares version numbers. This one names what the server lacks.
+ * Other errors are returned unchanged.
  */
 export function namedAbilityError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;

@@ -14,8 +14,8 @@ interface SharedReadTerms {
 }
 
 /**
- * Shares an expensive read among callers. Calls made during the read, or within `ms` after it, get the same result.
- * Failures are not kept.
+ * Shares an expensive read: calls made while it runs, or within `ms` after it, get the same result. Failures are not
+ * kept.
  */
 export function createSharedRead<Read>(
   read: () => Promise<Read>,

@@ -1,4 +1,4 @@
-/** All times are Unix milliseconds. All days are UTC days. */
+/** Times are in Unix milliseconds, and days are UTC days. */
 
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;

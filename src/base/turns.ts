@@ -1,6 +1,6 @@
 /**
- * Remembers, in this process, when each item was last processed, so a loop that runs out of time does not always start
- * with the same items.
+ * Remembers when this process last handled each item. A loop that runs out of time can then begin with other items the
+ * next time.
  */
 export interface Turns<Item> {
   inOrder(items: Iterable<Item>): Item[];

@@ -1,6 +1,6 @@
 export interface UpkeepTime {
   readonly shareMs: number;
-  /** How much longer the last item may take once the step's budget is used up. */
+  /** The last item may take this much longer once the step's budget is used up. */
   readonly lastMs: number;
 }
 
@@ -10,10 +10,7 @@ const timeOf = (share: number, last: number): UpkeepTime => ({
   lastMs: last * second,
 });
 
-/**
- * The time budget of each reconciler step. The budgets add up to less than `reconcileTimeoutMs`, so each step gets to
- * run, however slow the others are.
- */
+/** The budgets add up to less than `reconcileTimeoutMs`, so each step gets to run, however slow the others are. */
 export const upkeepTimes = {
   running: timeOf(0, 30),
   unfinished: timeOf(60, 20),

@@ -1,6 +1,6 @@
 import type { Turns } from './turns.ts';
 
-/** The upkeep loops. Upkeep is work that no request waits for. The items of a loop are independent of each other. */
+/** Upkeep is work that no request waits for. The items of each loop are independent of each other. */
 export const upkeepLoops = [
   'steps of the upkeep',
   'unfinished tasks',
@@ -35,27 +35,26 @@ type UpkeepLoop = (typeof upkeepLoops)[number];
 
 export interface Walk<Item> {
   readonly loop: UpkeepLoop;
-  /** Returns whether anything was done. `walk` returns the number of items for which this was true. */
+  /** Returns whether anything was done. `walk` returns how many items returned true. */
   readonly run: (item: Item) => Promise<boolean>;
-  /** Logs the failure and postpones the item, so the next walk starts with other items. */
+  /** Logs the failure and postpones the item, so that the next walk starts with others. */
   readonly onFailed: (item: Item, error: unknown) => unknown;
   readonly isOver?: IsOver;
-  /** Makes the next walk begin with the items that this walk did not reach. Only for finite lists. */
+  /** Makes the next walk begin with the items that this one did not reach. Only for finite lists. */
   readonly turns?: Turns<Item>;
   readonly isTogether?: boolean;
   /**
-   * Decides when each item runs: the item runs when this function calls `job`. All items run concurrently. `isOver` is
-   * checked again before each of them.
+   * Decides when each item runs by calling `job`. All items run concurrently, and `isOver` is checked again before
+   * each.
    */
   readonly inPlace?: (item: Item, job: () => Promise<boolean>) => Promise<boolean>;
 }
 
 export type IsOver = () => boolean;
 
-/** How much of an upkeep step's time is left. */
 export interface StepTime {
   readonly isOver: IsOver;
-  /** Used by the first of two loops to leave time for the second. */
+  /** The first of two loops stops at this point, to leave time for the second. */
   readonly isHalfOver: IsOver;
 }
 
@@ -66,10 +65,7 @@ export interface Walked {
   readonly failed: number;
 }
 
-/**
- * Runs the same job for each item. A failed item never stops the others. If a failed item cannot even be postponed,
- * its error is thrown after all items have run.
- */
+/** A failed item never stops the others. If it cannot even be postponed, its error is thrown at the end. */
 export async function walk<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   { run, onFailed, isOver = () => false, turns, inPlace, isTogether = inPlace !== undefined }: Walk<Item>,
@@ -108,12 +104,12 @@ export async function walk<Item>(
 }
 
 /**
- * How long a round may keep starting new items, in milliseconds. During an outage, each item can take as long as
+ * A round starts no new items after this time, in milliseconds. During an outage, each item can take as long as
  * MongoDB's timeouts allow.
  */
 const roundMs = 30_000;
 
-/** Returns an `isOver` for a round that starts now. `now` is in Unix milliseconds. */
+/** `now` returns Unix milliseconds. */
 export function limitRound(now: () => number): IsOver {
   const endsAt = now() + roundMs;
   return () => now() >= endsAt;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OwnAttempt } from './rows.ts';
 
-/** A period in Unix seconds. `from` is inclusive and `to` is exclusive. */
+/** Unix seconds. `from` is inclusive, `to` exclusive. */
 export interface Period {
   readonly from: number;
   readonly to: number;
@@ -11,7 +11,7 @@ export interface OwnAttempts {
   jobs(channel: string, created: Period): AsyncIterable<OwnAttempt>;
   unclaimed(channel: string, created: Period): AsyncIterable<OwnAttempt>;
   find(channel: string, jobs: readonly string[]): Promise<readonly OwnAttempt[]>;
-  /** Sums the costs of tasks that finished in the period, which may span at most two days. */
+  /** Covers tasks that finished in the period, which may span at most two days. */
   costs(channel: string, ended: Period): Promise<OwnCosts>;
 }
 

@@ -14,7 +14,7 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const lineBytesMax = 1024 * 1024;
 const jobCharactersMax = 300;
-/** The most columns that an error lists, and the most characters of a text that an error quotes. */
+/** An error lists at most this many columns, and quotes at most this many characters of a text. */
 const shownMax = 40;
 
 export interface BillFile {
@@ -37,7 +37,7 @@ export async function* readBill(bill: BillFile, format: BillFormat): AsyncGenera
     throw new BillError(`${file} is empty. A bill needs a header and at least one line.`);
 }
 
-/** A period in Unix seconds. `from` is inclusive and `to` is exclusive. An undefined end is unlimited. */
+/** Unix seconds. `from` is inclusive, `to` exclusive. If one of them is undefined, the period is open on that side. */
 export interface Span {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
@@ -61,7 +61,7 @@ export function linesWithin(lines: AsyncIterable<BillLine>, { from, to }: Span) 
   return { within: within(), counts };
 }
 
-/** Describes a parsed record. `info.lines` counts the lines up to the end of the record. */
+/** `info.lines` counts the lines up to the end of the record. */
 const recordSchema = z.object({ record: z.array(z.string()), info: z.object({ lines: z.int() }) });
 
 async function* readRecords({ name: file, bytes }: BillFile) {
@@ -158,7 +158,7 @@ function columnsOf(header: readonly string[], columns: BillColumns, file: string
   });
 }
 
-/** Converts currency codes to upper case, so `usd` and `USD` are the same unit. */
+/** Writes currency codes in upper case, so that `usd` and `USD` are the same unit. */
 function unitOf(text: string): string | undefined {
   if (text === '') return undefined;
   return /^[a-z]{3}$/i.test(text) ? text.toUpperCase() : text;

@@ -18,9 +18,9 @@ const daySeconds = 86_400;
 const sumsMax = 50_000;
 
 /**
- * Compares a bill that lists no jobs. Its lines cannot be matched to tasks, so sums per day, model and unit are
- * compared instead. Covers whole days only: the day that contains `from` is included, and the day that contains `to`
- * is not. Rows are ordered by day and model.
+ * For bills that list no jobs. Their lines cannot be matched to tasks, so sums per day, model and unit are compared
+ * instead. The day that contains `from` is included, the day that contains `to` is not. Rows are ordered by day and
+ * model.
  */
 export async function reconcileDays(asked: ByDays): Promise<Read> {
   const { sums, ...read } = await readSums(asked);
@@ -55,7 +55,6 @@ async function readSums(asked: ByDays): Promise<Read & { readonly sums: Sums }> 
   return { sums, period, ...counts };
 }
 
-/** Returns 1 if the line started a new sum, otherwise 0. */
 function addTo(sums: Sums, day: number, line: Billed & { readonly model: string }): number {
   const models = sums.get(day) ?? new Map<string, Map<string, Billed>>();
   const units = models.get(line.model) ?? new Map<string, Billed>();

@@ -33,8 +33,8 @@ export interface Read {
 
 export interface Reconciled extends Read {
   /**
-   * Counts jobs that are missing from the bill but began before the period or finished after it. A neighbouring
-   * period's bill may list them.
+   * Jobs that are missing from the bill but began before the period or finished after it. A neighbouring period's bill
+   * may list them.
    */
   readonly atTheEdge: number;
   readonly hasMoreUnclaimed: boolean;
@@ -48,8 +48,8 @@ const unclaimedMax = 10_000;
 const kindsMax = 10_000;
 
 /**
- * Compares a bill that lists jobs with our records, job by job. Sorts both on disk and merges them. Rows are ordered by
- * job. Jobs without a task in the period come last.
+ * Compares a bill with our records, job by job. Both are sorted on disk and then merged. Rows are ordered by job. Jobs
+ * without a task in the period come last.
  */
 export async function reconcileJobs(asked: Reconciling): Promise<Reconciled> {
   const directory = await makeTemporaryDirectory('bill');
@@ -144,8 +144,8 @@ function compareKeys(one: string, other: string): number {
 }
 
 /**
- * Whether the bill must list the job. A free job need not be listed. If the cost is unknown, only a successful job
- * must be listed, because the upstream may not bill for failed jobs.
+ * A bill need not list a free job. If the cost is unknown, it must list only successful jobs, because the upstream may
+ * not bill for failed ones.
  */
 function shouldBeBilled({ expected, status }: OwnAttempt): boolean {
   const [due] = expected;

@@ -36,7 +36,7 @@ export type OwnAttempt = z.output<typeof ownAttemptSchema>;
 
 /**
  * A row covers one job in one unit, or one day and model if the bill lists no jobs. Amounts are exact decimals. `at` is
- * the bill's time, in Unix seconds.
+ * the bill's time in Unix seconds.
  */
 export interface ReportRow {
   readonly result: BillResult;

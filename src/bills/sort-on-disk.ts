@@ -4,16 +4,15 @@ import { join } from 'node:path';
 import type { z } from 'zod';
 
 /**
- * The most items kept in memory before a sorted run is written to disk. Merging keeps a chunk of each run in memory.
+ * When this many items are in memory, they are written to disk as a sorted run. Merging keeps a chunk of each run in
+ * memory.
  */
 const runItemsMax = 20_000;
 const writtenAtOnce = 500;
 
 export interface DiskSorter<Item> {
   add(item: Item): Promise<void>;
-  /**
-   * Yields the items in ascending order of `keyOf` (JavaScript string order). Items with equal keys come in any order.
-   */
+  /** Ordered by `keyOf` (JavaScript string order). Items with equal keys come in any order. */
   sorted(): AsyncIterable<Item>;
 }
 
@@ -30,7 +29,7 @@ interface Keyed<Item> {
   readonly item: Item;
 }
 
-/** Sorts any number of items in bounded memory. Sorted runs are written to disk and merged when they are read. */
+/** Sorts any number of items in limited memory, by writing sorted runs to disk and merging them. */
 export function createDiskSorter<Item>(sorting: Sorting<Item>): DiskSorter<Item> {
   const { directory, name, schema, keyOf, runMax = runItemsMax } = sorting;
   const keyed = (item: Item): Keyed<Item> => ({ key: keyOf(item), item });
@@ -65,10 +64,7 @@ function* jsonLines(items: readonly Keyed<unknown>[]): Generator<string> {
   }
 }
 
-/**
- * Yields the lines of a file. Splitting on `\n` is safe, because the files contain JSON, which escapes line breaks
- * within strings.
- */
+/** Splitting on `\n` is safe, because the files contain JSON, which escapes line breaks within strings. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of createReadStream(file, 'utf8')) {

@@ -6,9 +6,9 @@ import { createRounds } from '../process/rounds.ts';
 import type { ShapeChargesStore } from '../store/shape-charges.ts';
 
 /**
- * Records what recent requests of the same shape (`chargeShape`) cost. A settlement never waits for MongoDB, because
- * charges are collected in memory and written every few seconds. A crash may lose a few, which only makes the
- * estimates less recent.
+ * Records what recent requests of the same shape (`chargeShape`) cost. Charges are collected in memory and written
+ * every few seconds, so a settlement never waits for MongoDB. A crash may lose a few, which only makes the estimates
+ * less recent.
  */
 export interface ChargeBook {
   note(shape: string, charge: Micros): void;

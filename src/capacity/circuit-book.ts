@@ -24,7 +24,7 @@ import type {
   TakenProbes,
 } from './circuits.ts';
 
-/** The minimum wait while another process probes. By then, either the result is known or the next probe may start. */
+/** Wait at least this long while another process probes. By then, the result is known or the next probe may start. */
 const probeElsewhereMs = 2_000;
 
 type TaskFailure = Omit<Failure, 'tasks' | 'accounts' | 'models'>;
@@ -32,7 +32,6 @@ type TaskFailure = Omit<Failure, 'tasks' | 'accounts' | 'models'>;
 export function createCircuitBook(deps: CircuitsDeps) {
   const { now } = deps;
   const streaks = createStreaks();
-  /** When each model last succeeded, by this process's clock. Bounded by the number of configured models. */
   const well = new Map<string, number>();
   const { known, openCircuits, change } = readCircuits(deps);
 
@@ -62,7 +61,7 @@ export function createCircuitBook(deps: CircuitsDeps) {
     const [credentialId, modelId] = idsOf(request);
     const id = scopeOf(failure.sign) === 'model' ? modelId : credentialId;
     const before = known.find(id);
-    // Other tasks have succeeded since this one failed here, so this task is at fault.
+    // Other tasks have succeeded since this one failed here, so the task itself is at fault.
     if (isSuspect(before, request.task)) return;
     const { tasks, accounts } = streaks.count(id, failure.sign, request);
     if (tasks.size < circuitRules[failure.sign].tasks) return;
@@ -95,13 +94,13 @@ function afterTrial(
   now: number,
 ): { readonly after?: CircuitRecord; readonly isExplained: boolean } {
   const { task, account, model } = request;
-  // A different kind of failure does not show that this account's problem affects other accounts as well.
+  // A different kind of failure does not show that this account's problem affects other accounts too.
   if (isOtherAccount(record, request) && failure.sign !== record.sign) return { isExplained: false };
   const [credentialId] = idsOf(request);
   const isBlamed =
     id !== credentialId || scopeOf(failure.sign) === 'credential' || record.models !== undefined;
   if (record.until > now) {
-    // Requests covered by the circuit were already in flight when it opened, so their failures are not new evidence.
+    // Requests that were already in flight when the circuit opened are not new evidence.
     const isNews = isBlamed && !isConcerned(record, request);
     if (!isNews) return { isExplained: true };
     return { after: withEvidence(record, { ...failure, accounts: [account] }, model), isExplained: true };
@@ -112,8 +111,8 @@ function afterTrial(
 }
 
 /**
- * Returns the evidence for opening a credential's own circuit, or undefined if there is too little. At least two of
- * its models must have failed, without any success since.
+ * A credential's own circuit opens only if at least two of its models have failed without any success since. Returns
+ * undefined otherwise.
  */
 function evidenceOfModels(
   credentialId: string,
@@ -149,11 +148,11 @@ async function enterAll(
 ): Promise<CircuitDecision> {
   const { task } = request;
   const closedLongest = (a: Circuit, b: Circuit) => closedTo(b, request) - closedTo(a, request);
-  // Start with the circuit that rejects this request for the longest time. Otherwise, the request could take one
-  // circuit's probe and then be rejected by the next, blocking other requests for nothing.
+  // Start with the circuit that stays open the longest. Otherwise, the request could take one circuit's probe and then
+  // be rejected by another, blocking other requests for nothing.
   for (const circuit of open.toSorted(closedLongest)) {
     const suspect = isSuspect(circuit, task);
-    // The failures of one account must not block other accounts, not even for the duration of a probe.
+    // One account's failures must not block other accounts, not even during a probe.
     if (isOtherAccount(circuit, request) && !suspect) continue;
     const { id } = circuit;
     const until = closedTo(circuit, request);
@@ -191,7 +190,7 @@ function readCircuits({ store, onChange, onError }: CircuitsDeps) {
   };
 }
 
-/** Returns the ids of two circuits: the credential's own, and the one for this model behind the credential. */
+/** A credential has its own circuit, and one for each of its models. */
 export function idsOf({
   channel,
   credential,

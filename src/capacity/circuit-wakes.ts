@@ -20,8 +20,8 @@ const atOnce = 10;
 const pauseMs = 100;
 
 /**
- * Creates the function that, after a circuit closes, wakes the tasks waiting for it in fair order. Otherwise, each
- * task would wait until its own back-off ends.
+ * When a circuit closes, wakes the tasks that wait for it, in fair order. Otherwise, each would wait until its own
+ * back-off ends.
  */
 export function createCircuitWakes({ list, wake, isOpen, settleMs, onError }: CircuitWakesDeps) {
   const running = new Set<string>();
@@ -30,7 +30,7 @@ export function createCircuitWakes({ list, wake, isOpen, settleMs, onError }: Ci
     const woken = new Set<string>();
     const place = placeOf(id);
     let from = 0;
-    // Wait, because other processes may still see the circuit as open and send a woken task back.
+    // Other processes may still see the circuit as open and would send the tasks back, so wait first.
     await sleep(settleMs);
     for (;;) {
       const page = await list({ ...place, from }, listMax);
@@ -49,7 +49,7 @@ export function createCircuitWakes({ list, wake, isOpen, settleMs, onError }: Ci
     }
   }
 
-  /** Wakes the tasks. Never rejects. Does nothing while an earlier call for the same circuit is still waking tasks. */
+  /** Never rejects. Does nothing while an earlier call for the same circuit is still waking tasks. */
   return async function circuitClosed(id: string): Promise<void> {
     if (running.has(id)) return;
     running.add(id);

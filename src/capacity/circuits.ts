@@ -36,7 +36,9 @@ export type CircuitDecision =
       readonly isTried?: boolean;
     };
 
-/** Functions that release the probes taken for a request. `enter` adds to the list even if it fails halfway. */
+/**
+ * Each function releases a probe that was taken for the request. `enter` adds to this list even if it fails halfway.
+ */
 export type TakenProbes = (() => Promise<unknown>)[];
 
 export interface UpstreamFailure extends JudgedError {
@@ -44,25 +46,26 @@ export interface UpstreamFailure extends JudgedError {
 }
 
 /**
- * The circuits of all credentials. Each process counts upstream results in memory. Only openings and closings are
- * written to MongoDB, which every process reads every two seconds. If a process cannot reach an upstream, that circuit
- * stays in the process's own memory.
+ * Each process counts upstream results in memory. Only openings and closings are written to MongoDB, which every
+ * process reads every two seconds. If only this process cannot reach an upstream, the circuit stays in its own memory.
  */
 export interface Circuits {
   /**
    * Decides whether a request may be sent now. After the cool-down, an open circuit lets one request through as a
-   * probe. There are three exceptions: tasks that failed at this circuit wait for another cool-down, requests for
-   * models outside the circuit's evidence pass one at a time without a cool-down, and while all evidence comes from one
-   * account, other accounts pass. Call it only through `throughCircuits`, which releases every probe.
+   * probe. A task that failed at this circuit must wait for another cool-down. Models that have not failed are tried
+   * one at a time without a cool-down. If all failures came from one account, other accounts pass. Call this only
+   * through `throughCircuits`, which releases every probe.
    */
   enter(request: CircuitRequest, probeMs: number, taken: TakenProbes): Promise<CircuitDecision>;
-  /** Records the outcome. Never throws, because the request must not fail if its outcome cannot be recorded. */
+  /** Never throws, because a request must not fail if its outcome cannot be recorded. */
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
-  /** Releases the probes for which no outcome was reported. Never throws: a probe that cannot be released expires. */
+  /**
+   * Releases the probes whose outcome was not reported. Never throws, because a probe that cannot be released expires.
+   */
   leave(taken: TakenProbes): Promise<void>;
   /**
-   * Applies an operator's decision to a credential, or to one model behind it. Returns the previous state, or undefined
-   * if the operator wants to close a circuit that is not open.
+   * Opens or closes the circuit of a credential, or of one of its models, for an operator. Returns undefined if the
+   * circuit to close is not open.
    */
   override(
     target: Pick<CircuitTarget, 'channel' | 'credential'> & { readonly model?: string },
@@ -75,8 +78,8 @@ export interface Circuits {
   outage(target: CircuitTarget): DroppedChannel | undefined;
   isOpen(id: string): boolean;
   /**
-   * Returns this process's own circuits that are open or changed in the last day. Their number is limited, because the
-   * process includes them in its report.
+   * Returns circuits that only this process knows, if they are open or changed in the last day. Their number is
+   * limited, because the process includes them in its report.
    */
   unreached(): readonly Circuit[];
   refresh(): Promise<void>;
@@ -87,7 +90,7 @@ export interface Circuits {
 export interface CircuitsDeps {
   readonly store: ChannelHealthStore;
   readonly now: () => number;
-  /** Called when this process opens or closes a circuit, but not for a failed probe. */
+  /** Not called for a failed probe. */
   readonly onChange: (id: string, record: CircuitRecord) => void;
   readonly onError: (error: unknown) => void;
 }

@@ -11,9 +11,8 @@ export interface DutyOptions {
 }
 
 /**
- * Elects one process for a duty. The elected process keeps the duty until it stops reporting, after which another one
- * takes over. Each process measures the silence by its own clock, so the clocks of different machines are never
- * compared.
+ * Elects one process for a duty. It keeps the duty until it stops reporting, and then another process takes over. Each
+ * process measures the silence by its own clock, so clocks of different machines are never compared.
  */
 export function createDuty({ name, duties, silenceMs, now }: DutyOptions): Duty {
   const sightings = createSightings(now);

@@ -3,8 +3,8 @@ import type { Place, Places } from '../base/places.ts';
 import { timeLimit } from '../process/running-time.ts';
 
 /**
- * Limits concurrent requests to origins that callers have chosen. An unresponsive origin cannot block requests to
- * others, and an account with hanging requests cannot block other accounts, even at the same origin.
+ * Limits concurrent requests to origins that callers have chosen. An unresponsive origin cannot block the others, and
+ * one account cannot block other accounts, even at the same origin.
  */
 export interface HostPlaces {
   take(origin: string, account: string): Promise<HostPlace>;
@@ -20,7 +20,7 @@ export interface GrantedPlace {
 export type HostPlace = GrantedPlace | { readonly isGranted: false; readonly afterMs: number };
 
 export interface HostPlacesOptions {
-  /** A quarter of the limit is reserved for accounts that have no request at the origin yet. */
+  /** A quarter of this is reserved for accounts without a request at the origin. */
   readonly requestsPerHostMax: number;
   readonly requestsPerAccountMax: number;
   readonly waitMs: number;
@@ -30,7 +30,7 @@ export interface HostPlacesOptions {
 
 interface Usage {
   usedMs: number;
-  /** When the last rejected caller should return. The next caller should return later. */
+  /** The time at which the last rejected caller should return. The next one should return later. */
   lastReturnAt: number;
 }
 
@@ -124,7 +124,7 @@ interface Granted {
   readonly place: Place;
 }
 
-/** Spreads the return times of rejected callers to roughly match the rate at which requests end. */
+/** Spreads rejected callers so that they return at about the rate at which requests end. */
 function sendAway(usage: Usage, places: number, { now, random }: HostPlacesOptions): HostPlace {
   const at = now();
   const wantedMs = Math.max(usage.lastReturnAt - at, returnMinMs) + usage.usedMs / places;

@@ -11,9 +11,9 @@ interface ImageCall extends CircuitRequest {
 
 export interface ImageGate {
   /**
-   * Makes the call if it may be sent. Calls never queue, because a caller is waiting, but accounts whose calls were
-   * rejected come first when they retry (`refused-accounts.ts`). If the slot cannot be freed afterwards, the image is
-   * still delivered and the slot's lease expires.
+   * Calls never queue, because a caller is waiting. Accounts whose calls were rejected have priority when they retry
+   * (`refused-accounts.ts`). If the slot cannot be freed afterwards, the image is still delivered and the slot's lease
+   * expires.
    */
   pass<Sent>(call: ImageCall, send: Send<Sent>): Promise<Passed<UpstreamError, Sent>>;
 }

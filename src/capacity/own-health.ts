@@ -2,8 +2,8 @@ import type { Circuit } from '../health/circuit-rules.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 
 /**
- * Creates an in-memory counterpart of the `channel_health` store, for what only this process knows about its
- * credentials.
+ * Has the same interface as the `channel_health` store, but keeps everything in memory, because it concerns this
+ * process only.
  */
 export function createOwnHealth(now: () => number): ChannelHealthStore {
   const circuits = new Map<string, Circuit>();

@@ -2,18 +2,17 @@ import { createPlaces } from '../base/places.ts';
 import type { HostPlaces } from './host-places.ts';
 
 /**
- * Selects hosts that may be called while other work waits for the response, namely those that responded promptly last
- * time. An unknown host gets one call at a time. A host that was slow or rejected the call is avoided for a while.
- * Each process keeps its own record.
+ * Selects hosts that may be called while other work waits for the response: those that responded promptly last time. An
+ * unknown host gets one call at a time. A slow host is avoided for a while. Each process keeps its own record.
  */
 export interface PromptHosts {
-  /** Starts a call. Never waits. Returns undefined if the host may not be called now. */
+  /** Never waits. Returns undefined if the host may not be called now. */
   enter(host: string, account: string): PromptCall | undefined;
   idle(): Promise<void>;
 }
 
 export interface PromptCall {
-  /** Ends a call. Must be called exactly once, when the host has responded or the caller has stopped waiting. */
+  /** Must be called exactly once, when the host has responded or the caller has stopped waiting. */
   leave(wasPrompt: boolean): void;
 }
 

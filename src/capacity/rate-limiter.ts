@@ -1,4 +1,7 @@
-/** A token bucket for this process, with a burst of one second. It can be paused while an upstream rejects requests. */
+/**
+ * A token bucket with a burst of one second, for this process only. It can be paused while an upstream rejects
+ * requests.
+ */
 export interface RateLimiter {
   take(): Promise<void>;
   pause(ms: number): void;

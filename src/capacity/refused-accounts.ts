@@ -1,26 +1,19 @@
 import type { SlotRefusal, SlotStore } from '../store/slots.ts';
 
 /**
- * Distributes slots fairly among calls that cannot wait. Such calls have no tickets. Instead, every account whose call
- * was rejected has priority for one slot for a few seconds. A call may take a slot only if enough free slots remain
- * for the rejected accounts that come first: those that hold fewer slots or, with equally many, those that were
- * rejected earlier. All processes share the list of rejected calls, so an account gains nothing by repeating its calls
- * faster than others. Only calls that found no free slot are listed, so a free slot stays idle for ten seconds at
- * most.
+ * Shares slots fairly among calls that cannot wait in a queue. An account whose call was rejected has priority for one
+ * slot for a few seconds. A call may take a slot only if enough free slots remain for the rejected accounts ahead of
+ * it: those that hold fewer slots or, with equally many, those that were rejected earlier. All processes share the
+ * list, so an account gains nothing by retrying faster than others. A free slot stays idle for ten seconds at most.
  */
 export interface RefusedAccounts {
   list(queue: string): Promise<readonly SlotRefusal[]>;
   judge(call: SlotCall, refused: readonly SlotRefusal[]): Promise<SlotVerdict>;
-  /**
-   * Call this with the outcome. An `allowed` call still counts as rejected if another process has taken the last slot.
-   */
+  /** Call this with the outcome. An `allowed` call counts as rejected if another process has taken the last slot. */
   note(call: SlotCall, refused: readonly SlotRefusal[], outcome: SlotVerdict | 'taken'): Promise<void>;
 }
 
-/**
- * Whether the call may take a slot. `owed` means that the free slots are reserved for accounts that were rejected
- * earlier.
- */
+/** `owed` means that the free slots are reserved for accounts that were rejected earlier. */
 export type SlotVerdict = 'allowed' | 'full' | 'owed';
 
 export interface SlotCall {
@@ -29,10 +22,7 @@ export interface SlotCall {
   readonly account: string;
 }
 
-/**
- * How long a rejected call keeps its account's priority. Common clients pause for up to 8 s between retries, which is
- * shorter.
- */
+/** A rejected call keeps its account's priority for this long. Common clients pause for up to 8 s between retries. */
 const owedMs = 10_000;
 const notedEveryMs = 1_000;
 

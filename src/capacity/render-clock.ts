@@ -8,8 +8,8 @@ import { renderId } from '../store/render-times.ts';
 import type { RenderRecord, RenderTimesStore } from '../store/render-times.ts';
 
 /**
- * Learns how long renders take, across all processes. Nothing waits for MongoDB: samples are collected in memory and
- * written every few seconds, at most a few per kind of output. A crash may lose some samples, which is harmless.
+ * Learns from all processes how long renders take. Samples are collected in memory and written every few seconds, so
+ * nothing waits for MongoDB. A crash may lose some samples, which is harmless.
  */
 export interface RenderClock {
   times(kind: RenderKind): RenderTimes | undefined;
@@ -28,8 +28,7 @@ export interface RenderClockDeps {
 
 const writesAtOnceMax = 8;
 /**
- * The maximum number of samples per kind and interval, so that the stored samples of a busy kind span minutes rather
- * than seconds.
+ * Limits the samples per kind and interval, so that the stored samples of a busy kind span minutes rather than seconds.
  */
 const batchMax = 4;
 

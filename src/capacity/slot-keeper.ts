@@ -11,7 +11,7 @@ export interface SlotRequest {
   readonly candidate: RouteCandidate;
   readonly model: string;
   readonly others: readonly RouteCandidate[];
-  /** Whether the task has waited before. If not, it cannot be in any queue yet. */
+  /** A task that has not waited before cannot be in any queue yet. */
   readonly hasWaited: boolean;
   readonly deadlineAt: number;
   readonly createdAt: number;
@@ -23,9 +23,9 @@ export interface UrgentCall extends Pick<SlotRequest, 'task' | 'account' | 'cand
 }
 
 /**
- * The outcome for a task that asks for a slot. `elsewhere`: another candidate has a free slot or has granted one to
- * this task. `wait`: no candidate has a free slot, so the task is queued for all of them, is woken when its turn
- * comes, and should ask again after `ms`. `ahead` is the number of tasks before it in this queue.
+ * - `elsewhere`: another candidate has a free slot or has granted one to this task.
+ * - `wait`: the task is now queued for every candidate. It is woken when its turn comes, and should otherwise ask again
+ * after `ms`. `ahead` is the number of tasks before it in this queue.
  */
 export type SlotAnswer =
   | { readonly kind: 'taken' }
@@ -38,24 +38,22 @@ export type SlotAnswer =
  */
 export interface SlotKeeper {
   isLimited(candidate: RouteCandidate): boolean;
-  /**
-   * Returns whether some candidate seems to accept requests and has a slot for the task. The slot is already granted to
-   * the task, or is free with no other task waiting for it.
-   */
+  /** True if a candidate has granted the task a slot, or has a free one for which no other task is waiting. */
   anyHasRoom(
     wanted: Pick<SlotRequest, 'task' | 'model'>,
     candidates: readonly RouteCandidate[],
   ): Promise<boolean>;
   take(request: SlotRequest): Promise<SlotAnswer>;
   /**
-   * Takes a slot for a call that cannot wait, if one is free and no other account comes first. Return it with `release`.
+   * For a call that cannot wait. Takes a slot if one is free and no other account comes first. Return it with
+   * `release`.
    */
   tryTake(call: UrgentCall): Promise<boolean>;
   keepUntil(task: string, deadlineAt: number): Promise<void>;
   leaveQueues(task: string): Promise<void>;
   /**
-   * Frees everything that the task holds or waits for, and admits the next tasks. If a candidate is given, frees only
-   * the task's slot there, even if the configuration no longer contains that candidate. Idempotent.
+   * Frees all slots and queue positions of the task, and admits the next tasks. With a candidate, frees only the task's
+   * slot there, even if the candidate is no longer configured. Idempotent.
    */
   release(task: string, candidate?: RouteCandidate): Promise<void>;
   holders(): Promise<readonly string[]>;
@@ -75,8 +73,8 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
   const queues = createSlotQueue(deps);
 
   /**
-   * Claims a slot that the task already holds, either because it was granted while the task waited or because an
-   * activity took it and then died.
+   * The task may already hold a slot, because it was granted while the task waited, or because an activity took it and
+   * died.
    */
   async function claim(held: readonly HeldSlot[], request: SlotRequest): Promise<boolean> {
     const queue = queueOf(request.candidate);
@@ -139,7 +137,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       if (limit === undefined) return { kind: 'taken' };
       const held = await store.heldBy(request.task);
       if (await claim(held, request)) return { kind: 'taken' };
-      // Check this before `elsewhere`, because a slot granted by another candidate may no longer be usable.
+      // Check this first, because a slot granted by another candidate may no longer be usable.
       if (await takeFree(held, request, limit)) return { kind: 'taken' };
       if (await anyHasRoom(request, request.others, held)) return { kind: 'elsewhere' };
       const ms = await queues.planLook(queueOf(request.candidate));
@@ -184,7 +182,7 @@ function createTryTake({ store, limitOf, now }: SlotKeeperDeps): SlotKeeper['try
     const queue = queueOf(candidate);
     const call = { queue, limit, account };
     const [ticket, refused] = await Promise.all([store.firstTicket(queue), refusedAccounts.list(queue)]);
-    // A waiting task gets the next slot, so the credential counts as full.
+    // The next slot belongs to a waiting task, so treat the credential as full.
     const verdict = ticket === undefined ? await refusedAccounts.judge(call, refused) : 'full';
     const lease = { task, account, until: now() + leaseMs };
     const isTaken = verdict === 'allowed' && (await store.reserve(queue, limit, lease)) !== undefined;

@@ -6,8 +6,8 @@ import { aheadMax } from '../task/wait.ts';
 
 export interface SlotQueue {
   /**
-   * Queues the task for every credential that could serve it. The task itself must ask again after `looksInMs`. Returns
-   * how many tasks are ahead of it in its first credential's queue, at most `aheadMax`.
+   * Queues the task for every credential that could serve it. The task must ask again after `looksInMs`. Returns how
+   * many tasks are ahead of it in the first queue, at most `aheadMax`.
    */
   enter(waiting: Waiting, looksInMs: number): Promise<number>;
   serve(queue: string, caller?: string): Promise<boolean>;
@@ -34,13 +34,13 @@ export interface SlotQueueDeps {
   readonly random: () => number;
 }
 
-/** How long a granted slot is reserved. A task that misses its wake-up is queued again the next time it asks. */
+/** A granted slot is reserved for this long. A task that misses its wake-up is queued again the next time it asks. */
 const grantLeaseMs = 120_000;
-/** A task that asks again within this time is not woken, because waking would interrupt the check. */
+/** A task that asks again within this time is not woken, because waking would interrupt it. */
 const looksSoonMs = 4_000;
 const looksMinMs = 30_000;
 const looksMaxMs = 90_000;
-/** Roughly how many tasks per queue ask again each second, regardless of the queue's length. */
+/** Roughly this many tasks per queue ask again each second, regardless of the queue's length. */
 const looksPerSecond = 10;
 const looksInLongQueueMaxMs = 30 * 60_000;
 const countMax = 20_000;
@@ -98,7 +98,7 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
   };
 }
 
-/** Alternates between the account's models. Each process keeps its own record of the models it has served. */
+/** Lets the models of an account take turns. Each process keeps its own record of the models it has served. */
 function createModelTurns({ store }: Pick<SlotQueueDeps, 'store'>) {
   const served = createRecent<number>(modelsMax);
   let count = 0;
@@ -135,8 +135,8 @@ export function queueOf({ channel, credential }: RouteCandidate): string {
 }
 
 /**
- * Returns the candidate of a queue. Splitting at the slash is safe, because neither the channel id nor the
- * credential's name can contain one (src/config/gateway-file.ts).
+ * Splitting at the slash is safe, because neither the channel id nor the credential's name can contain one
+ * (src/config/gateway-file.ts).
  */
 function candidateOf(queue: string): RouteCandidate {
   const [channel = '', credential = ''] = queue.split('/');

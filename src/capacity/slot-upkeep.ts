@@ -17,8 +17,8 @@ interface SlotUpkeepDeps {
 type TidySlots = Pick<SlotKeeper, 'holders' | 'release' | 'queues' | 'serve'>;
 
 /**
- * Frees the slots of tasks whose workflow was terminated before it could do so, and admits waiting tasks. Returns the
- * number of tasks whose slots were freed. Leases without a task document simply expire.
+ * Frees the slots of tasks whose workflow was terminated, and admits waiting tasks. Returns how many tasks lost their
+ * slots. Leases without a task simply expire.
  */
 export function createTidySlots(slots: TidySlots, { tasks, onFailed }: SlotUpkeepDeps) {
   const endedTurns = createTurns(({ id }: Pick<Task, 'id'>) => id);
@@ -51,8 +51,8 @@ type Counted = Awaited<ReturnType<KeySlotStore['list']>>[number];
 const admissionMaxMs = 5 * 60_000;
 
 /**
- * Corrects each key's count of unfinished tasks: removes tasks that finished without being released, and tasks whose
- * admission died before it wrote anything. Returns the number of corrected keys.
+ * Corrects each key's count of unfinished tasks. It may include tasks that finished without being released, or whose
+ * admission died before writing anything. Returns the number of corrected keys.
  */
 export function createTidyKeySlots(
   slots: Pick<KeySlotStore, 'list' | 'release'>,

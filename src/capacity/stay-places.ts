@@ -1,20 +1,20 @@
 import { createPlaces } from '../base/places.ts';
 import type { Places } from '../base/places.ts';
 
-/** A task that wants to wait inside this worker. Its wait counts towards its account's share. */
+/** A task that wants to wait inside this worker. Its account has a limited share of such waits. */
 export interface Stayer {
   readonly queue: string;
   readonly account: string;
 }
 
 /**
- * Limits how many activity attempts per task queue may wait inside this process, because each occupies one of the
- * worker's slots. An attempt that finds no room ends, and a timer on the Temporal server starts the next one. If every
- * place is taken, the account with the most waiting attempts loses one to an account with fewer.
+ * Limits how many activity attempts may wait inside this process, because each occupies one of the worker's slots. An
+ * attempt that finds no room ends, and the Temporal server starts the next one later. If all places are taken, the
+ * account with the most waiting attempts may lose one to an account with fewer.
  */
 export interface StayPlaces {
   enter(stayer: Stayer, task: string): StayPlace | undefined;
-  /** Whether this account has no room left. If so, work that can wait elsewhere should. */
+  /** If true, work that can wait elsewhere should. */
   isFull(stayer: Stayer): boolean;
   returnInMs(queue: string): number;
   isEmpty(): boolean;
@@ -23,10 +23,7 @@ export interface StayPlaces {
   close(): void;
 }
 
-/**
- * Why a wait ended: the worker is shutting down, an operator requested an immediate retry, or another account got the
- * room.
- */
+/** The worker is shutting down, an operator asked for an immediate retry, or another account got the place. */
 export type StayEnd = 'closed' | 'woken' | 'evicted';
 
 export interface StayPlace {
@@ -34,7 +31,7 @@ export interface StayPlace {
   /** Aborts only when the worker shuts down. Waking a task does not interrupt a poll in flight. */
   readonly closing: AbortSignal;
   endedBy(): StayEnd | undefined;
-  /** Call with true while the attempt is only waiting. Other accounts can displace it only then. */
+  /** Call this with true while the attempt is only waiting. Other accounts can take its place only then. */
   rests(isResting: boolean): void;
   leave(): void;
 }
@@ -52,8 +49,8 @@ export interface StayPlacesOptions {
 
 const returnMinMs = 5_000;
 /**
- * The minimum interval between attempts that return to one queue, which allows 50 per second. Each return costs two
- * writes on the Temporal server. Without this limit, 7,000 attempts would all return every five seconds.
+ * At most 50 attempts per second return to one queue. Each return costs two writes on the Temporal server, and without
+ * this limit, 7,000 attempts would return every five seconds.
  */
 const returnEveryMs = 20;
 

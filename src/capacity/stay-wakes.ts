@@ -12,7 +12,7 @@ export interface StayWakesDeps {
 
 /**
  * Ends the waits of tasks that an operator wants to retry now, because a waiting attempt notices nothing between two
- * polls. Costs one small read per second, and only while an attempt is waiting in this process.
+ * polls. Costs one small read per second while any attempt is waiting in this process.
  */
 export function createStayWakes({ list, stays, onError }: StayWakesDeps): Rounds {
   let known = new Set<string>();

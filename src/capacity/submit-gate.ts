@@ -19,8 +19,9 @@ export interface SubmitRequest {
 }
 
 /**
- * Why a task is not submitted now. `full`: no candidate has room, so the task stays queued for as long as necessary.
- * `elsewhere`: the next candidate has room. `circuit_open`: treated as if the upstream had refused the connection.
+ * - `full`: no candidate has room, so the task stays queued for as long as necessary.
+ * - `elsewhere`: the next candidate has room.
+ * - `circuit_open`: treated as if the upstream had refused the connection.
  */
 export type SubmitRefusal =
   | { readonly kind: 'full'; readonly ms: number; readonly ahead: number }
@@ -28,7 +29,7 @@ export type SubmitRefusal =
   | ({ readonly kind: 'circuit_open' } & CircuitRefusal);
 
 export interface SubmitGate {
-  /** Calls `send` if the task may be sent. Does no I/O if there is no limit and no open circuit. */
+  /** Does no I/O if there is no limit and no open circuit. */
   pass<Sent>(request: SubmitRequest, send: Send<Sent>): Promise<Passed<SubmitRefusal, Sent>>;
   anyHasRoom: SlotKeeper['anyHasRoom'];
   leave(task: string, candidate: RouteCandidate): Promise<void>;
@@ -51,7 +52,7 @@ export function createSubmitGate(deps: {
       const { task, account, model } = request;
       const entering = { request: { ...candidate, task, account, model }, submitMs };
       const passed = await throughCircuits(circuits, entering, async (report) => {
-        // Leave the queues, which would otherwise reserve a slot that this task no longer needs.
+        // A queue position would reserve a slot that this task no longer needs.
         if (facts.hasWaited && !slots.isLimited(candidate)) await slots.leaveQueues(task);
         return send(report);
       });

@@ -3,9 +3,8 @@ import { countAhead } from '../task/fair-order.ts';
 import type { LastServed, OrderedTask } from '../task/fair-order.ts';
 
 /**
- * Paces one credential's submissions in this process, in fair order and without blocking. A task that comes too early
- * is assigned a time to return, and waits for a timer on the Temporal server. No token is reserved for it, so a task
- * that never returns does not delay others.
+ * Paces one credential's submissions in this process, in fair order. A task that comes too early is assigned a time to
+ * return, and waits on the Temporal server. It reserves no token, so a task that never returns does not delay others.
  */
 export interface SubmitLimiter {
   /** Returns undefined if the task may be sent now. Waits up to a second for a token. */
@@ -18,7 +17,7 @@ export interface SubmitTurn extends OrderedTask {
   readonly isBack: boolean;
 }
 
-/** When the task should return. `ahead` is the number of this process's tasks that come before it. */
+/** When the task should return. `ahead` is the number of tasks in this process that come first. */
 export interface SubmitDelay {
   readonly ms: number;
   readonly ahead: number;
@@ -34,7 +33,8 @@ export interface SubmitLimiterOptions {
 
 const inlineMaxMs = 1_000;
 /**
- * The longest a task waits before asking again, since the rate may have been raised or another process may have room.
+ * A task asks again after this time at the latest, because the rate may have been raised or another process may have
+ * room.
  */
 const returnMaxMs = 300_000;
 /** A task that is this late is forgotten, because it was cancelled or has gone to another process. */
@@ -84,11 +84,11 @@ export function createSubmitLimiter({
   }
 
   function mayTake({ isBack, ...task }: SubmitTurn, freeInMs: number): boolean {
-    // Do not save a free token for tasks that come first: they may return to another process, and the token would be
+    // Do not save a free token for tasks that come first. They may return to another process, and the token would be
     // lost.
     if (isBack && freeInMs <= 0) return true;
     const first = countAhead(task, isBack ? overdue() : waiting.values(), turns);
-    // The tasks ahead get the next tokens. This task may wait up to a second for the one after theirs.
+    // The tasks ahead get the next tokens. This task may wait up to a second for the one after that.
     return freeInMs + first * intervalMs() <= inlineMaxMs;
   }
 

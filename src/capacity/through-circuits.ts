@@ -2,7 +2,7 @@ import type { CircuitDecision, CircuitRequest, Circuits, TakenProbes, UpstreamFa
 
 export type Passed<Refusal, Sent> = { readonly refused: Refusal } | { readonly sent: Sent };
 
-/** Sends an admitted request. Must call `report` with the upstream's failure, or with undefined if it accepted. */
+/** Must call `report` with the upstream's failure, or with undefined if the upstream accepted the request. */
 export type Send<Sent> = (report: (failure: UpstreamFailure | undefined) => void) => Promise<Sent>;
 
 export type CircuitRefusal = Omit<Extract<CircuitDecision, { open: true }>, 'open'>;
@@ -13,8 +13,8 @@ interface Entering {
 }
 
 /**
- * Sends a request unless a circuit is open. If the request is a circuit's probe, the probe is released afterwards, even
- * if the request was not sent or its response says nothing about the upstream's health.
+ * Sends the request unless a circuit is open. If the request is a probe, the probe is released afterwards, even if
+ * nothing was sent or the response says nothing about the upstream's health.
  */
 export async function throughCircuits<Sent>(
   circuits: Pick<Circuits, 'enter' | 'report' | 'leave'>,

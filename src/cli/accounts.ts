@@ -101,7 +101,7 @@ function addMakingCommands(accounts: Command, context: CliContext): void {
 function addMoneyCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('credit')
-    .description('Credits an account; a negative amount is a correction.')
+    .description('Credits an account. Use a negative amount for a correction.')
     .addHelpText('after', examples('accounts credit acme 250.00 --reference invoice-17'))
     .argument('<id>')
     .argument('<amount>', 'decimal, at most 6 places')

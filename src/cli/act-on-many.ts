@@ -13,9 +13,8 @@ import type { Terminal } from './terminal.ts';
 
 const pageSize = '100';
 const atOnce = 4;
-/** The run stops after this many consecutive failures. A rejection by the gateway does not count as a failure. */
+/** The run stops after this many consecutive failures. Rejections by the gateway are not failures. */
 const consecutiveFailuresMax = 5;
-/** The maximum number of tasks per audit log entry. */
 const bulkMax = 1_000;
 
 const manyOutdated =
@@ -26,12 +25,10 @@ export interface ManyTasks {
   readonly action: OperatorActionName;
   readonly body: Row & { readonly reason: string };
   readonly dryRun: boolean;
-  /** The plan from a dry run. The command does nothing if a new dry run produces a different plan. */
+  /** The plan from a dry run. Nothing is done if a new dry run produces a different plan. */
   readonly plan?: string | undefined;
   readonly isConfirmed: boolean;
-  /**
-   * Whether to resume an interrupted run. Skips tasks whose record already contains this action with the same reason.
-   */
+  /** Resumes an interrupted run. Skips tasks whose record already contains this action with the same reason. */
   readonly continues: boolean;
 }
 
@@ -109,7 +106,7 @@ function isUnfinished({ status }: Row): boolean {
   return unfinishedStatuses.some((unfinished) => unfinished === status);
 }
 
-/** Returns null if any amount is null, which means hidden or unknown. */
+/** Null means that an amount is hidden or unknown, so the total is too. */
 function totalOf(amounts: readonly unknown[]): string | null {
   if (amounts.includes(null)) return null;
   return formatMicros(

@@ -15,7 +15,7 @@ export interface AdminClient {
   /** Throws CommandError with the gateway's message, or with the reason why the gateway cannot be reached. */
   call(method: Method, path: string, body?: Row): Promise<Row>;
   linkTo(path: string): string;
-  /** Runs a long operation and returns its result. The gateway cancels the operation if this process exits. */
+  /** For long operations. The gateway cancels the operation if this process exits. */
   follow(path: string, onProgress: (progress: Row) => void, body?: Row): Promise<Row>;
   read(path: string, query: Query, take: (bytes: Buffer) => Promise<void>): Promise<void>;
   list(path: string, query: Query): Promise<Page>;
@@ -25,7 +25,7 @@ export interface AdminClient {
 export interface Page {
   readonly rows: readonly Row[];
   readonly hasMore: boolean;
-  /** The next page's query. Set if `after` alone is not enough. */
+  /** Set only if the next page needs more than `after`. */
   readonly next?: string;
 }
 
@@ -66,7 +66,7 @@ export function createAdminClient(target: Target): AdminClient {
       }
       const { data } = lastLineSchema.safeParse(last);
       if (data !== undefined) return data.result;
-      // The operation failed after the response had started with a success status, so the failure counts as a 500.
+      // The operation failed after the response had started with a success status, so the failure is treated as a 500.
       throw refusal(url, last, { status: status < 300 ? 500 : status, requestId });
     });
   }
@@ -101,7 +101,7 @@ export function createAdminClient(target: Target): AdminClient {
   return { call, linkTo: (path) => `${url.replace(/\/$/, '')}/${path}`, follow, read, list, all };
 }
 
-/** Reads the readiness status, which requires no token. Throws CommandError if nothing responds. */
+/** Requires no token. Throws CommandError if nothing responds. */
 export async function readReadiness(url: string): Promise<{ status: number; body: unknown }> {
   return reached(url, async () => {
     const answer = await request(`${url}/readyz`, {
@@ -171,7 +171,7 @@ function refusal(url: string, body: unknown, { status, requestId }: Answered): C
   return new CommandError(endingOf(status, code), words, { code });
 }
 
-/** Names an exit status. Also checks the error code, because an unknown model is a 400 rather than a 404. */
+/** Also checks the error code, because an unknown model is a 400 rather than a 404. */
 function endingOf(status: number, code: string) {
   if (status === 404 || code.endsWith('_not_found')) return 'not_found';
   if (status === 503) return 'not_reachable';

@@ -7,7 +7,7 @@ interface Origin {
   readonly code?: string;
 }
 
-/** An error that the operator can resolve. It is printed without a stack trace. */
+/** For errors that the operator can resolve, so no stack trace is printed. */
 export class CommandError extends Error {
   readonly code: string | undefined;
   readonly status: number;

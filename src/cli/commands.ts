@@ -30,9 +30,8 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
 };
 
 /**
- * Adds the operators' commands to a program from `createProgram`. Loads only the groups mentioned in `line`, the
- * command-line arguments. All commands call the operators' API, except `doctor`, `config check`, `vendors show`,
- * `vendors test`, `ledger accept-clock`, `secrets rotate` and `completion`.
+ * Loads only the groups mentioned in `line`, the command-line arguments. All commands call the operators' API, except
+ * `doctor`, `config check`, `vendors show`, `vendors test`, `ledger accept-clock`, `secrets rotate` and `completion`.
  */
 export async function addOperatorCommands(
   program: Command,

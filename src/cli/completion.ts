@@ -6,8 +6,8 @@ const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
 
 /**
- * Adds the command that prints completion scripts. A script contains all words, so completing a line starts no
- * process. Call this last, on a program that has all its commands.
+ * The printed script contains all words, so completing a line starts no process. Call this last, when the program has
+ * all its commands.
  */
 export function addCompletionCommand(completion: Command, context: CliContext): void {
   completion

@@ -156,7 +156,7 @@ function addEnds(draft: Command, context: CliContext): void {
       adminCommand(context, async ({ client, output }, { reason = '' }: { readonly reason?: string }) => {
         const { revision } = await read(client);
         const query = new URLSearchParams({ revision: String(revision), reason });
-        output.result(await client.call('DELETE', `${path}?${query.toString()}`), 'The draft is discarded.');
+        output.result(await client.call('DELETE', `${path}?${query.toString()}`), 'The draft was discarded.');
       }),
     );
 }
@@ -165,7 +165,7 @@ function addLooks(draft: Command, context: CliContext): void {
   draft
     .command('show')
     .description(
-      'Prints the draft as YAML, ready to be saved as gateway.yaml. `-o json` prints its changes, mistakes and secrets, too.',
+      'Prints the draft as YAML, ready to be saved as gateway.yaml. `-o json` prints its changes, errors and secrets as well.',
     )
     .addHelpText('after', examples('config draft show'))
     .action(
@@ -176,7 +176,7 @@ function addLooks(draft: Command, context: CliContext): void {
     );
   draft
     .command('diff')
-    .description('Shows how the draft differs from the running configuration, and the draft’s mistakes.')
+    .description('Shows how the draft differs from the running configuration, and the draft’s errors.')
     .addHelpText('after', examples('config draft diff'))
     .action(
       lookCommand(context, async ({ client, output }) => showDraft(await client.call('GET', path), output)),
@@ -217,7 +217,7 @@ async function changeOf(
 ): Promise<Row> {
   if (file !== undefined) return { text: await textOfFile(file) };
   if (pointer === undefined || (given === undefined) !== (remove === true))
-    throw new CommandError('usage', 'Give a JSON pointer and a value (or --remove), or --file.');
+    throw new CommandError('usage', 'Specify a JSON pointer with a value or --remove, or use --file.');
   const text = given === '-' ? (await textOfFile('/dev/stdin')).trimEnd() : given;
   return { set: { [pointer]: text === undefined ? null : (parseJson(text) ?? text) } };
 }

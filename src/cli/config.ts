@@ -44,7 +44,7 @@ export function addConfigCommands(config: Command, context: CliContext): void {
   config
     .command('reload')
     .description(
-      'Publishes the file of the API process that receives this call. Every process loads it. Exits with status 1 if a process reports that it cannot load the file. A file with mistakes changes nothing.',
+      'Publishes the file of the API process that receives this call. Every process loads it. Exits with status 1 if a process reports that it cannot load the file. A file with errors changes nothing.',
     )
     .option('--dry-run', 'show what the file would change, and publish nothing')
     .option('--reason <text>')

@@ -18,11 +18,11 @@ export interface CliContext {
   /** Loads the file that a gateway started on this machine would use. Throws ConfigError with all violations. */
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
   readonly loadProviders: () => Promise<Readonly<Record<string, Provider>>>;
-  /** Reseals all encrypted data with the first key in SECRETS_KEY. Works directly on MongoDB. */
+  /** Works directly on MongoDB. */
   readonly rotateSecrets: (options: RotateOptions) => Promise<RotationReport>;
-  /** Accepts the current database time for dating ledger entries. Works directly on MongoDB. */
+  /** Works directly on MongoDB. */
   readonly acceptClock: (reason: string) => Promise<AcceptedClock>;
-  /** Checks the configuration and the servers that a gateway started on this machine would use. Never rejects. */
+  /** Checks what a gateway started on this machine would use. Never rejects. */
   readonly diagnose: () => Promise<readonly Check[]>;
   readonly terminal?: Terminal;
   readonly fail: (status: number) => void;
@@ -39,10 +39,7 @@ export interface RotateOptions {
   readonly onProgress: (line: string) => void;
 }
 
-/**
- * The result of accepting the database time. Times are in Unix milliseconds. `jump` is undefined if no process
- * disputed the time, so there was nothing to accept.
- */
+/** Times are in Unix milliseconds. `jump` is undefined if no process disputed the database's time. */
 export interface AcceptedClock {
   readonly at: number;
   readonly jump?: { readonly expected: number; readonly seen: number };
@@ -58,7 +55,7 @@ export interface Session {
   readonly output: Output;
 }
 
-/** Wraps a command that calls the operators' API. `run` receives commander's arguments, followed by the options. */
+/** `run` receives commander's arguments, followed by the options. */
 export function adminCommand<Parsed extends unknown[]>(
   context: CliContext,
   run: (session: Session, ...parsed: Parsed) => Promise<void>,
@@ -70,7 +67,7 @@ export function adminCommand<Parsed extends unknown[]>(
   };
 }
 
-/** Wraps a read-only command. Like `adminCommand`, but also supports `--watch`. */
+/** Unlike `adminCommand`, supports `--watch`. */
 export function lookCommand<Parsed extends unknown[]>(
   context: CliContext,
   run: (session: Session, ...parsed: Parsed) => Promise<void>,
@@ -88,10 +85,7 @@ function isWatched(command: Command): boolean {
   return command.optsWithGlobals()['watch'] === true;
 }
 
-/**
- * Reads the options that all commands share. Imports the modules for API calls only here, because `--help` does not
- * need them.
- */
+/** Imports the modules for API calls only here, because `--help` does not need them. */
 async function openSession(command: Command, context: CliContext): Promise<Session> {
   const [{ createAdminClient }, { resolveTarget }] = await Promise.all([
     import('./admin-client.ts'),

@@ -30,7 +30,7 @@ export type Reckoning = z.infer<typeof reckoningSchema>;
 
 const partSchema = z.object({ amount: z.string(), how: reckoningSchema.nullable() }).nullable();
 
-/** The responses of the routes that explain prices. This is a separate module so that `--help` does not load zod. */
+/** A separate module so that `--help` does not load zod. */
 export const explainedSchema = z.union([
   z.object({
     task: z.string(),

@@ -77,7 +77,9 @@ export function healthLines(channels: unknown): readonly string[] {
 function lineOf({ channel, state, since, text, opened, waiting }: z.output<typeof healthSchema>): string {
   const begun = since === null ? '' : ` since ${formatTime(since)}`;
   const history =
-    opened.day === 0 ? '' : ` Its circuits opened in the last hour: ${opened.hour}, in a day: ${opened.day}.`;
+    opened.day === 0
+      ? ''
+      : ` Circuit openings: ${opened.hour} in the last hour, ${opened.day} in the last day.`;
   const oldest = waiting?.oldest_at ?? null;
   const queue =
     waiting === null || oldest === null

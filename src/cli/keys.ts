@@ -121,7 +121,7 @@ function addTermOptions(command: Command): Command {
     .option('--models <list>', 'comma-separated (default: all)', parseList)
     .option('--channels <list>', 'comma-separated (default: all)', parseList)
     .option('--asset-urls', 'allow asset://… references to media of an upstream account')
-    .option('--strict', 'reject fields without effect')
+    .option('--strict', 'reject requests with fields that have no effect')
     .option('--end-user-required', 'reject creates without an end user')
     .option('--requests-per-minute <n>', 'default: no limit', parseCount)
     .option('--concurrent-tasks <n>', 'default: no limit', parseCount)
@@ -133,10 +133,7 @@ function addTermOptions(command: Command): Command {
     );
 }
 
-/**
- * Whether the command specifies caps. If it does not, the request omits them, because only some operators may set
- * them.
- */
+/** Only some operators may set caps, so a request without caps must omit them. */
 function hasCaps({ day, month, total, model }: CapsOptions): boolean {
   return [day, month, total, model].some((given) => given !== undefined);
 }

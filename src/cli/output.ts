@@ -7,9 +7,9 @@ import type { TableStyle } from './table.ts';
 export interface Output {
   readonly isJson: boolean;
   rows(rows: readonly Row[], table: Table): void;
-  /** Prints one object, one field per line. If `shown` is given, text output prints that instead. */
+  /** Text output has one field per line, and prints `shown` instead of `item` if given. */
   item(item: Row, shown?: Row): void;
-  /** Prints the object as JSON. Text output contains only the field `field`, one line per member. */
+  /** Text output contains only the field `field`, with one line per member. */
   answer(item: Row, field: string): void;
   result(item: Row, text: string): void;
   note(text: string): void;
@@ -38,7 +38,7 @@ const tableWidthMax = 100;
 const cellWidthMax = 60;
 const indent = '  ';
 
-/** Creates the output. Print everything through it, because it escapes external text for the terminal. */
+/** Print everything through this object, because it escapes external text for the terminal. */
 export function createOutput({ form, write, isColoured, now }: OutputOptions): Output {
   const print = (text: string) => write(escaped(text, { keepLines: true }));
   if (form === 'json' || form === 'jsonl') {

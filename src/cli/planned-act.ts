@@ -17,9 +17,8 @@ export interface Confirmation {
 }
 
 /**
- * Throws CommandError if the action needs a confirmation that cannot be obtained. An action that moves money or may be
- * billed twice needs the plan from a dry run, which an operator confirms in the terminal or a script passes as an
- * option.
+ * An action that moves money or may be billed twice needs the plan from a dry run. Operators confirm the plan in the
+ * terminal, and scripts pass it as an option. Throws CommandError if neither is possible.
  */
 export function requireConfirmable({ action, plan, isConfirmed, terminal }: Confirmation): void {
   if (plan !== undefined) return;
@@ -31,7 +30,7 @@ export function requireConfirmable({ action, plan, isConfirmed, terminal }: Conf
   if (terminal !== undefined || isConfirmed) return;
   throw new CommandError(
     'usage',
-    'There is no terminal to ask for confirmation. Add --yes, or try it with --dry-run.',
+    'There is no terminal in which to ask for confirmation. Add --yes, or use --dry-run to see the effect.',
   );
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 
-/** The operators' commands by group. A group's module is loaded only if the command line mentions the group. */
+/** A group's module is loaded only if the command line mentions the group. */
 export const groups = {
   accounts: { about: 'Manages accounts and their money.', example: 'accounts list' },
   keys: { about: 'Manages API keys.', example: 'keys list --account acme' },
@@ -65,7 +65,7 @@ const processes = {
   worker: { about: 'Runs the Temporal workers.', example: 'worker' },
 };
 
-/** The first words of all commands. A command line without any of these words can only print help. */
+/** A command line without any of these words can only print help. */
 export const verbs = new Set([...Object.keys(processes), ...Object.keys(groups)]);
 
 export const exitStatuses = {
@@ -83,18 +83,16 @@ const statusLines = Object.values(exitStatuses).map(
 );
 
 /**
- * Formats the examples at the end of a command's help. Apart from the names, each example must work as printed.
- *
- * @param {readonly string[]} lines without the program's name
+ * Apart from the names, each example must work as printed.
+ * @param {readonly string[]} lines Without the program's name.
  */
 export function examples(...lines) {
   return `\nExample:\n${lines.map((line) => `  gateway ${line}`).join('\n')}`;
 }
 
 /**
- * Creates the program that `--help` describes. `commands.ts` adds the commands of each group. This is JavaScript,
- * because `src/gateway.js` runs it before TypeScript can be loaded.
- *
+ * The program that `--help` describes. `commands.ts` adds the commands of each group. This is JavaScript, because
+ * `src/gateway.js` runs it before TypeScript can be loaded.
  * @param {Partial<Record<keyof typeof processes, () => Promise<void>>>} run Starts the processes. Not needed to print
  * help.
  */

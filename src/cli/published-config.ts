@@ -3,7 +3,7 @@ import type { Row } from './admin-client.ts';
 import type { CliContext } from './context.ts';
 import type { Output } from './output.ts';
 
-/** Prints the published version. Sets the exit status to 1 if any process could not load it. */
+/** Sets the exit status to 1 if any process could not load the version. */
 export function showPublished(published: Row, output: Output, context: CliContext): void {
   output.item(published, withNodes(published));
   if (nodesOf(published).some(({ refused }) => refused !== null)) context.fail(1);

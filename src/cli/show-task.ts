@@ -62,10 +62,7 @@ const entrySchema = z.object({
   at: z.number(),
 });
 
-/**
- * Returns the entries without the fields that are the same for all of the task's entries. `gateway ledger show` prints
- * all fields.
- */
+/** Omits the fields that are the same for all of the task's entries. `gateway ledger show` prints all fields. */
 function ledgerLines(entries: unknown): readonly Row[] | undefined {
   return z.array(entrySchema).optional().parse(entries);
 }
@@ -80,14 +77,14 @@ async function readRecord(client: AdminClient, id: string): Promise<Row> {
   if (error !== undefined)
     throw new CommandError(
       'failed',
-      'This command line does not support the version of the gateway’s records. Use the same version as the gateway.',
+      'This command cannot read the gateway’s records, because the versions differ. Use the command from the gateway’s version.',
     );
   return record;
 }
 
 function eventLines(record: Row): string {
   const { data } = flightRecordSchema.safeParse(record);
-  if (data === undefined) return '  The gateway’s record has a version that this program does not know.';
+  if (data === undefined) return '  This program does not support the version of the gateway’s record.';
   return formatEvents(data.task.created_at, data.events)
     .map((line) => `  ${line}`)
     .join('\n');

@@ -9,8 +9,8 @@ export interface TableStyle {
   /** In terminal columns. If undefined, text is never truncated. */
   readonly widthMax?: number;
   /**
-   * If set, only text with multiple words is truncated, even if the table is still too wide. A truncated id or time
-   * would be useless.
+   * Truncates only text with several words, even if the table is still too wide, because a truncated id or time would
+   * be useless.
    */
   readonly cutsTextsOnly?: boolean;
   readonly cellWidthMax?: number;
@@ -27,7 +27,7 @@ interface Column {
   readonly cells: readonly string[];
   readonly width: number;
   readonly isNumber: boolean;
-  /** Whether the cells contain keywords, such as states, which are useless when truncated. */
+  /** Keywords, such as states, are useless when truncated. */
   readonly isWord: boolean;
   readonly isText: boolean;
 }
@@ -68,8 +68,8 @@ function headerOf(name: string, hasAges: boolean): string {
 }
 
 /**
- * Truncates the widest column until the table fits. Keywords, ids and the first column are truncated last. Numbers are
- * never truncated.
+ * Truncates the widest column until the table fits. Keywords, ids and the first column are truncated last, and numbers
+ * never.
  */
 function fit(
   columns: readonly Column[],
@@ -165,8 +165,8 @@ const units = [
 ] as const;
 
 /**
- * Formats an age such as `3m`, or a future time such as `in 2h`. Switches to a larger unit only at twice its length,
- * so `90m` and `40h` are possible.
+ * Returns an age such as `3m`, or a future time such as `in 2h`. Switches to a larger unit only at twice its length, so
+ * `90m` and `40h` are possible.
  */
 export function formatAge(seconds: number): string {
   const distance = Math.abs(seconds);

@@ -13,10 +13,10 @@ type TargetEnvironment = Pick<
 >;
 
 /**
- * Finds the gateway's URL and the token. The URL comes from `--url`, PUBLIC_URL, local mode while it runs, or HOST with
- * PORT, in this order. The token comes from OPERATOR_TOKEN, ADMIN_TOKEN, or local mode in this DATA_DIR, in this order.
- * Local mode's token is sent only to local mode's URL or to one that the operator has specified. An ADMIN_TOKEN other
- * than local mode's belongs to another gateway.
+ * The URL comes from `--url`, PUBLIC_URL, local mode while it runs, or HOST with PORT, in this order. The token comes
+ * from OPERATOR_TOKEN, ADMIN_TOKEN, or local mode in this DATA_DIR, in this order. Local mode's token is sent only to
+ * local mode's URL or to one that the operator has specified. An ADMIN_TOKEN that differs from local mode's belongs to
+ * another gateway.
  */
 export async function resolveTarget(
   environment: TargetEnvironment,

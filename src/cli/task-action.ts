@@ -174,7 +174,7 @@ function readTarget({ id, action: named, options }: Typed): Target {
   };
 }
 
-/** Restores the API's field names, which commander has converted to camel case (`resultUrl`). */
+/** Commander has converted the API's field names to camel case (`resultUrl`), so convert them back. */
 function fieldsIn(written: object): Row {
   const given: ReadonlyMap<string, unknown> = new Map(Object.entries(written));
   const entries = actionFieldNames(actionFields).map((name) => {

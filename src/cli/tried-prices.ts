@@ -13,7 +13,7 @@ const sums = {
   unpriced: z.int(),
 };
 
-/** The response of `POST /admin/v1/prices/try`. This is a separate module so that `--help` does not load zod. */
+/** A separate module so that `--help` does not load zod. */
 export const triedSchema = z.object({
   ...sums,
   by_model: z.array(z.object({ model: z.string(), ...sums })),
@@ -23,7 +23,7 @@ export const triedSchema = z.object({
 
 export type TriedPrices = z.infer<typeof triedSchema>;
 
-/** Drops fields that affect only holds. The gateway validates all other fields. */
+/** Fields that affect only holds are dropped. The gateway validates all others. */
 const priceSchema = z
   .looseObject({})
   .transform(({ minimum, lines }: Readonly<Record<string, unknown>>) => ({ minimum, lines }));

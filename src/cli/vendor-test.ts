@@ -6,10 +6,7 @@ import type { CliContext } from './context.ts';
 import { textOfFile } from './given-file.ts';
 import { examples } from './program.js';
 
-/**
- * Adds a command that needs no gateway, configuration or network, because a simulated vendor responds with the file's
- * fixtures.
- */
+/** Needs no gateway, configuration or network, because a simulated vendor responds with the file's fixtures. */
 export function addVendorTest(vendors: Command, context: CliContext): void {
   vendors
     .command('test')
@@ -29,7 +26,7 @@ export function addVendorTest(vendors: Command, context: CliContext): void {
       }
       for (const { vendor, test, why } of failed)
         output.note(`${String(vendor)}: ${String(test)}: ${String(why)}`);
-      output.note(`${failed.length} of ${rows.length} failed: the file cannot be published.`);
+      output.note(`${failed.length} of ${rows.length} failed, so the file cannot be published.`);
       context.fail(1);
     });
 }

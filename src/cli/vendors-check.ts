@@ -65,10 +65,7 @@ function checkedModels(row: Row, now: number) {
 
 type Offer = Pick<z.output<typeof modelSchema>['channels'][number], 'facts' | 'retirement'>;
 
-/**
- * Returns a model's state. `configured` means that the adapter has no facts about the model, so its facts come from
- * gateway.yaml.
- */
+/** `configured` means that the adapter has no facts about the model, so they come from gateway.yaml. */
 function stateOf({ facts, retirement }: Offer, now: number): (typeof states)[number] {
   if (retirement !== null) return Date.parse(retirement.on) <= now ? 'shut down' : 'ends';
   return facts === null ? 'configured' : 'served';

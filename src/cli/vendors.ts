@@ -20,7 +20,7 @@ export function addVendorCommands(vendors: Command, context: CliContext): void {
   addVendorTest(vendors, context);
 }
 
-/** Adds a command that needs neither a gateway nor a configuration, because the facts are part of the program. */
+/** Needs neither a gateway nor a configuration, because the facts are part of the program. */
 function addVendorShow(vendors: Command, context: CliContext): void {
   vendors
     .command('show')
@@ -35,7 +35,10 @@ function addVendorShow(vendors: Command, context: CliContext): void {
       const output = outputOf(command, context);
       if (vendor === undefined) {
         if (model !== undefined)
-          throw new CommandError('usage', 'Give the vendor as well: gateway vendors show <vendor> --model …');
+          throw new CommandError(
+            'usage',
+            'Specify the vendor as well: gateway vendors show <vendor> --model …',
+          );
         const rows = Object.entries(providers).map(([name, provider]) => ({
           vendor: name,
           ...abilities(provider),
@@ -142,10 +145,7 @@ function summary({ model, facts, origin }: ShownRow): Row {
   return { model, ...shape, ...asked, ...origin };
 }
 
-/**
- * Returns the model's facts. If the model is missing from all tables, treats it as a video model if the vendor makes
- * videos.
- */
+/** If no table contains the model, treats it as a video model if the vendor makes videos. */
 function factsOf(vendor: string, provider: Provider, model: string): ModelFacts {
   const { videos, images } = tablesOf(provider);
   const isListed = (table: FactsTable | undefined): boolean =>

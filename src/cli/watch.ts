@@ -7,8 +7,8 @@ export interface Watch {
   readonly look: (print: (text: string) => void) => Promise<void>;
   readonly print: (text: string) => void;
   /**
-   * Whether each output replaces the previous one. If false, an output is printed only if it differs from the previous
-   * one.
+   * Each output replaces the previous one in a terminal. Elsewhere, an output is printed only if it differs from the
+   * previous one.
    */
   readonly isTerminal: boolean;
 }
@@ -16,7 +16,7 @@ export interface Watch {
 const everyMs = 2000;
 const clearScreen = '\u001B[H\u001B[2J';
 
-/** Repeats the command until Ctrl-C, even while the gateway is unreachable. Rejects on any other error. */
+/** Continues even while the gateway is unreachable. Rejects on any other error. */
 export async function watch({ look, print, isTerminal }: Watch): Promise<never> {
   process.once('SIGINT', () => process.exit(exitStatuses.done.status));
   let shown: string | undefined;

@@ -32,7 +32,7 @@ const whySchema = z.object({
   ),
 });
 
-/** The number of waiting tasks to list, which is about as many rows as fit on a screen. */
+/** About as many rows as fit on a screen. */
 const waitsShown = 20;
 
 export function addWhyCommand(route: Command, context: CliContext): void {

@@ -14,8 +14,8 @@ export interface CallbackMessage {
 }
 
 /**
- * Verifies a callback and returns its task. Returns undefined if the signature is wrong, or if the callback's timestamp
- * is more than five minutes off.
+ * Returns the callback's task. Returns undefined if the signature is wrong, or if the timestamp is more than five
+ * minutes off.
  */
 export async function readCallback({
   headers,

@@ -19,14 +19,15 @@ export interface CallOptions {
 
 export interface CreateOptions extends CallOptions {
   /**
-   * Requests with the same key create only one task. By default, each call has its own key, which its retries share.
+   * Requests with the same key create only one task. By default, each call has a key of its own, which its retries
+   * share.
    */
   readonly idempotencyKey?: string;
 }
 
 export interface PageOptions extends CallOptions {
   readonly limit?: number;
-  /** The last id of the previous page. */
+  /** The id of the last item on the previous page. */
   readonly after?: string;
 }
 
@@ -34,14 +35,14 @@ export interface WaitOptions<Task> extends CallOptions {
   readonly onAnswer?: (task: Task) => void;
 }
 
-/** Thrown if the gateway rejects a request. docs/errors.md lists the codes. */
+/** docs/errors.md lists the codes of rejected requests. */
 export class MediaryError extends Error {
   override readonly name = 'MediaryError';
   readonly status: number;
   readonly code: string;
   readonly param: string;
   readonly requestId: string;
-  /** The gateway's error object. Undefined if the response did not come from the gateway. */
+  /** Undefined if the response did not come from the gateway. */
   readonly body: Types.Error['error'] | undefined;
 
   constructor(status: number, requestId: string, body: Types.Error['error'] | undefined) {
@@ -54,7 +55,7 @@ export class MediaryError extends Error {
   }
 }
 
-/** Calls a gateway from Node or a browser. Calls reject with MediaryError or with whatever `fetch` throws. */
+/** Works in Node and in browsers. Calls reject with MediaryError, or with whatever `fetch` throws. */
 export function createClient(options: ClientOptions) {
   const call = createCall(options);
   const videos = tasksAt<Types.VideoTask>('/v1/videos/generations', call);
@@ -70,7 +71,7 @@ export function createClient(options: ClientOptions) {
     },
     images: {
       ...images,
-      /** Resolves to images, or to a task if `async` is true or the model's upstream creates images asynchronously. */
+      /** Resolves to images, or to a task if `async` is true or the model's upstream works asynchronously. */
       create: (body: Types.ImageGenerationRequest | Types.ImageGenerationForm, more: CreateOptions = {}) =>
         call<Types.Images | Types.CreatedTask>('POST', '/v1/images/generations', {
           ...more,
@@ -83,7 +84,7 @@ export function createClient(options: ClientOptions) {
         call<Types.Estimate>('POST', '/v1/images/generations/estimate', { ...more, isSafe: true, body }),
     },
     files: {
-      /** Stores bytes, or a file from a URL. Requests refer to it as `asset://` followed by its id. */
+      /** Requests refer to the stored file as `asset://` followed by its id. */
       create: (file: Blob | { readonly url: string; readonly filename?: string }, more: CallOptions = {}) =>
         call<Types.File>('POST', files, { ...more, body: file instanceof Blob ? { file } : file }),
       get: (id: string, more: CallOptions = {}) => call<Types.File>('GET', `${files}/${segment(id)}`, more),
@@ -100,7 +101,7 @@ export function createClient(options: ClientOptions) {
 function tasksAt<Task extends Types.VideoTask | Types.ImageTask>(path: string, call: Call) {
   type Ended = Exclude<Task, Types.UnfinishedTask>;
   const isEnded = (task: Task): task is Ended => task.status === 'succeeded' || task.status === 'failed';
-  /** Waits up to `seconds`, at most 30, for the status to change. */
+  /** Waits up to `seconds` (at most 30) for the status to change. */
   const get = (id: string, { seconds = 0, ...more }: CallOptions & { readonly seconds?: number } = {}) =>
     call<Task>('GET', `${path}/${segment(id)}?wait=${seconds}`, more);
   return {
@@ -184,7 +185,7 @@ async function refusalOf(answer: Response): Promise<MediaryError> {
   }
 }
 
-/** Returns undefined if the body contains no file, so that it can be sent as JSON. */
+/** A body without files is sent as JSON instead. */
 function formOf(body: object): FormData | undefined {
   const fields = Object.entries(body).flatMap(([name, value]: [string, unknown]): [string, unknown][] =>
     Array.isArray(value) ? value.map((item: unknown) => [`${name}[]`, item]) : [[name, value]],

@@ -13,26 +13,26 @@ export interface AbandonCreationDeps {
   readonly keySlots: Pick<KeySlotStore, 'release'>;
 }
 
-/** One attempt to create a task. A repeated request makes another attempt with the same task id. */
+/** One attempt to create a task. Repeated requests share the task id, and each is a separate attempt. */
 export interface CreationTry {
   readonly task: string;
   readonly account: string;
   readonly key?: string;
   readonly tryId: string;
-  /** Whether there is nothing to void, because the hold was rejected and no earlier attempt can have one. */
+  /** True if no attempt can have made a hold, so there is none to void. */
   readonly neverHeld?: boolean;
 }
 
 /**
- * What happened to the creation. `begun`: nothing was done, because the task belongs to its workflow. `taken_over`:
- * nothing was done, because another attempt is continuing the creation. `absent`: the task has no record.
+ * `begun`: nothing was undone, because the workflow already owns the task. `taken_over`: nothing was undone, because
+ * another attempt is continuing the creation. `absent`: the task has no record.
  */
 export type AbandonOutcome = 'abandoned' | 'begun' | 'taken_over' | 'absent';
 
 /**
- * Undoes what creating a task has written, if the creation still belongs to this attempt. The record is marked first
- * and removed last so that the reconciler finds what a crash leaves behind. In between, the hold is voided so that a
- * late hold or workflow start has no effect. Safe to repeat.
+ * Undoes a creation, if this attempt still owns it. The record is marked first and removed last, so the reconciler can
+ * finish the job after a crash. The hold is voided in between, so a late hold or workflow start has no effect.
+ * Idempotent.
  */
 export type AbandonCreation = (creation: CreationTry) => Promise<AbandonOutcome>;
 

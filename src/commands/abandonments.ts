@@ -11,8 +11,7 @@ export interface AbandonmentsDeps {
 
 /**
  * Creations that could not be abandoned because MongoDB did not respond. Each is retried for five minutes. The
- * reconciler abandons every creation whose record has stopped changing. It therefore also handles creations that still
- * fail, and those added while a thousand are waiting.
+ * reconciler abandons those that still fail, and those that did not fit in this queue.
  */
 export interface Abandonments {
   add(creation: CreationTry): void;
@@ -36,7 +35,7 @@ export function createAbandonments({ abandonCreation, onError, now }: Abandonmen
       },
       onFailed([key, kept], error) {
         onError(error);
-        // Move the failed item to the end, so that the next round starts with the others.
+        // Move the failed item to the end so that the next round starts with the others.
         waiting.delete(key);
         if (now() <= kept.until) waiting.set(key, kept);
       },

@@ -8,7 +8,7 @@ import type { HoldRequest } from '../ledger/operation.ts';
 import { createRecent } from '../base/recent.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 
-/** Leaves a margin below the 5 s within which every node must see a change. */
+/** Leaves a margin, because every node must see a change within 5 s. */
 const cacheTtlMs = 4_000;
 const cachedAccountsMax = 10_000;
 
@@ -18,8 +18,8 @@ export interface AccountTerms {
 }
 
 /**
- * Returns the limits that apply to a hold besides the balance. `by` contains the caps of the spender and of its end
- * user. Throws account_closed.
+ * Returns the limits on a hold other than the balance, including the caps of the spender and its end user. Throws
+ * account_closed.
  */
 export type FindHoldTerms = (
   account: string,

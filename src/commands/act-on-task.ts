@@ -29,8 +29,8 @@ export interface TaskAction {
 }
 
 /**
- * Performs an operator's action: in the workflow if the task is running, or here if it has finished. If this throws
- * `action_not_possible`, nothing has changed. Throws `invalid_parameter` if a required field is missing.
+ * Unfinished tasks are changed by their workflow, finished ones here. If this throws `action_not_possible`, nothing has
+ * changed.
  */
 export function createActOnTask(deps: ActOnTaskDeps) {
   return async ({ task, action, input }: TaskAction): Promise<ActionResult> => {
@@ -44,8 +44,8 @@ export function createActOnTask(deps: ActOnTaskDeps) {
 }
 
 /**
- * Finds the record of an action by its update id, for when the action's response was lost. Returns undefined if the
- * action did nothing, or if it was meant to end a task that then succeeded.
+ * Finds an action by its update id after its response was lost. Returns undefined if the action did nothing, for
+ * example because the task succeeded before it could be ended.
  */
 export function recordedAct(task: Task | undefined, id: string): TaskActionRecord | undefined {
   const act = task?.actions?.find((record) => record.id === id);

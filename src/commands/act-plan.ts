@@ -4,10 +4,7 @@ import type { ActionInput } from '../operating/act-fields.ts';
 import { planOutdated } from '../operating/acts.ts';
 import type { ActionResult, OperatorActionName, Said } from '../operating/acts.ts';
 
-/**
- * An action planned for a particular revision of a record. Synchronous images have no record, so their `rev` is the
- * number of their ledger entries.
- */
+/** Synchronous images have no record and therefore no revision. For them, `rev` is the number of ledger entries. */
 export interface Planned {
   readonly id: string;
   readonly rev: number;
@@ -17,10 +14,7 @@ export interface Planned {
 
 const planCharacters = 16;
 
-/**
- * Returns the plan, a hash of the action, its fields and the task's revision. The operator is left out, so another
- * operator may use the plan.
- */
+/** The hash leaves out the operator, so a second operator can confirm the first one's plan. */
 function planOf({ id, rev, action, input }: Planned): string {
   const { by: _by, reason: _reason, dry_run: _isDryRun, plan: _plan, ...fields } = input;
   const text = canonicalJson([id, rev, action, fields]);

@@ -61,19 +61,15 @@ export interface Admitted {
 /** Resolves to undefined if nothing was created and the task id must not be used again. */
 export type Admit = (request: AdmissionRequest) => Promise<Admitted | undefined>;
 
-/** From this age on, the reconciler may be handling a creation. It actually waits two minutes. */
 const slowAfterMs = 60_000;
 
 /**
- * Creates the function that admits a task: it writes the record and the request, makes the hold, and starts the
- * workflow. Every step can be repeated, by this attempt or by another one with the same task id. The record comes
- * first so that every hold has one, and so that the reconciler finds the creation if this process dies.
- *
- * A failed attempt abandons what it has written (`createAbandonCreation`). After a takeover from an earlier attempt,
- * however, that attempt may still start the workflow and respond with 200. In this case, the creation is abandoned
- * only if it was rejected and there is no hold. Otherwise, a repeated request continues the creation, or the
- * reconciler
- * abandons it.
+ * Creates the function that admits a task. It writes the record and the request, makes the hold, and starts the
+ * workflow. Every step can be repeated by this attempt or by another one with the same task id. The record comes first
+ * so that the reconciler finds the creation if this process dies.
+ * A failed attempt undoes what it has written. If it has taken over from an earlier attempt, the earlier one may still
+ * start the workflow and respond with 200. The creation is then undone only if it was rejected and no hold exists.
+ * Otherwise it is left to a repeated request or the reconciler.
  */
 export function createAdmit(deps: AdmissionDeps): Admit {
   return async (request) => {
@@ -94,7 +90,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
       if (outcome === 'started') return {};
       const own = { ...request, creation, begunAt, isNew };
       const admitted = outcome === 'abandoned' ? undefined : await holdAndStart(own, deps);
-      // The task was abandoned in the meantime, so this attempt has to remove what it wrote.
+      // Another process abandoned the task, so this attempt must remove what it wrote.
       if (admitted === undefined) await isStartedAfterAbandoning(creation, deps);
       else deps.storage.note(account, storedBytes, deps.requests.expiresAt(deadlineAt));
       return admitted;
@@ -127,7 +123,7 @@ function newTryId({ now, randomBytes }: AdmissionDeps): string {
   return tryIdAt(now(), randomBase62(8, randomBytes));
 }
 
-/** The codes with which the ledger and the task limit reject a hold. After a rejection, nothing has been written. */
+/** After a rejection with one of these codes, no hold exists. */
 const refusals: ReadonlySet<ErrorCode> = new Set([
   'account_closed',
   'insufficient_balance',
@@ -164,10 +160,7 @@ async function writeRequest(
   }
 }
 
-/**
- * Takes the creation over from an earlier attempt, unless that attempt has started the workflow or the creation was
- * abandoned. Relies on the transition's result, because a separate read may be stale.
- */
+/** Relies on the transition's result, because a separate read may be stale. */
 async function takeOver(
   task: string,
   tryId: string,
@@ -180,7 +173,7 @@ async function takeOver(
 
 interface OwnRequest extends AdmissionRequest {
   readonly creation: CreationTry;
-  /** When this attempt took over the creation. The reconciler's timeout starts at this time. */
+  /** The reconciler's timeout starts at this time. */
   readonly begunAt: number;
   readonly isNew: boolean;
 }
@@ -197,8 +190,8 @@ async function holdAndStart(request: OwnRequest, deps: AdmissionDeps): Promise<A
   await deps.port.start(inputOf({ ...task, hold: amount }, { ...terms, basis, ...keyUnlimited }));
   await racePoint('admission.started', task.id);
   if (deps.now() - request.begunAt < slowAfterMs) return admitted;
-  // This process was suspended, so the reconciler may have abandoned the task. Taking the task over shows whether it
-  // has, and prevents that from happening later.
+  // This process was suspended for so long that the reconciler may have abandoned the task. Taking it over shows
+  // whether that happened, and prevents it from now on.
   if ((await takeOver(task.id, newTryId(deps), deps)) !== 'abandoned') return admitted;
   throw serviceUnavailable('the creation took too long and was abandoned');
 }

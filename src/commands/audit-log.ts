@@ -13,7 +13,7 @@ import { sortKey } from '../store/task-document.ts';
 interface ActKey {
   readonly id: string;
   readonly at: number;
-  /** Whether the gateway chose the id. If so, the id alone identifies the action. */
+  /** If the gateway chose the id, the id alone identifies the action. */
   readonly isOurs?: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface OperatorAct extends Omit<
   'id' | 'at' | 'what' | 'outcome' | 'result' | 'changes' | 'endedAt' | 'items'
 > {
   /**
-   * Identifies an action that may be repeated, and records when it was first requested. If undefined, every call is a
+   * Identifies an action that may be repeated. `at` is the time of the first request. If undefined, every call is a
    * separate action.
    */
   readonly key?: ActKey;
@@ -31,14 +31,11 @@ export interface OperatorAct extends Omit<
 }
 
 /**
- * Records every operator action. The entry is written before the action, and the outcome afterwards. If the entry
- * cannot be written, the action is not performed. If the process dies in between, the entry has no outcome.
+ * The entry is written before the action, and its outcome afterwards. If the entry cannot be written, the action is not
+ * performed. If the process dies in between, the entry has no outcome.
  */
 export interface AuditLog {
-  /**
-   * Returns or throws whatever `run` does. `refusal` returns the reason if the result counts as a rejection, and
-   * undefined otherwise.
-   */
+  /** Returns or throws whatever `run` does. `refusal` returns the reason if the answer is a rejection. */
   keep<Answer>(
     act: OperatorAct,
     run: (note: NoteChanges) => Promise<Answer>,
@@ -64,10 +61,10 @@ interface Begun {
   readonly item?: string;
 }
 
-const bulkFull = 'A bulk has at most 1,000 acts. Use another `bulk` for the rest.';
+const bulkFull = 'A bulk can contain at most 1,000 actions. Use another `bulk` for the rest.';
 
 export function createAuditLog({ audit, log, now, randomBytes }: AuditLogDeps): AuditLog {
-  /** Records the outcome. Never throws, because the action has already been performed. */
+  /** Never throws, because the action has already been performed. */
   async function end({ id, item }: Begun, { changes, ...ended }: Ended): Promise<void> {
     const written = { ...ended, endedAt: now() };
     try {
@@ -75,7 +72,7 @@ export function createAuditLog({ audit, log, now, randomBytes }: AuditLogDeps): 
         ? audit.end(id, { ...written, ...defined({ changes }) })
         : audit.endItem(id, item, written));
     } catch (err) {
-      log.warn({ detail: id, err }, 'could not write the outcome of an operator’s act');
+      log.warn({ detail: id, err }, 'could not write the outcome of an operator’s action');
     }
   }
 
@@ -130,8 +127,8 @@ function endOf(error: unknown): Ended {
 }
 
 /**
- * Returns an id for a repeatable action. Users of Temporal's tools choose their own ids and may reuse one, so the
- * returned id then covers all facts of the action.
+ * Users of Temporal's tools choose their own ids and may reuse one. For them, the name therefore covers all facts of
+ * the action.
  */
 function nameOf(
   { target, by, action, reason, what }: Pick<AuditEntry, 'target' | 'by' | 'action' | 'reason' | 'what'>,
@@ -143,7 +140,7 @@ function nameOf(
 
 const whatCharactersMax = 2_000;
 
-/** Formats the input without the queries and fragments of URLs, which may grant access. */
+/** Removes the queries and fragments of URLs, because they may grant access. */
 function wordsOf(input: OperatorAct['input']): string {
   const text = JSON.stringify(input, (_, value: unknown) => {
     return typeof value === 'string' && /^https?:/.test(value) ? value.replace(/[?#].*$/s, '') : value;

@@ -28,7 +28,7 @@ export interface CreateTaskDeps {
   readonly repeats: Pick<Repeats, 'claimTask' | 'knows' | 'forget'>;
   readonly admit: Admit;
   readonly storage: Pick<StorageQuota, 'check'>;
-  /** Excludes channels whose results cannot be stored now. Throws service_unavailable if no channel remains. */
+  /** Excludes channels whose results cannot be stored at present. Throws service_unavailable if no channel remains. */
   readonly withStorage: (plan: RoutePlan, kind: TaskKind) => Promise<RoutePlan>;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
@@ -36,21 +36,19 @@ export interface CreateTaskDeps {
 
 export interface CreateTaskCommand {
   readonly request: AskedRequest;
-  /**
-   * Plans the request. If this throws, a repeated request still succeeds. If undefined, the service does the planning.
-   */
+  /** Defaults to the service's own planning. If this throws, a repeated request can still succeed. */
   readonly plan?: () => Promise<RoutePlan>;
   readonly caller: Caller;
   readonly callbackUrl?: string;
-  /** Seconds until the task expires. If undefined, the model's default applies. */
+  /** Defaults to the model's deadline. */
   readonly expiresAfterSeconds?: number;
   readonly idempotencyKey?: string;
   readonly sent: ClientTry;
   /** How to recognise repeats if the body alone is not enough, for example because it contains files. */
   readonly repeat?: Repeat;
-  /** The id of the HTTP request. Only the id of the request that creates the task is stored. */
+  /** Only the id of the HTTP request that creates the task is stored. */
   readonly requestId?: string;
-  /** The route that, together with the account, forms the scope of an idempotency key. */
+  /** An idempotency key is unique per account and route. */
   readonly route: string;
   readonly traceparent?: string;
 }
@@ -61,16 +59,14 @@ export interface CreatedTask extends Pick<Task, 'id' | 'model' | 'createdAt' | '
   readonly replayed: boolean;
 }
 
-/** A round creates no task if the task id was abandoned in the meantime. The next round uses a new id. */
+/** A round creates nothing if its task id has been abandoned. The next round uses a new id. */
 const roundsMax = 5;
 const recordedDropsMax = 50;
 
 /**
- * Creates a task. When this resolves, the task, its hold and its workflow exist. When it throws, nothing was created,
- * or another request has begun the creation. In the latter case, a repeated request continues the creation, or the
- * reconciler abandons it. A repeated request with the same Idempotency-Key continues where the first request stopped,
- * whichever process died. Its response is based on what the first request wrote, even if a channel has been disabled
- * since.
+ * When this resolves, the task, its hold and its workflow exist. When it throws, either nothing was created or another
+ * request has begun the creation, which a repeated request or the reconciler will finish. A repeated request with the
+ * same Idempotency-Key continues where the first one stopped, even if a channel has been disabled since.
  */
 export function createTaskService(deps: CreateTaskDeps) {
   return (command: CreateTaskCommand): Promise<CreatedTask> =>
@@ -117,8 +113,8 @@ async function create(
 }
 
 /**
- * Resolves to true once a retry would find this request. Resolves to false if a retry would not find it, or if the
- * client disconnected first, in which case its retry may already have come too early.
+ * Resolves to true once a retry would find this request. Resolves to false if the client disconnected first, because
+ * its retry may already have come too early.
  */
 async function whenFound({ recorded, lost }: TaskClaim, { sent }: CreateTaskCommand): Promise<boolean> {
   let isRecorded = recorded === undefined;
@@ -160,7 +156,7 @@ async function admitClaimed(
   const cap = defined({ cap: admitted.cap });
   const created = { id, model: model.id, createdAt, warnings, hold, replayed: !isFirst, ...cap };
   if (isFirst) return created;
-  // An earlier or concurrent attempt may have created the task, so only the record has the actual time and hold.
+  // An earlier or concurrent attempt may have created the task, so read the actual time and hold from its record.
   const recorded = await deps.tasks.find(id);
   return recorded === undefined ? created : { ...created, ...(await asCreated(recorded, deps)) };
 }
@@ -169,14 +165,14 @@ function isRetryable(error: unknown): boolean {
   return !(error instanceof GatewayError) || mayBeRepeated(error);
 }
 
-/** Leaves out channels that do not serve the model, because these would make up most of the list. */
+/** Most dropped channels just do not serve the model, so these are left out. */
 function notable(dropped: RoutePlan['dropped']): RoutePlan['dropped'] {
   return dropped.filter(({ reason }) => reason !== 'model_not_served').slice(0, recordedDropsMax);
 }
 
 /**
- * Plans the request. If the request may be a repeat, a planning error is thrown only when the plan is needed, because a
- * repeat can succeed without one.
+ * If the request may be a repeat, a planning error is thrown only once the plan is needed, because a repeat can succeed
+ * without one.
  */
 async function planUnlessCreated(
   { plan, request, caller }: CreateTaskCommand,
@@ -194,10 +190,7 @@ async function planUnlessCreated(
   }
 }
 
-/**
- * Checks the account's quota and whether results can be stored. A repeat of a request that has already begun its task
- * is exempt, because it needs no further storage.
- */
+/** A repeat of a request that has already begun its task needs no further storage, so it is exempt. */
 async function fitted(
   plan: RoutePlan,
   { claim, command }: { readonly claim: TaskClaim; readonly command: CreateTaskCommand },

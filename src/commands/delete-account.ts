@@ -40,15 +40,15 @@ export interface DeleteAccountsDeps {
 }
 
 /**
- * How long after its closure an account counts as settled. By then, every process knows about the closure, and
- * everything begun before it either has a hold or was abandoned.
+ * The deletion waits this long after the closure. By then every process knows about the closure, and everything begun
+ * before it has either made a hold or been abandoned.
  */
 const settledAfterMs = 20 * 60_000;
 const pageItems = 500;
 
 /**
- * Continues deleting accounts. Resolves to the number of completed deletions. Each step can be repeated. The remaining
- * data shows what is left to do, so another process can continue after a crash.
+ * Returns a step that continues deleting accounts and resolves to the number of completed deletions. Every part is
+ * idempotent. The remaining data shows what is left to do, so another process can continue after a crash.
  */
 export function createDeleteAccounts(deps: DeleteAccountsDeps) {
   let reached = '';
@@ -58,7 +58,7 @@ export function createDeleteAccounts(deps: DeleteAccountsDeps) {
       loop: 'accounts to delete',
       isOver,
       async run(account) {
-        // The next run starts after the last account that this run reached.
+        // The next run starts after this account.
         reached = account.id;
         return continueDeletion(account, isOver, deps);
       },
@@ -114,13 +114,13 @@ async function removeAllTasks(account: string, isOver: IsOver, deps: DeleteAccou
     if (ids.length === 0) return true;
     await deps.audit.redact({ task: { $in: ids } });
     await racePoint('deletion.page', account);
-    // If no task could be removed, the remaining ones are unfinished.
+    // If no task could be removed, the remaining ones are still running.
     if ((await deps.removeTasks(ids, isOver)) === 0) return false;
   }
   return false;
 }
 
-/** Removes synchronous images. They have no record, so they are found through the ledger. */
+/** Synchronous images have no record, so they are found through the ledger. */
 async function removeImages(account: Account, isOver: IsOver, deps: DeleteAccountsDeps): Promise<boolean> {
   const { id, deletion } = account;
   let after = deletion?.imagesUpTo ?? 0n;

@@ -20,10 +20,9 @@ export interface RefundTaskDeps {
 }
 
 /**
- * Refunds a task's charge once, in full or in part. If calls run concurrently, only the one that writes the ledger
- * entry succeeds. The entry's note contains the operator and the reason, and the action in the task's record is
- * derived from that note. If a crash prevented the record, the next caller adds the action before its own refund is
- * rejected.
+ * Refunds a task's charge once, in full or in part. The ledger entry decides between concurrent calls. Its note
+ * contains the operator and the reason, from which the action in the task's record is derived. If a crash prevented
+ * that record, the next caller adds it before its own refund is rejected.
  */
 export async function refundTask(
   task: Task,
@@ -39,10 +38,7 @@ export async function refundTask(
   return resultOf({ task: `The task stays ${status}.`, money }, planned);
 }
 
-/**
- * Refunds the images of a synchronous request. Only their ledger entries record the operator and the reason. Returns
- * undefined if there are no such images.
- */
+/** Only the ledger entries record the operator and the reason. Returns undefined if there are no such images. */
 export async function refundImages(
   id: string,
   input: ActionInput,
@@ -95,14 +91,14 @@ async function refund(
     const done = await deps.ledger.refund({ account, task: id, amount, note, upstream });
     if (!done.ok) throw refusedAsTooMuch(done.refused === 'above_charge' ? done.charged : 0n, currency);
     await deps.record(done.entry);
-    // Another caller was faster, unless this entry is our own and only its response was lost.
+    // Another caller was faster, unless this entry is ours and only its response was lost.
     const isOurs = done.entry.note === note && done.entry.amount === amount;
     if (done.replayed && !isOurs) throw refusedAsDone(done.entry, currency);
   }
   return `${formatAmount(amount, currency)} is refunded to the account ${account}; ${formatAmount(charged, currency)} was charged.`;
 }
 
-/** The id of the refund action. It is constant, because a task can be refunded only once. */
+/** Constant, because a task can be refunded only once. */
 const refundActId = 'refund';
 
 async function record(entry: LedgerEntry, task: Task, { tasks, currency }: RefundTaskDeps): Promise<void> {
@@ -118,7 +114,7 @@ async function record(entry: LedgerEntry, task: Task, { tasks, currency }: Refun
   await recordSeen(task, act, tasks);
 }
 
-/** Records an action on a finished task. The task no longer needs attention, because an operator has dealt with it. */
+/** Clears the task's concern, because an operator has now dealt with the task. */
 export async function recordSeen(
   { id, concern }: Task,
   act: TaskActionRecord,

@@ -12,10 +12,10 @@ export interface RemoveTasksDeps {
 
 export type RemoveCopies = (ids: readonly string[], isOver: IsOver) => Promise<readonly string[]>;
 
-/** Removes everything about finished tasks except their ledger entries. Returns the number of records removed. */
+/** Keeps the ledger entries of the tasks. Returns the number of records removed. */
 export type RemoveTasks = (ids: readonly string[], isOver: IsOver) => Promise<number>;
 
-/** Creates `RemoveTasks`. The records are removed last so that another process can continue after a crash. */
+/** Removes the records last so that another process can continue after a crash. */
 export function createRemoveTasks(deps: RemoveTasksDeps): RemoveTasks {
   return async (asked, isOver) => {
     const ids = await deps.removeCopies(asked, isOver);

@@ -18,12 +18,12 @@ export interface RepeatsDeps {
   readonly now: () => number;
 }
 
-/** How a client sent a request. Official clients retry POST requests, and some send the number of the retry. */
+/** Official clients retry POST requests automatically, and some send the number of the retry. */
 export interface ClientTry {
-  /** The number of times the client has repeated this request. Undefined if the client does not report it. */
+  /** Undefined if the client does not number its retries. */
   readonly retries?: number;
   readonly target: string;
-  /** The `content-length` header, which is known before the body is read. */
+  /** Taken from the `content-length` header, which is known before the body is read. */
   readonly bodyBytes: string;
   readonly whenLost: (work: () => void) => void;
 }
@@ -50,7 +50,7 @@ export function clientRepeat({ key }: Pick<Caller, 'key'>, sent: ClientTry, fing
 }
 
 export interface RepeatRequest {
-  /** The account and the route. The same key in another scope identifies another request. */
+  /** The account and the route. The same key in another scope belongs to another request. */
   readonly scope: readonly string[];
   readonly repeat: Repeat;
 }
@@ -61,24 +61,21 @@ export interface Answer extends AnswerHead {
 
 export interface Claim {
   readonly made: string;
-  /**
-   * Stores the response before it is charged. Repeats receive the response only after `end`. Throws if the response
-   * cannot be stored.
-   */
+  /** Stores the response before it is charged. Repeats receive the response only after `end`. */
   keep(answer: Answer): Promise<void>;
-  /** Makes this response available to repeats, or the stored response if no response is given. Never throws. */
+  /** Makes this response, or the stored one if none is given, available to repeats. Never throws. */
   end(answer?: Answer): Promise<void>;
   /** Releases the key. Call this only if no request was sent upstream. Never throws. */
   forget(): Promise<void>;
-  /** Records that the client did not receive the response, so that a repeated request does. */
+  /** Records that the client did not receive the response, so that a retry gets it. */
   readonly lost: () => void;
 }
 
 export type Claimed =
   | { readonly outcome: 'first'; readonly claim: Claim }
   /**
-   * An earlier request is still running. `made` is the id of the task or images that the first request creates. Call
-   * `answered` once this request has received the same response.
+   * `made` is the id of the task or images that the first request creates. Call `answered` once this request has
+   * received the same response.
    */
   | {
       readonly outcome: 'earlier';
@@ -91,25 +88,18 @@ export type RepeatEnd =
   | { readonly kind: 'answered'; readonly answer: Answer }
   /** The first request was answered, but its response could not be kept. */
   | { readonly kind: 'not_kept' }
-  /**
-   * The process that handled the request died or is suspended. `isPaid` reports whether the ledger now contains a
-   * charge.
-   */
+  /** The process that handled the request died or is suspended. `isPaid` is true if the ledger contains a charge. */
   | { readonly kind: 'abandoned'; readonly isPaid: boolean }
   | { readonly kind: 'forgotten' };
 
 export interface TaskClaim {
   readonly id: string;
   readonly task: string;
-  /**
-   * Whether this is the first request. Otherwise, an earlier request chose the task's id, even if it did not create the
-   * task.
-   */
+  /** If false, an earlier request chose the task's id. It has not necessarily created the task. */
   readonly first: boolean;
   /**
-   * Resolves to true if a retry would find this request. Never rejects. Start the task only after this promise
-   * resolves, because a client may retry half a second after losing the connection. Undefined if there is nothing to
-   * wait for.
+   * Resolves to true if a retry would find this request. Never rejects. Await it before starting the task, because a
+   * client may retry half a second after losing the connection. Undefined if there is nothing to wait for.
    */
   readonly recorded: Promise<boolean> | undefined;
   /**
@@ -125,10 +115,7 @@ export interface RefusedRequest extends Pick<ClientTry, 'target' | 'bodyBytes'> 
 }
 
 export interface Repeats {
-  /**
-   * Sets the id of the task to create. A repeat gets the same id and continues the creation without waiting for the
-   * first request.
-   */
+  /** A repeat gets the first request's task id and continues the creation without waiting for that request. */
   claimTask(ask: RepeatRequest, task: string): Promise<TaskClaim>;
   knows(ask: RepeatRequest): Promise<boolean>;
   forget(claim: TaskClaim): Promise<void>;
@@ -138,36 +125,28 @@ export interface Repeats {
    */
   noteRefused(by: RefusedRequest): Promise<void>;
 
-  /**
-   * Claims the key. If calls run concurrently, exactly one of them is the first. Throws `idempotency_key_reused` if the
-   * key belongs to another request.
-   */
+  /** Concurrent calls claim a key only once. Throws `idempotency_key_reused` if the key belongs to another request. */
   claim(ask: RepeatRequest, made: string): Promise<Claimed>;
-  /** Waits until the earlier request ends, even if another process handles it. Throws if `closed` aborts first. */
+  /** Also waits for requests in other processes. Throws if `closed` aborts first. */
   wait(record: RepeatRecord, closed: AbortSignal): Promise<RepeatEnd>;
 }
 
 const keptMs = { key: 24 * 3600 * 1000, try: 10 * 60_000 } as const;
-/**
- * A claim that has not been renewed for this long counts as abandoned, as measured by the clock of the waiting
- * process.
- */
+/** Measured by the waiting process's own clock, because the clocks of processes differ. */
 const abandonedAfterMs = 60_000;
 const lookEveryMs = 200;
 const recordedWithinMs = 1_000;
-/**
- * Roughly how long the sightings of a claim are kept. After that, `abandonedAfterMs` starts again for the next repeat.
- */
+/** Sightings are kept for roughly this long. After that, a repeat has to wait the whole of `abandonedAfterMs` again. */
 const sightingsKeptMs = 10 * 60_000;
 
 /**
- * Ensures that a repeated request creates only one task, or makes only one upstream call. All repeats receive the
- * response to that call.
+ * Ensures that a repeated request creates only one task, or makes only one upstream call whose response all repeats
+ * receive.
  */
 export function createRepeats(deps: RepeatsDeps): Repeats {
   const { store, now } = deps;
-  // All requests share the sightings. A caller may stop waiting and repeat its request before `abandonedAfterMs` has
-  // passed, and the time it has already waited must count.
+  // Shared by all requests. A caller may stop waiting and repeat its request before `abandonedAfterMs` has passed, and
+  // the time it has already waited must count.
   const sightings = createSightings(now);
   let tidiedAt = now();
 
@@ -252,8 +231,8 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   }
 
   /**
-   * Returns the entry to record. If the client numbers its retries, its request is recorded immediately, and the
-   * task's start is delayed until the record is written. Other requests are recorded only if their response is lost.
+   * If the client numbers its retries, its request is recorded immediately, and the task starts only after that. Other
+   * requests are recorded only if their response is lost.
    */
   function noted(entry: Entry, { repeat }: RepeatRequest): Entry {
     if (repeat.kind === 'key' || repeat.sent.retries === undefined) return entry;
@@ -261,10 +240,7 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
     return { ...entry, recorded: logFailure(fresh, deps, () => store.note(fresh, { lost: false })) };
   }
 
-  /**
-   * Returns the request that this one repeats, if any. Each request can be claimed only once, so two identical retries
-   * continue different requests.
-   */
+  /** Each request can be claimed only once, so two identical retries continue different requests. */
   async function earlierTry(ask: RepeatRequest, sent: ClientTry): Promise<RepeatRecord | undefined> {
     if (sent.retries === 0) return undefined;
     const name = nameOf(ask, deps);
@@ -304,7 +280,7 @@ function freshClaim(ask: RepeatRequest, made: string, deps: RepeatsDeps): Repeat
   return { id: kind === 'key' ? name : `${name}/${made}`, made, fingerprint, keptMs: keptMs[kind] };
 }
 
-/** Returns the id of a key's record, or the prefix shared by the ids of all equal requests. */
+/** For requests without a key, returns the prefix that the ids of all equal requests share. */
 function nameOf({ scope, repeat }: RepeatRequest, deps: RepeatsDeps): string {
   return hmac([...scope, ...(repeat.kind === 'key' ? [repeat.key] : ['try', repeat.fingerprint])], deps);
 }
@@ -318,8 +294,7 @@ function hmac(parts: readonly string[], { secret }: RepeatsDeps): string {
 }
 
 /**
- * In bytes. Responses up to this size are briefly kept in memory after they were sent, because the connection may
- * still be reset.
+ * In bytes. Smaller responses stay in memory briefly after they were sent, because the connection may still be reset.
  */
 const heldBytesMax = 64 * 1024;
 
@@ -379,7 +354,7 @@ function logFailure(
   );
 }
 
-/** Waits at most a second for a record, so that a finished response does not turn into an error. */
+/** Waits for at most a second, so that a slow record does not turn a finished response into an error. */
 export async function soon(recorded: Promise<boolean> | undefined): Promise<void> {
   if (recorded !== undefined)
     await Promise.race([recorded, sleep(recordedWithinMs, undefined, { ref: false })]);
@@ -396,10 +371,7 @@ function bytesOf({ parts = [] }: Answer): number {
   return parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 }
 
-/**
- * Returns the outcome of a request whose process died. If its response was stored and charged, repeats receive that
- * response. Otherwise, what happened upstream is unknown.
- */
+/** If the response was stored and charged, repeats receive it. Otherwise, what happened upstream is unknown. */
 async function recoverAbandoned(record: RepeatRecord, deps: RepeatsDeps): Promise<RepeatEnd> {
   const isPaid = await deps.isPaid(record.made);
   if (record.state !== 'stored' || !isPaid) return { kind: 'abandoned', isPaid };
@@ -421,8 +393,8 @@ function keyReused(message: string): GatewayError {
 const otherBody =
   'This Idempotency-Key was used within the last 24 hours with a different request body. Use a new key for a new request.';
 /**
- * The error for a repeat that would create a task although the first request created images synchronously, or vice
- * versa. The configuration changed in between.
+ * Applies if the first request created images synchronously and the repeat would create a task, or vice versa. This
+ * happens when the configuration changes in between.
  */
 const answeredOtherwise =
   'The first request with this key was processed differently, because the configuration has changed since. Use a new Idempotency-Key for a new request.';

@@ -1,15 +1,12 @@
 import { serviceUnavailable } from '../errors/errors.ts';
 import { afterRunning } from '../process/running-time.ts';
 
-/**
- * How long a creation may take to start its workflow. Only MongoDB can delay it, and MongoDB's own timeouts are half a
- * minute long.
- */
+/** Only MongoDB can delay the start of a workflow, and its own timeouts are half a minute long. */
 const startWithinMs = 5_000;
 
 /**
- * Rejects with `service_unavailable` if `create` has not called `mayStart` within five seconds. From then on,
- * `mayStart` returns false. `create` continues in the background and abandons what it has written.
+ * Rejects with `service_unavailable` if `create` has not called `mayStart` in time. After that, `mayStart` returns
+ * false, and `create` continues in the background to undo what it has written.
  */
 export function startInTime<Result>(create: (mayStart: () => boolean) => Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {

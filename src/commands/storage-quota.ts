@@ -9,17 +9,11 @@ import type { StoredBytesStore } from '../store/stored-bytes.ts';
 import { utcDay } from '../base/times.ts';
 
 export interface StorageQuota {
-  /**
-   * Throws `storage_quota_exceeded`. Reads each account from the database at most every ten seconds, and from memory
-   * otherwise.
-   */
+  /** Throws `storage_quota_exceeded`. Reads each account from the database at most every ten seconds. */
   check(account: string): Promise<void>;
-  /** Counts stored bytes that will be deleted at `expiresAt` (in Unix milliseconds). */
+  /** `expiresAt` is the time of deletion, in Unix milliseconds. */
   note(account: string, bytes: number, expiresAt: number): void;
-  /**
-   * Writes the counts to the database, where other processes read them. Called every five seconds after `start`. Never
-   * rejects.
-   */
+  /** Writes the counts to the database, where other processes read them. Never rejects. */
   flush(): Promise<void>;
   start(): void;
   stop(): Promise<void>;
@@ -27,7 +21,7 @@ export interface StorageQuota {
 
 export interface StorageQuotaDeps {
   readonly store: Pick<StoredBytesStore, 'add' | 'find'>;
-  /** Bytes per account. 0 means no limit. */
+  /** Per account. 0 means no limit. */
   readonly bytesMax: number;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
@@ -39,9 +33,9 @@ const cachedAccountsMax = 10_000;
 type Days = Map<number, number>;
 
 /**
- * Counts bytes by account and day of deletion, so nothing has to be subtracted and no request has to be read. A
- * process knows its own bytes immediately, and those of others within fifteen seconds. Until then, an account can
- * exceed its limit. If a process is killed, bytes that it has not yet written are never counted.
+ * Counts bytes by account and day of deletion, so nothing ever has to be subtracted. A process sees the bytes of others
+ * with a delay of up to fifteen seconds, so an account can exceed its limit for that long. If a process is killed, the
+ * bytes that it has not yet written are never counted.
  */
 export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuotaDeps): StorageQuota {
   const known = createRecent<Days>(cachedAccountsMax, { ttlMs: cacheTtlMs, now });
@@ -61,8 +55,8 @@ export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuo
   }
 
   /**
-   * Writes the counts, and keeps those that could not be written. Stops at the first failure, because in an outage
-   * every further write would also time out.
+   * Keeps counts that could not be written. Stops at the first failure, because in an outage every further write would
+   * also time out.
    */
   async function write(): Promise<void> {
     const sums = [...unwritten].flatMap(([account, days]) =>

@@ -16,10 +16,7 @@ export interface TaskRetentionDeps {
 
 const pageTasks = 500;
 
-/**
- * Creates the step that removes old tasks and returns the number of records removed. Safe to repeat, even after a
- * crash.
- */
+/** The returned step resolves to the number of removed records. Idempotent. */
 export function createTaskRetention({ tasks, marks, removeTasks, retention, now }: TaskRetentionDeps) {
   return async ({ isOver }: Pick<StepTime, 'isOver'> = unlimited): Promise<number> => {
     const { tasksMs } = retention();

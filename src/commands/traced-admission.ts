@@ -2,9 +2,7 @@ import type { TaskSpans } from '../observability/task-spans.ts';
 import { createAdmit } from './admission.ts';
 import type { AdmissionDeps, Admit } from './admission.ts';
 
-/**
- * Wraps `createAdmit` so that the request's trace contains spans for the admission, its hold and the workflow's start.
- */
+/** Adds spans for the admission, the hold and the workflow's start to the request's trace. */
 export function createTracedAdmit(deps: AdmissionDeps, spans: TaskSpans | undefined): Admit {
   if (spans === undefined) return createAdmit(deps);
   const { ledger, port } = deps;

@@ -2,7 +2,7 @@ import { createHostPlaces } from '../capacity/host-places.ts';
 import type { HostPlaces } from '../capacity/host-places.ts';
 import type { Core } from './core.ts';
 
-/** The most slots that one host can occupy, in case it does not respond. */
+/** Limits how many slots a host that does not respond can occupy. */
 const callbacksPerHostMax = 16;
 const callbacksPerAccountMax = 100;
 

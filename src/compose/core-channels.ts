@@ -27,7 +27,7 @@ function channelParts({ outbound, log }: Pick<Core, 'outbound' | 'log'>) {
   return { requestOf, providers, links };
 }
 
-/** Tests a credential in a draft. No process has opened the draft's channels, so this function opens them. */
+/** No process has opened the channels of a draft, so this opens them. */
 export function createTryCredential({
   fileProvider,
   ...core

@@ -62,7 +62,7 @@ export function openConfig({ environment, log, auditLog, stores, mongo, ...deps 
   });
 }
 
-/** Follows published versions, and publishes this process's own file on SIGHUP. Returns a function that stops both. */
+/** Follows published versions, and publishes this process's own file on SIGHUP. The returned function stops both. */
 export function startConfig(running: RunningConfig, { log, node, auditLog, pace }: CoreParts): () => void {
   running.start(pace);
   const ignoreSignal = onReloadSignal(() => {

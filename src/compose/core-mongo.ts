@@ -5,7 +5,10 @@ import { connectMongo, MongoAddressError } from '../store/mongo.ts';
 import type { Mongo } from '../store/mongo.ts';
 import { readServerFacts } from '../store/server-facts.ts';
 
-/** Logs the server's version and what it lacks. Throws a ServerAbilityError if the gateway cannot use it. */
+/**
+ * Logs the server's version and what it lacks.
+ * @throws ServerAbilityError if the gateway cannot use the server
+ */
 export async function openMongo(uri: string, log: Logger): Promise<Mongo> {
   const mongo = await connectMongo(uri, { appName: 'mediary' }).catch((error: unknown) => {
     if (!(error instanceof MongoAddressError)) throw error;

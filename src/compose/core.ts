@@ -71,7 +71,7 @@ export interface Core {
   readonly environment: Environment;
   readonly config: () => GatewayConfig;
   readonly runningConfig: RunningConfig;
-  /** The process's name, in the form `<host>/<pid>/<run>`. */
+  /** `<host>/<pid>/<run>` */
   readonly node: string;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -97,8 +97,8 @@ export interface Core {
   readonly temporal: TemporalSettings;
   readonly client: Client;
   /**
-   * Returns the database clock's time in Unix milliseconds. All processes share this clock. Times that one process
-   * writes and another compares (deadlines, slot leases, circuits, money) therefore do not depend on machine clocks.
+   * Unix milliseconds by the database's clock, which all processes share. Deadlines, slot leases, circuits and money
+   * therefore do not depend on the clocks of machines.
    */
   readonly now: () => number;
   readonly isTimeRight: () => boolean;
@@ -108,9 +108,9 @@ export interface Core {
 
 export interface CoreOptions {
   readonly variables?: NodeJS.ProcessEnv;
-  /** Only for tests. Replaces this machine's clock. Returns Unix milliseconds. */
+  /** For tests. Replaces this machine's clock. */
   readonly ownNow?: () => number;
-  /** Only for tests. Replaces the database's time, and therefore this process's time. */
+  /** For tests. Replaces the database's clock. */
   readonly databaseNow?: () => number;
 }
 
@@ -195,7 +195,7 @@ function openLooks(
   return { workers: () => readService(nodes), health };
 }
 
-/** Takes the ledger as a function, because notices are opened before the ledger. */
+/** Notices are opened before the ledger, so they get the ledger as a function. */
 const later = (books: () => Ledger): Pick<NoticesDeps, 'margin' | 'books'> => ({
   margin: (asked) => books().margin(asked),
   books,

@@ -22,14 +22,13 @@ import { inspectTemporal } from '../temporal/inspect-server.ts';
 export interface DoctorDeps {
   readonly variables: () => NodeJS.ProcessEnv | Promise<NodeJS.ProcessEnv>;
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
-  /** Only for tests. Defaults to the attributes that workflows set. */
   readonly searchAttributes?: readonly string[];
 }
 
 type Found = Pick<Check, 'state' | 'text'>;
 
 const foundWithinMs = 5_000;
-/** How long to wait for a server that accepts connections but never responds. */
+/** A server may accept connections without ever responding. */
 const answeredWithinMs = 15_000;
 const retentionHoursMin = 72;
 
@@ -42,14 +41,14 @@ export async function diagnoseServers(deps: DoctorDeps): Promise<readonly Check[
   const environment = await readParts(deps.variables);
   const { read, addresses } = environment;
   const config = await loaded(deps.loadConfig);
-  const unknown = notChecked('The environment must be repaired first.');
+  const unknown = notChecked('Fix the environment first.');
   const [[server, secrets], temporal, storage] = await Promise.all([
     addresses === undefined ? ([unknown, unknown] as const) : checkMongo(addresses),
     addresses === undefined || read === undefined
       ? unknown
       : checkTemporal({ read, addresses }, deps.searchAttributes),
     config.config === undefined || read === undefined
-      ? notChecked('The environment and the configuration must be repaired first.')
+      ? notChecked('Fix the environment and the configuration first.')
       : checkStorage(config.config, read),
   ]);
   return [
@@ -106,7 +105,7 @@ async function checkMongo({ mongodbUri, secretsKeys }: Addresses): Promise<reado
       error instanceof ServerAbilityError
         ? error.message
         : `MongoDB does not respond: ${messageOf(error)}. Check MONGODB_URI, and that the server runs and accepts connections from here.`;
-    return [failed(text), notChecked('MongoDB must be repaired first.')];
+    return [failed(text), notChecked('Fix the problem with MongoDB first.')];
   } finally {
     await mongo?.close();
   }
@@ -120,8 +119,7 @@ export function foundServer(facts: ServerFacts): Found {
 }
 
 /**
- * Checks that the keys can open the database's secrets. Unlike gateway startup, never creates the root key of a new
- * database.
+ * Checks that the keys can open the database's secrets. Unlike the start of a gateway, this never creates a root key.
  */
 async function checkKeys({ db }: Mongo, keys: readonly Buffer[]): Promise<Found> {
   const store = createRootKeyStore(db);
@@ -129,7 +127,7 @@ async function checkKeys({ db }: Mongo, keys: readonly Buffer[]): Promise<Found>
   if (sealed === undefined) return ok('The database is new: the first start writes its root key.');
   try {
     createSealer(keys).open({ purpose: 'root-key', id: store.id }, sealed);
-    return ok('It opens the values that this database has sealed.');
+    return ok('It opens the sealed values in this database.');
   } catch (error) {
     return failed(`${messageOf(error)}. Set the SECRETS_KEY with which this database was started.`);
   }

@@ -31,7 +31,7 @@ export async function openHeadsPlace(
 }
 
 interface NewFiles extends Files {
-  /** Never replaces a file, even if another process is writing it concurrently. */
+  /** Never replaces a file, even if another process is writing it at the same time. */
   readonly write: Files['write'];
   readonly close: () => void;
 }
@@ -85,7 +85,7 @@ async function bucketFiles(settings: NonNullable<NonNullable<Settings>['s3']>): 
 const webhookTimeoutMs = 30_000;
 const webhookBytesMax = 1024 * 1024;
 
-/** Posts JSON lines, in multiple requests if necessary. Another process may also post the heads of the same day. */
+/** Sends JSON lines, in several requests if necessary. Another process may also send the heads of the same day. */
 function webhookPlace(url: string, token: string | undefined, deliver: Deliver): HeadsPlace {
   return {
     async write(day, heads) {

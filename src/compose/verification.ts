@@ -35,8 +35,8 @@ export function openVerification(core: Core): VerifyLedger {
       leases: stores.imageLeases,
     });
     const { violationCount: violations } = result;
-    // Must come before the verification is recorded. If this fails, the next verification is due after an hour rather
-    // than a day.
+    // Do this first. If it fails, the verification is not recorded, and the next one is due after an hour rather than a
+    // day.
     await notices.noteVerification(violations);
     await stores.verifications.record({ startedAt, endedAt: now(), violations });
     return result;

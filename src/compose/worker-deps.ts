@@ -30,7 +30,7 @@ import type { SubmitLimiter } from '../capacity/submit-limiter.ts';
 import { createTaskSignals } from '../temporal/task-signals.ts';
 import { findCancelRequest } from '../temporal/cancel-request.ts';
 
-/** How many callbacks workflow tasks may send at a time. A worker runs 40 workflow tasks concurrently. */
+/** A worker runs 40 workflow tasks concurrently. Only this many of them may send callbacks at a time. */
 const promptCallbacksMax = 16;
 const slowHostAvoidedMs = 60_000;
 const inputMeasuredMs = 20_000;

@@ -17,8 +17,8 @@ interface TemporalTls {
 }
 
 /**
- * Returns the URLs that local mode provides and that must be configured in every other mode. Throws ConfigError if one
- * of them is missing or a TLS file is unreadable.
+ * Local mode provides these URLs. Every other mode has to configure them. Throws ConfigError if one is missing or a TLS
+ * file is unreadable.
  */
 export function requireAddresses(environment: Environment): Addresses {
   const { MONGODB_URI, TEMPORAL_ADDRESS, SECRETS_KEY } = environment;

@@ -6,7 +6,7 @@ import type { Environment } from './environment.ts';
 
 type PortName = 'PORT' | 'METRICS_PORT';
 
-/** Checks that the ports can be bound, and throws ConfigError if not. Call this before anything is changed. */
+/** Throws ConfigError if a port cannot be bound. Call this before anything is changed. */
 export async function checkListening(environment: Environment, names: readonly PortName[]): Promise<void> {
   const { HOST, PORT, METRICS_PORT } = environment;
   if (names.includes('PORT') && PORT !== 0 && PORT === METRICS_PORT)

@@ -7,7 +7,7 @@ import { channelPriceSchema } from '../money/price-schema.ts';
 import { modelSchema } from './gateway-schema.ts';
 import type { ModelConfig } from './gateway-schema.ts';
 
-/** The parts of a file that the checks need. They can be read even if other parts of the file are invalid. */
+/** Contains only what the checks need, so that it can be read even if other parts of the file are invalid. */
 const outline = z.object({
   channels: z
     .array(
@@ -33,7 +33,7 @@ export interface Adapters {
   readonly providerNames: readonly string[];
   /** Adapters whose results must be copied, because callers cannot use the vendor's links. */
   readonly needingStorage?: readonly string[];
-  /** Vendor file results must also be copied if their links expire sooner than this. */
+  /** Results of a vendor file must also be copied if their links expire sooner than this. */
   readonly linkLifeMinSeconds?: number;
   /** Adapters that serve only mapped models. If undefined, mappings are not checked. */
   readonly mapped?: readonly string[];
@@ -45,9 +45,8 @@ interface Issue {
 }
 
 /**
- * Finds mistakes that the schema cannot detect, such as unknown names, empty ranges, and prices that do not fit the
- * model. Checks every part that can be read so that all violations are reported together, one per line, with their
- * paths.
+ * Finds errors that the schema cannot detect, such as unknown names, empty ranges, and prices that do not fit the
+ * model. Checks everything that can be read, so that all violations are reported together.
  */
 export function checkMeaning(value: unknown, adapters: Adapters): string[] {
   const file = outline.safeParse(value).data;
@@ -130,7 +129,7 @@ interface Costing {
   readonly kind: string | undefined;
 }
 
-/** Reports a cost that can never be determined, because none of its lines counts anything that the model produces. */
+/** If none of the lines measures something that the model produces, the cost can never be determined. */
 function costIssues({ model, inherited, kind }: Costing, path: Issue['path']): Issue[] {
   const { lines } = costed.safeParse(model).data?.cost ?? linesSchema.safeParse(inherited).data ?? {};
   if (lines === undefined || (kind !== 'video' && kind !== 'image')) return [];
@@ -169,7 +168,7 @@ function checkModel(model: ModelConfig, { channels }: Outline): Issue[] {
   // again.
   if (issues.length > 0) return issues;
   const sharing = served.filter(({ models }) => ownPrice(models[model.id]) === undefined);
-  // The model's price is never used if every channel has its own.
+  // The model's price is never used if every channel has one of its own.
   if (served.length > 0 && sharing.length === 0) return [];
   return checkPrices({ ...model, channels: sharing.map(({ id }) => id) });
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** Lists all violations with their paths. The process then exits with status 78 (EX_CONFIG). */
+/** The process exits with status 78 (EX_CONFIG). */
 export class ConfigError extends Error {
   /** A file name, or "The environment". */
   readonly source: string;

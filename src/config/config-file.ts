@@ -7,7 +7,7 @@ import type { GatewayConfig, ParseConfigContext } from './gateway-file.ts';
 export type Violations = { readonly violations: readonly string[] };
 
 interface LoadedFile {
-  /** gateway.yaml and the vendor files it lists, packed into one text. */
+  /** gateway.yaml and its vendor files, packed into one text. */
   readonly text: string;
   readonly config: GatewayConfig;
 }
@@ -16,7 +16,7 @@ export interface ConfigFile {
   readonly own: LoadedFile;
   readonly load: () => LoadedFile | Violations;
   readonly refusal: (violations: readonly string[]) => ConfigError;
-  /** Parses text that another process published. `secrets` contains the value for each `${sealed:NAME}`, by name. */
+  /** For text that another process published. `secrets` maps each NAME in `${sealed:NAME}` to its value. */
   readonly parse: (
     text: string,
     secrets: ReadonlyMap<string, string>,

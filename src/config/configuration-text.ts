@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../base/parse-json.ts';
 
-/** The text of a configuration. `vendors` maps the paths in gateway.yaml to the contents of the vendor files. */
+/** `vendors` maps the paths in gateway.yaml to the contents of the vendor files. */
 export interface ConfigurationText {
   readonly gateway: string;
   readonly vendors: Readonly<Record<string, string>>;
@@ -12,8 +12,7 @@ const head = '{"mediary_configuration":1,';
 const packedSchema = z.object({ gateway: z.string(), vendors: z.record(z.string(), z.string()) });
 
 /**
- * Packs all files into one text so that one hash covers them. If there are no vendor files, the text is gateway.yaml
- * itself.
+ * Packs all files into one text so that one hash covers them. Without vendor files, the text is gateway.yaml itself.
  */
 export function packText({ gateway, vendors }: ConfigurationText): string {
   if (Object.keys(vendors).length === 0) return gateway;

@@ -10,7 +10,7 @@ type FieldValue = Scalar | Scalar[] | null;
 export interface EntryField {
   readonly pointer: string;
   readonly name: string;
-  /** The path within the file, as shown in violations (`channels[0].limits.polls_per_second`). */
+  /** As shown in violations, for example `channels[0].limits.polls_per_second`. */
   readonly path: string;
   readonly description: string;
   readonly type: FieldType;
@@ -32,13 +32,11 @@ export interface DraftEntry {
   readonly entries: readonly {
     readonly pointer: string;
     readonly name: string;
-    /** False for an optional part that is not yet in the file. */
+    /** False for an optional part that the file does not contain yet. */
     readonly isPresent: boolean;
   }[];
   readonly groups: readonly EntryGroup[];
-  /**
-   * Whether the entry can be removed from the file, because it is an element of a list or mapping, or an optional part.
-   */
+  /** True for elements of a list or mapping, and for optional parts. */
   readonly isRemovable: boolean;
 }
 
@@ -48,8 +46,8 @@ export interface Insertion {
 }
 
 /**
- * Returns the entry at a JSON pointer, in which list elements are identified by id. The entry is derived entirely from
- * the file's schema. Omits parts that can only be set in the file.
+ * List elements in the pointer are identified by id. The entry is derived entirely from the file's schema. Omits parts
+ * that can be set only in the file.
  */
 export function entryOf(file: unknown, pointer: string): DraftEntry | undefined {
   const spot = spotAt(file, pointer);
@@ -79,8 +77,7 @@ export function entryOf(file: unknown, pointer: string): DraftEntry | undefined 
 }
 
 /**
- * Returns the values to set when adding an element to a list or mapping, keyed by JSON pointer. A new element contains
- * the lists and mappings that the schema requires.
+ * Returns the values to set, by JSON pointer. A new element contains the lists and mappings that the schema requires.
  */
 export function insertionInto(
   file: unknown,
@@ -143,8 +140,8 @@ function partsBelow(spot: Spot): readonly Spot[] {
 }
 
 /**
- * Whether the parts of a list or mapping are shown in its place. Lists and mappings with arbitrary names are shown as
- * their elements. A mapping that is always present is shown as part of its parent.
+ * Lists and mappings with arbitrary names are shown as their elements. A mapping that is always present is shown as
+ * part of its parent.
  */
 function isPassedThrough(spot: Spot): boolean {
   const { isElement, isRequired, fallback } = spot;

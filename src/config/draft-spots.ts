@@ -32,20 +32,20 @@ export function spotAt(file: unknown, pointer: string): Spot | undefined {
   return spot;
 }
 
-/** Returns the direct parts, except those that can only be set in the file. */
+/** Omits parts that can be set only in the file. */
 export function partsOf(spot: Spot): readonly Spot[] {
   const parts = isListed(spot) ? elementsOf(spot) : valuesOf(spot);
   return parts.filter(({ pointer }) => !isOfFile(pointer) && !isIdOfEntry(spot, pointer));
 }
 
-/** Whether the part is the entry's id. The id cannot be edited, because tasks and records refer to the entry by id. */
+/** An entry's id cannot be edited, because tasks and records refer to it. */
 function isIdOfEntry({ pointer, isElement }: Spot, part: string): boolean {
   return isElement && part === `${pointer}/id`;
 }
 
 /**
- * Returns a new element for a list or mapping. Returns undefined for anything else, for a mapping whose names a form
- * offers anyway, and for elements that may be any JSON, which no form can edit.
+ * Undefined for anything but a list or mapping. Also undefined if a form already offers all names of the mapping, or if
+ * elements may be any JSON, which no form can edit.
  */
 export function elementOf(spot: Spot): Spot | undefined {
   const mapping = mappingOf(spot);
@@ -121,7 +121,7 @@ export function isListed({ alternatives, value }: Spot): boolean {
   return alternatives.every(isList) || (Array.isArray(value) && alternatives.some(isList));
 }
 
-/** Returns undefined if no single input can edit the value, because it has parts or can be anything. */
+/** Returns undefined if no single input can edit the value, because it has parts or may be anything. */
 export function typeOf(spot: Spot): FieldType | undefined {
   if (isRecord(spot.value)) return undefined;
   if (!isListed(spot)) return isSecretPlace(spot.pointer) ? 'secret' : scalarType(spot.alternatives);

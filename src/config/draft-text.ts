@@ -10,12 +10,12 @@ export type ChangedText = { readonly text: string } | { readonly violation: stri
 
 type Path = readonly (string | number)[];
 
-/** Stands for a secret in the text. If the placeholder stays unchanged, so does the secret. */
+/** Stands for a secret in the text. A secret whose placeholder is unchanged keeps its value. */
 const kept = '${kept}';
 
 /**
- * Sets each value at its JSON pointer, or removes it if the new value is null. The text keeps its comments and order. A
- * pointer identifies a list element by id or index. An unknown id, or `-` as in RFC 6901, adds an element.
+ * Sets the value at each JSON pointer, or removes it if the new value is null. Preserves comments and order. A list
+ * element is identified by id or index. An unknown id, or `-` as in RFC 6901, adds an element.
  */
 export function editText(text: string, edits: Readonly<Record<string, unknown>>): ChangedText {
   const document = parseDocument(text);
@@ -63,10 +63,7 @@ export async function replaceSecrets(
   return written(document);
 }
 
-/**
- * Returns the text if it is valid YAML, and otherwise a violation. The violation never quotes lines of the text,
- * because they may contain secrets.
- */
+/** The violation never quotes the text, which may contain secrets. */
 export function readText(text: string): ChangedText {
   const read = readYaml(text);
   if ('value' in read) return { text };

@@ -3,8 +3,8 @@ import { isCidr, isNetwork } from '../base/networks.ts';
 import { ConfigError, describeIssue } from './config-error.ts';
 
 /**
- * This is the only module that accesses process.env. docs/configuration.md describes every variable, and a test
- * compares the two.
+ * The only module that accesses process.env. docs/configuration.md describes every variable, and a test compares the
+ * two.
  */
 
 const list = z
@@ -60,7 +60,7 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const;
 
-/** The minimum length of ADMIN_TOKEN, which must be hard to guess because it gives access to every account's money. */
+/** ADMIN_TOKEN must be hard to guess, because it gives access to every account's money. */
 const adminTokenCharactersMin = 32;
 
 const environmentSchema = z
@@ -158,7 +158,7 @@ export function isStartedByNpm(): boolean {
   return process.env['npm_lifecycle_event'] !== undefined;
 }
 
-/** Returns the environment without validation, for child processes and for `${NAME}` in gateway.yaml. */
+/** Not validated, because it is meant for child processes and for `${NAME}` in gateway.yaml. */
 export function rawEnvironment(): NodeJS.ProcessEnv {
   return process.env;
 }

@@ -42,7 +42,7 @@ const file = new URL('../../gateway.example.yaml', import.meta.url);
 
 export const loadExampleCatalogue = once(async () => readCatalogue(await readFile(file, 'utf8')));
 
-/** Parses entries one at a time, because parsing them together would block the event loop for half a second. */
+/** Parses one entry at a time, because parsing all of them together would block the event loop for half a second. */
 async function readCatalogue(text: string): Promise<ExampleCatalogue> {
   const channels: CatalogueChannel[] = [];
   for (const block of entriesOf(text, 'channels')) {

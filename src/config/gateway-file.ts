@@ -31,7 +31,7 @@ export interface GatewayConfig {
 
 export interface ParseConfigContext extends Adapters {
   readonly environment: NodeJS.ProcessEnv;
-  /** The value for each `${sealed:NAME}`, by name. Only draft texts contain such references. */
+  /** Maps each NAME in `${sealed:NAME}` to its value. Only drafts contain such references. */
   readonly secrets?: ReadonlyMap<string, string>;
 }
 
@@ -44,7 +44,7 @@ export function parseGatewayConfig(text: string, source: string, context: ParseC
   const violations = describeMissing(missing);
   const parsed = fileSchema.safeParse(value);
   if (!parsed.success) {
-    // Missing variables are reported by name, so the invalid values that they cause are not reported as well.
+    // Missing variables are reported by name, so skip the issues that they cause.
     const incomplete = new Set([...missing.values()].flat());
     const issues = parsed.error.issues.filter(({ path }) => !incomplete.has(formatPath(path)));
     violations.push(...issues.flatMap((issue) => describeIssue(issue)));

@@ -20,15 +20,9 @@ import {
   unique,
 } from './settings-schema.ts';
 
-/**
- * This module contains the schema of gateway.yaml. docs/configuration.md describes every key, and a test compares the
- * two.
- */
+/** The schema of gateway.yaml. docs/configuration.md describes every key, and a test compares the two. */
 
-/**
- * The id of a channel, credential or model. Contains no colon or slash, because queue and slot names are built from
- * ids.
- */
+/** Contains no colon or slash, because the names of queues and slots are built from ids. */
 export const identifier = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/i, 'must be 1-63 letters, digits, dots, dashes');
@@ -48,7 +42,7 @@ const costSchema = channelPriceSchema.extend({
     .enum(['billed', 'free'])
     .optional()
     .describe(
-      'Whether the upstream bills failed jobs. If unset, a failed job costs nothing if the vendor promises this; if not, its cost is unknown',
+      'Whether the upstream bills failed jobs. If unset, a failed job costs nothing if the vendor promises that, and otherwise its cost is unknown',
     ),
 });
 
@@ -239,7 +233,7 @@ export const modelSchema = z.strictObject({
   fallback: fallbackSchema.optional(),
 });
 
-/** The schema of a file. Channels and models are optional, because a gateway can be configured in the console. */
+/** Channels and models are optional, because they can also be configured in the console. */
 export const fileSchema = z
   .strictObject(
     {

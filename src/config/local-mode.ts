@@ -30,13 +30,13 @@ export function localEnvironment(source: NodeJS.ProcessEnv, settings: LocalSetti
     // On a single-user machine, the file always wins, even if a newer configuration has replaced it (decision 0018).
     CONFIG_AT_START: 'always',
     ADMIN_TOKEN: settings.adminToken,
-    // Local mode has only one API and no load balancer to wait for.
+    // There is only one API process, and no load balancer to wait for.
     SHUTDOWN_DRAIN_SECONDS: '0',
-    // The terminal shows every request, including reads.
+    // At this level, the terminal shows every request, including reads.
     LOG_LEVEL: 'debug',
     ...defined({ MONGODB_URI: settings.mongodbUri, TEMPORAL_ADDRESS: settings.temporalAddress }),
     ...given,
-    // A SECRETS_KEY from the environment seals new values. Values sealed with the generated key remain readable.
+    // A SECRETS_KEY from the environment seals new values. The generated key still opens older ones.
     SECRETS_KEY: [given['SECRETS_KEY'], settings.secretsKey].filter(Boolean).join(','),
     GATEWAY_CONFIG: own ?? localGatewayFile,
     ...(own === undefined
@@ -48,14 +48,14 @@ export function localEnvironment(source: NodeJS.ProcessEnv, settings: LocalSetti
   };
 }
 
-/** Returns the environment for commands, which is local mode's if it was started in this DATA_DIR. */
+/** If local mode was started in this DATA_DIR, commands use its environment. */
 export async function readOperatingEnvironment(): Promise<NodeJS.ProcessEnv> {
   const source = rawEnvironment();
   const settings = await readLocalSettings(readEnvironment(source).DATA_DIR);
   return settings === undefined ? source : localEnvironment(source, settings);
 }
 
-/** Returns the error, with advice on starting without the operator's own file if that file has violations. */
+/** If the operator's own file has violations, adds advice on starting without that file. */
 export function withLocalOrigin(error: unknown, own: string | undefined): unknown {
   if (!(error instanceof ConfigError) || own === undefined) return error;
   return new ConfigError(error.source, error.violations, [

@@ -4,7 +4,7 @@ import { flagFacts, holds, measuresOf, requiredMeasures, textFacts } from '../mo
 import type { Price, PriceCondition, PriceFacts } from '../money/price.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 
-/** The requests that a model allows, as far as price lines can distinguish them. */
+/** Contains only what price lines can distinguish. */
 export interface SoldModel {
   readonly kind: TaskKind;
   readonly resolutions: readonly string[];
@@ -131,10 +131,7 @@ function narrow(domain: Domain, name: FactName, values: readonly FactValue[]): D
 
 const openWords = new Set(['adaptive', 'auto']);
 
-/**
- * Returns every possible value. Undefined stands for a fact that the upstream does not report. A price line may still
- * match it.
- */
+/** Undefined stands for a fact that the upstream does not report. A price line may still match it. */
 function possibleFacts(model: SoldModel): Domain {
   const { price, durations, kind } = model;
   const isVideo = kind === 'video';
@@ -162,7 +159,7 @@ function possibleFacts(model: SoldModel): Domain {
   };
 }
 
-/** Returns what callers are offered: one plain request per combination, omitting facts that the model does not list. */
+/** Returns one plain request per combination, without facts that the model does not list. */
 function soldFacts(model: SoldModel): Domain {
   const { price, durations, kind } = model;
   const listed = (values: readonly string[]): readonly FactValue[] => {
@@ -192,8 +189,8 @@ function inputFlags({ inputs }: SoldModel): Pick<Domain, 'video_input' | 'audio_
 }
 
 /**
- * Returns the durations to test: both ends of the range, and each line's bounds with their neighbours. Between two
- * consecutive durations, the matching line never changes.
+ * Returns both ends of the range, and each line's bounds with their neighbours. Between two consecutive durations, the
+ * matching line never changes.
  */
 function lengths(
   lines: Price['lines'],

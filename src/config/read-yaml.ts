@@ -2,9 +2,9 @@ import { Composer, Parser, parseDocument } from 'yaml';
 import type { CST } from 'yaml';
 
 const bytesMax = 256 * 1024;
-/** Limits the nesting. The parser recurses at each level, and a stack overflow cannot be handled safely. */
+/** The parser recurses at each level, and a stack overflow cannot be handled safely. */
 const levelsMax = 32;
-/** The limit per list or mapping. The parser compares each key with all the others. */
+/** Per list or mapping. The parser compares each key with all the others. */
 const entriesMax = 2_000;
 const errorsMax = 20;
 
@@ -13,8 +13,8 @@ export type ReadYaml = { readonly value: unknown } | { readonly violations: read
 let last: { readonly text: string; readonly read: ReadYaml } | undefined;
 
 /**
- * Parses any text in limited time and memory. Caches the last text, because startup and reload read the same text
- * multiple times.
+ * Takes limited time and memory for any text. Caches the last text, because startup and reload parse the same text
+ * several times.
  */
 export function readYaml(text: string): ReadYaml {
   if (last?.text !== text) last = { text, read: parse(text) };
@@ -37,7 +37,7 @@ function parse(text: string): ReadYaml {
   try {
     const documents = [...new Composer().compose(tokens, true, text.length)];
     const [document] = documents;
-    // This is the only library function that reports the positions of errors.
+    // No other function of the library reports the positions of errors.
     if (document === undefined || documents.length > 1 || document.errors.length > 0)
       return { violations: parseDocument(text).errors.map((error) => error.message) };
     const value: unknown = document.toJS();

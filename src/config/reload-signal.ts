@@ -1,7 +1,7 @@
 /**
- * Reloads gateway.yaml on SIGHUP. If nothing listened for the signal, it would kill the process, so the commands `api`
- * and `worker` start listening before they load anything else. A signal that arrives during startup is handled as soon
- * as there is something to reload.
+ * SIGHUP reloads gateway.yaml. Without a listener, the signal would kill the process, so `api` and `worker` start
+ * listening before they load anything else. A signal that arrives during startup is handled once there is something to
+ * reload.
  */
 
 const listeners = new Set<() => void>();
@@ -18,8 +18,7 @@ export function watchReloadSignal(): void {
 }
 
 /**
- * Calls the listener on each signal, and immediately if a signal arrived during startup. Returns a function that
- * removes the listener.
+ * Also calls the listener immediately if a signal arrived during startup. Returns a function that removes the listener.
  */
 export function onReloadSignal(listener: () => void): () => void {
   watchReloadSignal();

@@ -13,7 +13,7 @@ export interface WrittenSecret {
   readonly origin?: string | undefined;
 }
 
-/** Finds secrets that a file contains as literal text rather than as a variable's name. Invalid files work too. */
+/** Finds secrets written as literal text instead of a variable's name. Also works for invalid files. */
 export function secretsIn(file: unknown, isWanted = isWritten): readonly WrittenSecret[] {
   return textsIn(file).filter(({ place, value }) => isSecretPlace(place) && isWanted(value));
 }
@@ -22,10 +22,7 @@ export function draftSecretsIn(file: unknown): readonly WrittenSecret[] {
   return secretsIn(file).filter(({ place }) => !isOfFile(place));
 }
 
-/**
- * Returns the origin to which a secret may be sent. An existing secret is sent only to its own server, even if the text
- * around it changes.
- */
+/** A stored secret is sent only to the server that it was entered for, even if the text around it changes. */
 export function originOfWritten(
   { value, origin }: WrittenSecret,
   before: readonly WrittenSecret[],
@@ -34,10 +31,7 @@ export function originOfWritten(
   return (same.find((secret) => secret.origin === origin) ?? same[0] ?? { origin }).origin;
 }
 
-/**
- * Reports what a file may contain but a draft may not. Drafts arrive over the network, whereas files are local to this
- * machine.
- */
+/** Files are local to this machine, but drafts arrive over the network and may therefore contain less. */
 export function draftIssues(
   running: unknown,
   draft: unknown,
@@ -101,10 +95,7 @@ export function isSecretPlace(place: string): boolean {
 const secretPlaces =
   /^\/(?:channels\/[^/]*\/credentials\/[^/]*\/(?:api_key|callback_secret)|notify\/targets\/[^/]*\/(?:url|secret)|(?:results|ledger\/heads)\/s3\/(?:access_key_id|secret_access_key)|ledger\/heads\/token)$/;
 
-/**
- * Settings that only a file may contain, because they affect the machine and its network: commands, directories, and
- * addresses that need not be public.
- */
+/** These settings affect the machine and its network: commands, directories, and addresses that need not be public. */
 const ofFile: readonly (readonly string[])[] = [['results'], ['ledger', 'heads'], ['notify', 'targets']];
 
 export function isOfFile(place: string): boolean {

@@ -15,7 +15,7 @@ const bucketFields = {
   path_style: z.boolean().default(false),
 };
 
-/** Whether and where results are copied, so that links to them outlive the upstream's. Read only at startup. */
+/** Copies of results outlive the upstream's links. Read only at startup. */
 export const resultsSchema = z
   .strictObject({
     storage: z.enum(['none', 'directory', 's3']).default('none'),
@@ -24,7 +24,7 @@ export const resultsSchema = z
       .strictObject({ ...bucketFields, links: z.enum(['gateway', 'presigned']).default('gateway') })
       .optional(),
     max_bytes: positiveInt.default(gibibyte),
-    /** Only for `storage: directory`. If less space is free, nothing is stored. */
+    /** If less space is free, nothing is stored. */
     free_bytes: z
       .number()
       .int()
@@ -46,8 +46,8 @@ export const resultsSchema = z
   });
 
 /**
- * How long data outside the ledger is kept. The minimum of seven days is enough for a task that takes three days and
- * is followed by three days of callback retries.
+ * Applies to data outside the ledger. The minimum of seven days allows for a task that takes three days and is followed
+ * by three days of callback retries.
  */
 export const retentionSchema = z.strictObject({
   requests_days: positiveInt

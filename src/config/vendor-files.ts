@@ -8,13 +8,13 @@ import { packText } from './configuration-text.ts';
 import type { ChannelConfig } from './gateway-schema.ts';
 import { readYaml } from './read-yaml.ts';
 
-/** The vendor files by name. Each file is an adapter written as data. gateway.yaml lists them under `vendors`. */
+/** Each vendor file is an adapter written as data. gateway.yaml lists the files under `vendors`. */
 
 export type VendorFiles = Readonly<Record<string, VendorFile>>;
 
 const namingSchema = z.object({ vendors: z.array(z.string()) });
 
-/** Packs gateway.yaml and its vendor files into one text. Unreadable files are reported when the text is parsed. */
+/** Unreadable files are reported when the packed text is parsed. */
 export function withVendorFiles(gateway: string, path: string): string {
   const read = readYaml(gateway);
   const named = 'value' in read ? (namingSchema.safeParse(read.value).data?.vendors ?? []) : [];
@@ -38,10 +38,7 @@ export interface ReadVendorFiles {
   readonly violations: readonly string[];
 }
 
-/**
- * Parses the vendor files that were published together with gateway.yaml. `taken` contains the names of built-in
- * adapters.
- */
+/** `taken` contains the names of built-in adapters. */
 export function readVendorFiles(
   named: readonly string[],
   texts: Readonly<Record<string, string>>,

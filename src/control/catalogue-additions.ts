@@ -7,15 +7,12 @@ import { GatewayError, invalidParameter } from '../errors/errors.ts';
 
 export interface CatalogueAddition {
   readonly model: string;
-  /**
-   * The id of a channel in the draft, or in the catalogue. A channel from the catalogue is added to the draft with
-   * `apiKey`.
-   */
+  /** A channel of the draft or the catalogue. Adding one from the catalogue requires `apiKey`. */
   readonly channel: string;
   readonly apiKey?: string | undefined;
   readonly baseUrl?: string | undefined;
   readonly hasListedCost?: boolean | undefined;
-  /** A markup on the catalogue's prices, in per cent with at most two decimal places. The costs stay as listed. */
+  /** A markup on the catalogue's prices, in per cent with at most two decimal places. It does not change the costs. */
   readonly markupPercent?: number | undefined;
 }
 
@@ -69,7 +66,7 @@ export function additionTo(
   if (isKnown && markupPercent !== 0)
     throw invalidParameter(
       'markup_percent',
-      `The draft has the model ${model} already, and it keeps its prices. Change those, or add it without a markup.`,
+      `The draft already has the model ${model}, whose prices stay as they are. Change its prices, or add it without a markup.`,
     );
   const priced = isKnown ? {} : { [pointerTo('models', model)]: markedUp(facts, markupPercent) };
   if (own !== undefined)
@@ -163,13 +160,12 @@ function draftOf(text: string) {
   if (draft.success) return draft.data;
   throw new GatewayError(
     'action_not_possible',
-    'The draft has mistakes in its list of channels or models. Correct its text first.',
+    'The list of channels or models in the draft has errors. Correct the draft’s text first.',
   );
 }
 
 /**
- * Omits fields that refer to environment variables, because nobody sets those variables for a channel that was added
- * in a draft.
+ * Nobody sets environment variables for a channel that was added in a draft, so fields that refer to one are omitted.
  */
 function withoutVariables(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(

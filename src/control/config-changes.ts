@@ -4,9 +4,9 @@ import type { ConfigChange } from '../base/config-change.ts';
 import { listChanges } from './list-changes.ts';
 
 const shownCharactersMax = 200;
-/** In characters. How much of a long common prefix is shown before the first difference. */
+/** In characters. Limits how much of a long common prefix is shown before the first difference. */
 const sharedCharactersMax = 40;
-/** The paths whose texts may be displayed. Any other text may be a key, or a URL that contains one. */
+/** Texts at any other path may be a key, or a URL that contains one, so they are not displayed. */
 const shownTexts =
   /^(?:currency$|results\.(?:storage|directory)$|models\.|channels\.[^.]+\.(?:provider$|private_(?:link_)?networks(?:\[\d+\])?$|models\.))/;
 
@@ -14,7 +14,7 @@ export function configChanges(before: GatewayConfig, after: GatewayConfig): read
   return valueChanges({ ...before, hash: '' }, { ...after, hash: '' });
 }
 
-/** Compares files as written, before defaults are applied, and with the names of secrets in place of their values. */
+/** Compares files before defaults are applied. Secrets appear only by name. */
 export function valueChanges(before: unknown, after: unknown): readonly ConfigChange[] {
   return compare(before, after, []);
 }
@@ -46,7 +46,10 @@ function compareLists(
   });
 }
 
-/** Returns the entries of an object, or of a list whose elements have ids. An empty list is treated like `other`. */
+/**
+ * A list whose elements have ids is treated like an object. An empty list has no elements to inspect, so it is treated
+ * like `other`.
+ */
 function entriesOf(value: unknown, other: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!Array.isArray(value)) return { ...value };
@@ -68,7 +71,7 @@ function shown(value: unknown, path: readonly string[]): string | undefined {
   return isSafe ? canonicalJson(value) : undefined;
 }
 
-/** Truncates both texts. If they share a long prefix, also omits most of it, so that the results look different. */
+/** If both texts share a long prefix, most of it is omitted so that the difference stays visible. */
 function shownPair(
   before: string | undefined,
   after: string | undefined,

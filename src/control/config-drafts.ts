@@ -28,7 +28,7 @@ import type { RunningConfig, TextToPublish } from './running-config.ts';
 export interface ConfigDrafts {
   show(): Promise<ShownDraft>;
   entry(pointer: string): Promise<ShownEntry>;
-  /** `revision` is the revision that the operator last read. Throws if the draft has a newer one. */
+  /** `revision` is the revision that the operator last read. Throws if the draft has since changed. */
   edit(change: DraftChange, revision: number, by: string): Promise<ShownDraft>;
   discard(revision: number): Promise<void>;
   publish(order: PublishOrder, by: string): Promise<Publication>;
@@ -51,7 +51,7 @@ interface Publication {
 interface PublishOrder {
   readonly revision: number;
   readonly reason: string;
-  /** Confirms that the draft should replace this version, although the draft is based on an older one. */
+  /** Confirms that the draft replaces this version, although it is based on an older one. */
   readonly over?: number | undefined;
 }
 
@@ -80,10 +80,7 @@ export interface ConfigDraftsDeps {
   readonly configDrafts: ConfigDraftStore;
   readonly configurations: Pick<ConfigurationStore, 'read' | 'replaced' | 'textOf'>;
   readonly running: Pick<RunningConfig, 'check' | 'publishText'>;
-  /**
-   * Set by `CONFIG_DRAFTS=export`, which means that drafts are never published and only files change the
-   * configuration.
-   */
+  /** Drafts are never published if `CONFIG_DRAFTS=export`. Only files then change the configuration. */
   readonly isExportOnly: boolean;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
@@ -188,7 +185,7 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
       if (draft.base !== version && over !== version) throw await behind(draft, published, configurations);
       await loadOrThrow(opened);
       const publication = await publishText(draft.text, { published, by, reason });
-      // If the draft was edited during publication, this discards nothing.
+      // If the draft was edited during publication, the edited draft stays.
       await drafts.discard(revision);
       return publication;
     },
@@ -230,8 +227,8 @@ async function loadDraft(
 const changesKept = 50;
 const endingCharacters = 4;
 /**
- * A secret's last four characters may be displayed only if it has at least this many characters. In a shorter secret,
- * they would reveal too much.
+ * The last four characters of a secret are displayed only from this length on. In a shorter secret, they would reveal
+ * too much.
  */
 const shownFrom = 16;
 const exportOnly =
@@ -305,7 +302,7 @@ async function behind(
   const changes = before === undefined ? [] : valueChanges(valueOf(before), valueOf(text));
   return new GatewayError(
     'action_not_possible',
-    `The draft is based on version ${base}, and ${by} has since published version ${version}: ${wordsOf(changes)}. Publish with \`over\` ${version} to replace it, or discard the draft.`,
+    `The draft is based on version ${base}, but ${by} has since published version ${version}: ${wordsOf(changes)}. To replace that version, publish the draft with \`over\` set to ${version}. Otherwise, discard the draft.`,
     { param: 'over' },
   );
 }
@@ -322,6 +319,6 @@ function wordsOf(changes: readonly ConfigChange[]): string {
 function notPublished(violations: readonly string[]): GatewayError {
   return invalidParameter(
     '',
-    `The configuration has mistakes and cannot be published: ${violations.join('; ')}`,
+    `The configuration has errors and cannot be published: ${violations.join('; ')}`,
   );
 }

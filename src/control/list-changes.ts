@@ -6,18 +6,12 @@ export type ElementChange =
   | { readonly was: number; readonly is?: undefined }
   | { readonly was?: undefined; readonly is: number };
 
-/**
- * The cost of inserting or removing an element. Replacing an element by an entirely different one costs 1, which is
- * less than removing the old element and inserting the new one.
- */
+/** Replacing an element costs at most 1, which must be less than a removal and an insertion together. */
 const insertionCost = 0.75;
-/**
- * The maximum number of comparisons in an alignment, which takes quadratic time. Longer lists are compared only by
- * index.
- */
+/** An alignment takes quadratic time, so longer lists are compared only by index. */
 const comparisonsMax = 40_000;
 
-/** Returns the differences of two lists whose elements have no ids, from the alignment with the fewest changes. */
+/** The elements have no ids, so the alignment with the fewest changes determines which ones correspond. */
 export function listChanges(before: readonly unknown[], after: readonly unknown[]): ElementChange[] {
   const [was, is] = [before.map(elementOf), after.map(elementOf)];
   const isSame = (one: number, other: number) =>
@@ -46,7 +40,7 @@ function elementOf(value: unknown): Element {
   };
 }
 
-/** Returns a number from 0 for equal elements to 1 for elements without equal members. */
+/** Returns a number from 0 for equal elements to 1 for elements with no equal members. */
 function distance(one: Element, other: Element): number {
   if (one.text === other.text) return 0;
   if (one.members === undefined || other.members === undefined) return 1;
@@ -67,7 +61,7 @@ interface Step {
   readonly by: 'end' | 'pair' | 'removal' | 'insertion';
 }
 
-/** Implements the Wagner–Fischer algorithm, starting from the end so that the path can be read from the start. */
+/** Wagner–Fischer. Runs from the end so that the path can be read from the start. */
 function aligned(old: readonly Element[], fresh: readonly Element[]): ElementChange[] {
   const width = fresh.length + 1;
   const steps = Array.from({ length: (old.length + 1) * width }, (): Step => ({ cost: 0, by: 'end' }));

@@ -6,8 +6,8 @@ export interface NodeReports {
   report(): Promise<void>;
   start(): Promise<void>;
   /**
-   * Announces that this process no longer accepts work. If the announcement fails, the other processes notice that
-   * this one stops reporting. Never rejects.
+   * Announces that this process no longer accepts work. Never rejects, because the other processes also notice when the
+   * reports stop.
    */
   leave(): Promise<void>;
   stop(): Promise<void>;

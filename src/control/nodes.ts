@@ -11,8 +11,8 @@ export interface Nodes extends Service, Surroundings {
   readonly all: () => readonly Node[];
   refresh(): Promise<void>;
   /**
-   * Waits up to five seconds until every live process has loaded or rejected this configuration version. If there are
-   * multiple API processes, also waits until each has had time to see which workers serve the version.
+   * Waits up to five seconds until every live process has loaded or rejected this version. If there are several API
+   * processes, also waits until each has had time to see which workers serve the version.
    */
   untilDecided(version: number): Promise<void>;
   start(pace: Pace): void;

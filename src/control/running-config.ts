@@ -9,22 +9,19 @@ import { defined } from '../base/defined.ts';
 import { following } from '../process/pace.ts';
 import type { Pace } from '../process/pace.ts';
 
-/**
- * The configuration that this process runs, which is the newest published version unless the process could not load
- * it.
- */
+/** The newest published version, unless this process could not load it. */
 export interface RunningConfig {
   readonly current: () => GatewayConfig;
   readonly state: () => RunConfiguration;
   publish(by: string, reason?: string): Promise<PublishResult>;
   publishText(draft: TextToPublish): Promise<PublishTextResult>;
   check(text: string): Promise<{ readonly config: GatewayConfig } | Violations>;
-  /** Returns what `publish` would change in this process's configuration. Rejects if MongoDB does not respond. */
+  /** Shows what `publish` would change, without publishing. Rejects if MongoDB does not respond. */
   preview(): Promise<PreviewResult>;
   refresh(): Promise<void>;
   /**
-   * Adds a listener, which is called and awaited after each published version is loaded or rejected. If a listener
-   * rejects, it is called again until it succeeds.
+   * The listener is awaited after each published version is loaded or rejected. If it rejects, it is called again until
+   * it succeeds.
    */
   onChange(listener: () => Promise<void>): void;
   start(pace: Pace): void;
@@ -46,7 +43,7 @@ export interface TextToPublish {
   readonly text: string;
   readonly by: string;
   readonly reason: string;
-  /** The version to replace, which must still be the current one. */
+  /** Publishing fails unless this version is still the current one. */
   readonly follows: number;
 }
 
@@ -56,8 +53,8 @@ export interface RunningConfigDeps extends ConfigFile {
   readonly store: ConfigurationStore;
   readonly openSecrets: (text: string) => Promise<ReadonlyMap<string, string>>;
   /**
-   * Whether startup may republish an older configuration file. The last file published is skipped even then, so a
-   * restart does not overwrite drafts published since.
+   * Whether startup may republish an older configuration file. The most recently published file is never republished,
+   * so a restart does not overwrite drafts published since.
    */
   readonly bringsBack: boolean;
   readonly hasMoney: () => Promise<boolean>;
@@ -65,23 +62,21 @@ export interface RunningConfigDeps extends ConfigFile {
   readonly node: string;
   readonly now: () => number;
   /**
-   * Audits the startup publication of this process's own file. No operator requested it, but it changes what all
-   * processes run.
+   * Wraps the publication of this process's own file at startup in an audit entry. No operator requested it, but it
+   * changes what all processes run.
    */
   readonly keepStart: (publish: () => Promise<ConfigurationHead>) => Promise<ConfigurationHead>;
   readonly onRefused: (version: number, reasons: readonly string[]) => void;
   readonly onTaken: (state: RunConfiguration, config: GatewayConfig) => void;
-  /**
-   * Called if this process's file is an old copy, in which case the process runs the published configuration instead.
-   */
+  /** Called if this process's file is an old copy and the published configuration is used instead. */
   readonly onOldCopy: (state: RunConfiguration) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Opens the running configuration. Publishes this process's file if that file has never been published or, with
- * `bringsBack`, if another file was published after it. Otherwise the published configuration applies, even if it
- * differs from the file (docs/decisions/0018-one-configuration.md).
+ * Publishes this process's file if it has never been published or, with `bringsBack`, if another file was published
+ * after it. Otherwise the published configuration applies, even if it differs from the file
+ * (docs/decisions/0018-one-configuration.md).
  */
 export async function openRunningConfig(deps: RunningConfigDeps): Promise<RunningConfig> {
   const { store, own, now, node } = deps;
@@ -139,7 +134,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     await listeners.notify();
   }
 
-  /** Refreshes never overlap. Otherwise, they could finish in the wrong order and leave the older version running. */
+  /** Never overlaps, because refreshes that finish in the wrong order would leave the older version running. */
   async function refresh(): Promise<void> {
     await busy?.catch(() => undefined);
     busy ??= look().finally(() => (busy = undefined));
@@ -194,7 +189,7 @@ function createListeners() {
   return {
     add: (listener: () => Promise<void>): void => void all.push(listener),
     owe: (): void => all.forEach((listener) => owed.add(listener)),
-    /** Calls the pending listeners. Rejects if any listener does, and calls those listeners again next time. */
+    /** Rejects if any listener does. The failed listeners stay pending for the next call. */
     async notify(): Promise<void> {
       const notified = await Promise.allSettled(
         [...owed].map(async (listener) => {
@@ -207,7 +202,7 @@ function createListeners() {
   };
 }
 
-const overtaken = 'another version was published in the meantime';
+const overtaken = 'another version was published first';
 
 async function parsePublished(
   text: string,
@@ -227,10 +222,7 @@ async function checked<Loaded extends { readonly config: GatewayConfig }>(
   return violations.length > 0 ? { violations } : file;
 }
 
-/**
- * Rejects changes to `results`, which a process opens only once. `opened` is the configuration with which the results
- * were opened. Undefined if that has not happened yet.
- */
+/** A process opens `results` only once, so a changed value is rejected. `opened` is undefined until then. */
 function withoutNewResults<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
   opened: GatewayConfig | undefined,
@@ -244,13 +236,13 @@ function withoutNewResults<Loaded extends { readonly config: GatewayConfig }>(
 }
 
 const startOnly =
-  'results: takes effect only at startup; restart every process with this file, and add a comment to the file first if it was published before';
+  'results: takes effect only at startup; restart every process with this file (if the file was published before, add a comment to it first)';
 
 function textOf({ text, config: { hash, currency } }: ConfigFile['own']) {
   return { text, hash, currency };
 }
 
-/** Rejects a configuration whose vendor files this process cannot run. The current configuration then stays active. */
+/** Rejects a configuration whose vendor files this process cannot run, so that the current one stays active. */
 async function tried<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
   { checkVendors }: Pick<RunningConfigDeps, 'checkVendors'>,
@@ -264,10 +256,7 @@ async function checkFile(config: GatewayConfig, deps: RunningConfigDeps): Promis
   return [...(await checkCurrency(config, deps)), ...(await deps.checkVendors(config))];
 }
 
-/**
- * Rejects a new currency if any account has money. Ledger amounts have no currency, so the balances would change
- * meaning.
- */
+/** Ledger amounts have no currency, so changing it would change the meaning of existing balances. */
 async function checkCurrency(
   { currency }: GatewayConfig,
   { store, hasMoney }: Pick<RunningConfigDeps, 'store' | 'hasMoney'>,

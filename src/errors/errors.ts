@@ -2,9 +2,8 @@ import type { CapState } from '../money/caps.ts';
 import type { Failure } from './failure.ts';
 
 /**
- * Every error that a caller can receive. `retryable` means that the same request may succeed later without changes.
- * Each code has a paragraph in docs/errors.md, and test/docs.test.ts compares the two lists. docs/contributing.md lists
- * what else a new code needs.
+ * `retryable` means that the same request may succeed later. docs/errors.md describes each code, and a test compares
+ * the two lists. docs/contributing.md lists what else a new code needs.
  */
 export const errorTable = {
   invalid_json: { status: 400, type: 'invalid_request_error', retryable: false },
@@ -67,7 +66,7 @@ export interface GatewayErrorOptions {
   readonly param?: string;
   /** Logged, but never sent to the caller. */
   readonly detail?: string;
-  /** The scrubbed message from the upstream. Callers see it after our own message. Never log it. */
+  /** The upstream's scrubbed message, which callers see after ours. Never log it. */
   readonly words?: string;
   readonly cap?: CapState;
   readonly retryAfterSeconds?: number;
@@ -75,7 +74,7 @@ export interface GatewayErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The only kind of error whose message callers see. Its `detail` goes only to our log. */
+/** Callers see the message only of this kind of error. Its `detail` goes only to the log. */
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly param: string;
@@ -104,7 +103,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** Whether official clients should retry the request. They read this from the `x-should-retry` header. */
+/** Official clients read this from the `x-should-retry` header. */
 export function mayBeRepeated({ code, headers }: GatewayError): boolean {
   return errorTable[code].retryable && headers['x-should-retry'] !== 'false';
 }

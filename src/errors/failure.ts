@@ -32,8 +32,8 @@ export type ModeratedInput = (typeof moderatedInputs)[number];
 export interface Failure {
   readonly class: FailureClass;
   /**
-   * The field at fault. Set for `invalid_input` if the vendor reports one. This is the vendor's field name, unless the
-   * adapter knows the caller's.
+   * The field at fault, if the vendor reports one for `invalid_input`. Uses the vendor's name unless the adapter knows
+   * the caller's.
    */
   readonly field?: string;
   readonly input?: ModeratedInput;

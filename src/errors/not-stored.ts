@@ -3,7 +3,6 @@ import { GatewayError } from './errors.ts';
 
 const retryAfterSeconds = 60;
 
-/** Thrown when a disk, or the storage for results and files, cannot accept files. The caller can retry later. */
 export class NotStoredError extends GatewayError {
   constructor(why: string, detail: string, cause?: unknown) {
     super('service_unavailable', `${why} Nothing was stored or charged. Try again later.`, {

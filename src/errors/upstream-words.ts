@@ -6,17 +6,17 @@ const wordsCharactersMax = 2_000;
 const fieldPattern = /^[\w.:/[\]$-]{1,128}$/;
 
 /**
- * An upstream's failure message, split into a part that may be logged and a part that may not. The message may contain
- * anything, including text from the caller.
+ * Separates an upstream's failure message, which may contain anything, including the caller's text, from a code that
+ * may be logged.
  */
 export interface UpstreamWords {
-  /** Our own code, or one from the vendor's table. Safe for logs, histories and terminals. */
+  /** From our own table or the vendor's, so it is safe for logs, histories and terminals. */
   readonly code: string;
-  /** A one-line explanation of the failure. Never log it or write it to a workflow history. */
+  /** One line. Never log it or write it to a workflow history. */
   readonly words: string;
 }
 
-/** Keeps the code if it is a plain token. Otherwise moves it to the front of `words` and uses `instead` as the code. */
+/** If the code is not a plain token, moves it to the front of `words` and uses `instead`. */
 export function typedWords({ code, words }: UpstreamWords, instead: string): UpstreamWords {
   return isToken(code, codeCharactersMax)
     ? { code, words: plainText(words, wordsCharactersMax) }

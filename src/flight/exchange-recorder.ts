@@ -10,13 +10,13 @@ import type { CallOutcome } from './recorded-call.ts';
 import { textsOf } from './redact.ts';
 
 /**
- * Records each task's exchanges with upstreams. Recording is never part of a task's own work: nothing waits for it, it
- * never throws, and a failed write is logged and lost. A poll with the same result as the previous one is only counted,
- * so a normal task costs one write, shared with other tasks, however often it is polled.
+ * Records each task's exchanges with upstreams, independently of the task's own work: nothing waits for it, it never
+ * throws, and a failed write is only logged. A poll with the same result as the previous one is only counted, so a
+ * normal task costs one write, however often it is polled.
  */
 export interface ExchangeRecorder {
   record(task: string, call: RawCall): void;
-  /** Attributes calls about the job to the task until the returned function is called. */
+  /** Until the returned function is called, calls about the job are recorded for this task. */
   own(job: string, task: string): () => void;
   ownerOf(job: string): string | undefined;
   close(): Promise<void>;
@@ -30,23 +30,21 @@ export interface ExchangeRecorderDeps {
 }
 
 /**
- * How long to delay writes that report a job's end or anything that may need an operator. Other writes are combined
- * with one of these, or wait for `laterMs`.
+ * Used for writes that report a job's end or anything that may need an operator. Other writes join one of these or wait
+ * for `laterMs`.
  */
 const soonMs = 1_000;
 const laterMs = 120_000;
-/**
- * The write delay for failed polls. It is shorter than for other polls, but long enough to combine multiple failures.
- */
+/** Used for failed polls. It is shorter than for other polls, but long enough to combine several failures. */
 const failingMs = 15_000;
 const batchMax = 200;
-/** The maximum number of calls in each of a task's two lists in memory. The document has its own limits. */
+/** A task has two lists of calls in memory, each of at most this length. The document has its own limits. */
 const callsMax = 12;
-/** Beyond this many tasks with unwritten calls, new tasks are not recorded until space is available. */
+/** If this many tasks have unwritten calls, new tasks are not recorded until there is room again. */
 const pendingTasksMax = 5_000;
 /**
- * The maximum number of tasks whose last poll is remembered. If the least recently polled task is forgotten, its next
- * poll is recorded even if unchanged.
+ * The last poll of this many tasks is remembered. If the least recently polled task is forgotten, its next poll is
+ * recorded even if nothing has changed.
  */
 const polledTasksMax = 50_000;
 const textsTasksMax = 1_000;
@@ -62,7 +60,7 @@ interface Polled {
   skipped: number;
 }
 
-/** Returns a key that is unique among the jobs of all channels. */
+/** An upstream's job ids are unique only within one channel. */
 export function jobOf(channel: string, { id }: { readonly id: string }): string {
   return `${channel}/${id}`;
 }
@@ -118,7 +116,7 @@ class Recorder {
     await this.#writing;
   }
 
-  /** Returns how many calls were skipped before this one, or undefined if this one is also skipped. */
+  /** Returns how many calls were skipped before this one, or undefined if this one is skipped too. */
   #news(task: string, outcome: CallOutcome): number | undefined {
     const last = this.#polled.get(task);
     const meaning = meaningOf(outcome);
@@ -131,9 +129,7 @@ class Recorder {
     return last?.skipped ?? 0;
   }
 
-  /**
-   * Describes a call only after the work that it belongs to, because a large body must not delay recording the attempt.
-   */
+  /** A large body must not delay the attempt itself, so the call is described afterwards. */
   async #describe(task: string, call: RawCall): Promise<void> {
     await new Promise((resolve) => void setImmediate(resolve));
     try {
@@ -146,7 +142,7 @@ class Recorder {
     }
   }
 
-  /** Returns the caller's texts. Calls after the submission do not include them, so recent tasks' texts are cached. */
+  /** Only a submission contains the caller's texts, so those of recent tasks are cached for the calls that follow. */
   async #textsOf(task: string, carried?: readonly string[]): Promise<readonly string[] | undefined> {
     const known = carried ?? this.#texts.get(task) ?? (await this.#requestedTexts(task));
     if (known !== undefined && !this.#texts.has(task)) {
@@ -194,7 +190,7 @@ class Recorder {
   }
 }
 
-/** Returns the part of a poll's result that is worth recording. Progress alone is not. */
+/** Progress alone is not worth recording. */
 function meaningOf(outcome: CallOutcome): string {
   if (outcome.kind === 'pending') return outcome.phase;
   if (outcome.kind === 'error') return `${outcome.code} ${outcome.status ?? ''}`;

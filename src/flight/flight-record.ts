@@ -5,8 +5,8 @@ import { failureClasses } from '../errors/failure.ts';
 import { costSchema, factsSchema, recordedCallSchema } from './recorded-call.ts';
 
 /**
- * A task's flight record: everything known about the task, in one place. The API returns it, and it can be saved to a
- * file, which is untrusted input when read back. Times are fractional Unix seconds, and money is decimal text.
+ * Collects everything known about a task in one place. The API returns it, and it can be saved to a file. Such a file
+ * is untrusted when it is read again. Times are fractional Unix seconds, and money is decimal text.
  */
 
 export const recordFormat = 'mediary-task-record';

@@ -20,7 +20,7 @@ import { planSchema, recordFormat, recordVersion } from './flight-record.ts';
 import type { FlightRecord } from './flight-record.ts';
 import { describeEvents } from './timeline.ts';
 
-/** A record's sources, each read with a single indexed query. A missing part is empty or null. */
+/** Each source is read with a single indexed query. A missing part is empty or null. */
 export interface RecordSources {
   readonly tasks: Pick<TaskStore, 'find'>;
   readonly requests: Pick<RequestStore, 'find'>;
@@ -28,7 +28,7 @@ export interface RecordSources {
   readonly resultCopies: Pick<ResultCopyStore, 'find'>;
   readonly ledger: Pick<Ledger, 'entriesOfTask'>;
   readonly channels: Channels;
-  /** Returns the workflow history as JSON, or undefined if Temporal does not have it or does not respond. */
+  /** Returns JSON, or undefined if Temporal does not have the history or does not respond. */
   readonly history: (task: string) => Promise<unknown>;
   readonly now: () => number;
 }
@@ -73,7 +73,7 @@ export async function readTaskRecord(
   return { ...record, events: describeEvents(record), ...defined({ history }) };
 }
 
-/** Returns the calls in the order in which they started, without those that this version cannot read. */
+/** Ordered by when they started. Calls that this version cannot read are omitted. */
 function readCalls(texts: readonly string[]): RecordedCall[] {
   const calls = texts.flatMap((text) => recordedCallSchema.safeParse(JSON.parse(text)).data ?? []);
   return calls.toSorted((a, b) => a.at - b.at);

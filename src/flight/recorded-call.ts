@@ -15,7 +15,7 @@ const seconds = z.number().meta({ description: 'Unix seconds. To three decimal p
 const text = z.string().max(2000);
 const operationSchema = z.record(z.string(), z.string());
 
-/** The facts in a settlement's basis, spelled as in the ledger. */
+/** Spelled as in the ledger. */
 export const factsSchema = z
   .object({
     usage: z
@@ -116,7 +116,6 @@ export const recordedCallSchema = z.object({
   channel: text,
   credential: text,
   provider: text,
-  /** The upstream's model name. Empty for a list of jobs of different models. */
   model: text,
   base_url: text,
   operation: operationSchema.optional(),

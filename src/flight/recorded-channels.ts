@@ -58,8 +58,8 @@ function watchTasks<Request extends GenerationRequest>(
 type Method<Request, Name extends keyof TaskProvider<Request>> = NonNullable<TaskProvider<Request>[Name]>;
 
 /**
- * Records one list request for many tasks, each with its own job. A job that is missing from the list is not recorded,
- * because it is polled separately.
+ * One list request covers many tasks, so it is recorded for each of them. A job that is missing from the list is not
+ * recorded, because it is polled separately.
  */
 function watchList<Request>(list: Method<Request, 'list'>, watch: Watch): Method<Request, 'list'> {
   return async (operations, context) => {
@@ -119,8 +119,8 @@ async function noted<Result>(
 type CallFacts = Pick<RawCall, 'step' | 'operation' | 'marker' | 'sent' | 'remainingSeconds' | 'callback'>;
 
 /**
- * Starts recording a call. Call `noteOf` before the request ends, because its task may stop owning the job then. The
- * function that it returns never throws, because `record` does not.
+ * Call `noteOf` before the request ends, because its task may stop owning the job then. The returned function never
+ * throws, because `record` does not.
  */
 function openCall<Context extends ProviderContext>(
   { recorder, now, channel, name }: Watch,

@@ -8,15 +8,15 @@ import type { GenerationRequest, JsonObject, JsonValue } from '../models/request
 import { withoutCallbackToken } from '../task/callback-address.ts';
 
 /**
- * Redacts JSON exchanged with an upstream. A record keeps structure, numbers, ids and machine-readable words. It keeps
- * sentences, with secrets removed, only in fields that explain a failure. It never keeps the caller's own text, keys,
- * link query strings or encoded bytes, even if an upstream repeats them.
+ * Decides what a record may keep of the JSON exchanged with an upstream. Structure, numbers, ids and machine-readable
+ * words are kept. Sentences are kept only in fields that explain a failure, with secrets removed. The caller's own
+ * text, keys, link query strings and encoded bytes are never kept, even if an upstream repeats them.
  */
 
 export interface Hidden {
   readonly secrets: readonly string[];
   /**
-   * The caller's own texts: prompts, links, and texts in additional fields. If undefined (unknown), no sentence is
+   * Prompts, links, and texts in additional fields. If undefined, the caller's texts are unknown, and no sentence is
    * kept.
    */
   readonly texts?: readonly string[];
@@ -27,9 +27,9 @@ const itemsMax = 40;
 const fieldsMax = 80;
 const wordCharactersMax = 160;
 const sentenceCharactersMax = 300;
-/** How many characters of a text are compared with the caller's texts. */
+/** Only the beginning of a text is compared with the caller's texts. */
 const comparedCharactersMax = 2_000;
-/** This many consecutive letters identify part of the caller's text inside another text. */
+/** If two texts share this many consecutive letters, one is considered to quote the other. */
 const partCharacters = 16;
 const shortLetters = 8;
 
@@ -40,7 +40,7 @@ const callersField =
 const linkPattern = /^[a-z][a-z0-9+.-]*:\/\//i;
 const dataPattern = /^data:|^[A-Za-z0-9+/_=-]{200,}$/;
 
-/** A `Hidden`, prepared for comparison. The caller's texts are compared without whitespace, punctuation and case. */
+/** A `Hidden`, prepared for comparison. Whitespace, punctuation and case are ignored in the caller's texts. */
 interface Veil {
   readonly secrets: readonly string[];
   readonly exact: ReadonlySet<string>;
@@ -52,12 +52,12 @@ export function redactJson(value: unknown, hidden: Hidden): JsonValue {
   return redactValue(value, '', { veil: prepare(hidden), depth: 0 });
 }
 
-/** Redacts text that is not JSON. Keeps at most its beginning, and nothing if it came from the caller. */
+/** For text that is not JSON. Keeps at most its beginning, and nothing if it came from the caller. */
 export function redactText(text: string, hidden: Hidden): string {
   return redactString(text, 'message', prepare(hidden));
 }
 
-/** Removes the query, user and fragment. If the URL contains a secret, replaces all of it. */
+/** Removes the query, user and fragment. A URL that contains a secret is replaced entirely. */
 export function redactUrl(url: string, hidden: Hidden): string {
   return holdsSecret(url, hidden) ? '[key]' : bareUrl(url);
 }
@@ -82,7 +82,7 @@ function redactValue(value: unknown, name: string, { veil, depth }: Place): Json
   if (depth >= depthMax) return '[deep]';
   const place = { veil, depth: depth + 1 };
   if (Array.isArray(value)) return value.slice(0, itemsMax).map((item) => redactValue(item, name, place));
-  // This covers, for example, a response's bytes and body parts that were read from a file.
+  // This covers a response's bytes and body parts that were read from a file, among others.
   if (!isPlain(value)) return '[data]';
   const fields = Object.entries(value).slice(0, fieldsMax);
   return Object.fromEntries(
@@ -95,15 +95,10 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/**
- * The minimum length of a field name that is checked for keys. All keys in use are at least this long, and most field
- * names are shorter.
- */
+/** Shorter field names cannot contain a key, because all keys in use are at least this long. */
 const keyCharactersMin = 12;
 
-/**
- * Redacts a field name, because an upstream that repeats parts of a request may use a caller's text or a key as a name.
- */
+/** An upstream that repeats parts of a request may use a caller's text or a key as a field name. */
 function redactName(name: string, veil: Veil): string {
   if (name.length > 64 || /\s/.test(name) || isCallers(name, veil)) return '[name]';
   if (holdsSecret(name, veil)) return '[name]';
@@ -143,7 +138,7 @@ function prepare({ secrets, texts: known }: Hidden): Veil {
   };
 }
 
-/** Whether the text is one of the caller's texts, contains one, or shares part of one. */
+/** True if the text is one of the caller's texts, contains one, or shares part of one. */
 function isCallers(text: string, { exact, letters }: Veil): boolean {
   if (exact.has(text)) return true;
   if (letters.length === 0) return false;
@@ -155,9 +150,7 @@ function isCallers(text: string, { exact, letters }: Veil): boolean {
   );
 }
 
-/**
- * Whether the text contains the word as a whole. A short word such as "sea" would match inside other words too often.
- */
+/** Matches whole words only, because a short word such as "sea" would occur inside other words too often. */
 function hasWord(text: string, word: string): boolean {
   return text
     .slice(0, comparedCharactersMax)
@@ -172,7 +165,7 @@ function sharesPart(text: string, callers: string): boolean {
   return false;
 }
 
-/** Reduces a text to letters and digits, so that quoting, escaping and line breaks do not matter. */
+/** Keeps only letters and digits, so that quoting, escaping and line breaks do not matter. */
 function lettersOf(text: string): string {
   return text
     .replace(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number(`0x${code}`)))
@@ -207,8 +200,8 @@ function longTextsIn(value: JsonValue, name = ''): string[] {
 }
 
 /**
- * Replaces the caller's text with placeholders from which an adapter still builds the same body: a prompt of the same
- * length, links of the same kind.
+ * Replaces the caller's text with placeholders from which an adapter still builds the same body, such as a prompt of
+ * the same length or a link of the same kind.
  */
 export function redactRequest(request: GenerationRequest): GenerationRequest {
   const prompt = placeholder(request.prompt);

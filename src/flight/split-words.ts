@@ -6,9 +6,9 @@ import { scrub } from '../http-client/index.ts';
 import { redactText, textsOf } from './redact.ts';
 
 /**
- * Splits an upstream's failure message once, when it enters a task. Anyone may read `message`. `messageToCaller` is
- * present if the caller may read more. Without the request, the caller's own words cannot be recognised, so `message`
- * then contains none of the upstream's words.
+ * Splits an upstream's failure message once, when it enters a task. Anyone may read `message`, and the caller may read
+ * `messageToCaller`. If the request is missing, the caller's own words cannot be recognised, so `message` then contains
+ * none of the upstream's words.
  */
 export function splitWords(words: string, request: GenerationRequest | undefined): SaidOfFailure {
   const texts = request === undefined ? undefined : textsOf(request);
@@ -17,7 +17,7 @@ export function splitWords(words: string, request: GenerationRequest | undefined
   return message === messageToCaller ? { message } : { message, messageToCaller };
 }
 
-/** Removes the field if its name came from the caller, or if no request is available for comparison. */
+/** Removes the field if its name came from the caller, or if there is no request to compare it with. */
 export function withoutCallersField(failure: Failure, request: GenerationRequest | undefined): Failure {
   const { field, ...rest } = failure;
   if (field === undefined || request === undefined) return rest;

@@ -30,8 +30,8 @@ function event(at: number, what: RecordEvent['what'], text: string): RecordEvent
 }
 
 /**
- * Formats one line per event: its time, the time since the task's creation, its kind, and a description. Repetitions
- * are folded into one line with a count.
+ * Writes one line per event: its time, the time since the task's creation, its kind, and a description. Repetitions
+ * become one line with a count.
  */
 export function formatEvents(createdAt: number, events: readonly RecordEvent[]): string[] {
   const folded = foldRepeats(events);
@@ -47,7 +47,7 @@ function absolute(seconds: number): string {
   return new Date(seconds * 1000).toISOString();
 }
 
-/** Formats a duration, such as `+1.203 s`, `+12 min 5 s` or `+3 h 7 min`. */
+/** Such as `+1.203 s`, `+12 min 5 s` or `+3 h 7 min`. */
 function relative(seconds: number): string {
   const sign = seconds < 0 ? '-' : '+';
   const length = Math.abs(seconds);
@@ -59,7 +59,7 @@ function relative(seconds: number): string {
 
 const blockMax = 12;
 
-/** Folds consecutive blocks of lines that differ only in numbers into the first block and a count. */
+/** Consecutive blocks of lines that differ only in numbers are reduced to the first block and a count. */
 function foldRepeats(events: readonly RecordEvent[]): RecordEvent[] {
   const folded: RecordEvent[] = [];
   const likeness = events.map(({ what, text }) => `${what} ${text.replaceAll(/\d+/g, '0')}`);
@@ -89,8 +89,7 @@ function foldRepeats(events: readonly RecordEvent[]): RecordEvent[] {
 const sizes = Array.from({ length: blockMax }, (_, n) => n + 1);
 
 /**
- * Returns how often a block of this many lines repeats directly after itself. A single line must repeat at least twice
- * to count.
+ * Returns how often a block of `size` lines repeats directly after itself. A single line must repeat at least twice.
  */
 function repeatsAt(likeness: readonly string[], at: number, size: number): number {
   const isLike = (from: number): boolean =>

@@ -3,10 +3,7 @@ import type { EndedCall, TaskSpans } from '../observability/task-spans.ts';
 import type { RawCall } from './describe-call.ts';
 import type { ExchangeRecorder } from './exchange-recorder.ts';
 
-/**
- * Returns a recorder that also records adapter calls as spans. A request about many tasks becomes a span in each task's
- * trace.
- */
+/** Also records adapter calls as spans. A request about many tasks becomes a span in each task's trace. */
 export function tracedRecorder(
   recorder: ExchangeRecorder,
   spans: Pick<TaskSpans, 'note'> | undefined,
@@ -22,8 +19,7 @@ export function tracedRecorder(
 }
 
 /**
- * Describes a call according to OpenTelemetry's conventions for generative AI. They define no job operations, so those
- * have our own names.
+ * Follows OpenTelemetry's conventions for generative AI. They define no job operations, so those have our own names.
  */
 function describeSpan(task: string, call: RawCall): EndedCall {
   const { step, at, ms, channel, credential, provider, model, baseUrl, exchanges, outcome } = call;

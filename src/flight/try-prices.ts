@@ -27,7 +27,7 @@ export interface TryPrices {
   readonly prices: OtherPrices;
   /** Unix seconds. Only tasks created at or after this time are included. */
   readonly since: number;
-  /** The current time in Unix milliseconds. */
+  /** Unix milliseconds. */
   readonly now: number;
   readonly account?: string;
   readonly model?: string;
@@ -36,7 +36,7 @@ export interface TryPrices {
 }
 
 export interface TryPricesDeps {
-  /** Lists tasks, newest first. `after` is the last task of the previous page. */
+  /** Newest first. `after` is the last task of the previous page. */
   readonly list: (
     filter: {
       readonly status: 'succeeded';
@@ -54,7 +54,6 @@ export interface Sum {
   tasks: number;
   before: Micros;
   after: Micros;
-  /** The known part of the upstream cost. */
   cost: Micros;
   costUnknown: number;
   unpriced: number;
@@ -69,13 +68,12 @@ export interface Tried {
 }
 
 const pageSize = 100;
-/** The maximum number of accounts with a separate sum. All others share one. */
 const accountsMax = 10_000;
 const unpricedMax = 20;
 
 /**
- * Calculates what successful tasks would cost at other prices, from the recorded facts of the hold and the upstream's
- * response. Keeps one page in memory at a time and writes nothing.
+ * Computes what successful tasks would have cost at other prices, from the recorded facts of the hold and the
+ * upstream's response. Keeps one page in memory at a time and writes nothing.
  */
 export async function tryPrices(asked: TryPrices, deps: TryPricesDeps): Promise<Tried> {
   const { since, now, account, model, signal, onProgress } = asked;
@@ -110,7 +108,6 @@ export async function tryPrices(asked: TryPrices, deps: TryPricesDeps): Promise<
 }
 
 interface TriedTask extends Pick<Task, 'id' | 'account' | 'model' | 'cost' | 'costUnknown'> {
-  /** The charge minus the refund. */
   readonly before: Micros;
   readonly result: { readonly after: Micros } | { readonly why: string };
 }
@@ -123,7 +120,6 @@ async function tryTask(task: Task, prices: OtherPrices, deps: TryPricesDeps): Pr
   return tryEntries({ ...task, charge, facts, wasReplaced }, entries, prices);
 }
 
-/** Returns undefined if the images were requested before `since`. */
 async function tryImages(
   id: string,
   { prices, since }: TryPrices,
@@ -154,7 +150,7 @@ interface Charged extends Pick<TriedTask, 'id' | 'account' | 'model' | 'cost' | 
   readonly channel?: string;
   readonly charge: Micros;
   readonly facts: SettleFacts | undefined;
-  /** True if another job replaced a failed job, so that the hold limits the charge. */
+  /** True if another job replaced a failed one, so that the hold limits the charge. */
   readonly wasReplaced: boolean;
 }
 
@@ -169,7 +165,7 @@ function tryEntries(charged: Charged, entries: readonly LedgerEntry[], prices: O
   const hold = entries.find((entry) => entry.kind === 'hold');
   const basis = heldBasis(hold?.basis);
   if (hold === undefined || basis === undefined) return why('the facts of its hold are not recorded');
-  if (facts === undefined) return why('what the upstream has delivered is not recorded');
+  if (facts === undefined) return why('the facts of its result are not recorded');
   const other = otherBasis(model, basis, prices);
   if (other === undefined) return why(`${model} has no price`);
   const held = holdAgain(other, hold);
@@ -178,13 +174,13 @@ function tryEntries(charged: Charged, entries: readonly LedgerEntry[], prices: O
   const { settlement } = chargeTask(kind, input);
   if (!isPriced(settlement)) {
     const named = measuresOf(priceAt(other, channel)).map(measureWords);
-    return why(`no line prices what is recorded, in ${named.join(', ')}`);
+    return why(`no price line covers the recorded facts, in ${named.join(', ')}`);
   }
   const { amount } = charged.wasReplaced ? atMost(settlement, held) : settlement;
   return { ...tried, result: { after: earned(amount) } };
 }
 
-/** Returns the hold at the other prices or, if those use other quantities, the original hold. */
+/** If the other prices use other quantities, the original hold is kept. */
 function holdAgain(other: PriceBasis, { basis, amount }: LedgerEntry): Micros {
   const reckoning = readHoldReckoning(basis);
   if (reckoning === undefined) return amount;
@@ -205,7 +201,7 @@ function otherBasis(model: string, basis: PriceBasis, prices: OtherPrices): Pric
   return { ...basis, price, channels: Object.fromEntries(channels) };
 }
 
-/** Returns the adapter formula's result, if the charge was based on it. */
+/** Undefined unless the charge was based on the adapter's formula. */
 function tokensOf(entries: readonly LedgerEntry[]): bigint | undefined {
   const settled = entries.find(({ kind }) => kind === 'settle');
   const { lines = [] } = readSettleReckoning(settled?.basis) ?? {};

@@ -9,7 +9,6 @@ export interface ChannelHealth {
   readonly state: HealthState;
   readonly text: string;
   readonly since?: number;
-  /** No request is sent before this time. */
   readonly until?: number;
   readonly opened: Openings;
   readonly waiting?: WaitingTasks;
@@ -21,7 +20,7 @@ export interface Openings {
   readonly day: number;
 }
 
-/** Counts tasks that have not been submitted yet. `oldest` is when the longest wait began. */
+/** Tasks that have not been submitted yet. `oldest` is when the longest wait began. */
 export interface WaitingTasks {
   readonly tasks: number;
   readonly oldest?: number;
@@ -51,7 +50,7 @@ export interface PartHealth {
   readonly sign: BadSign;
   readonly code: string;
   readonly evidence: readonly CircuitEvidence[];
-  /** The failing models of an unhealthy credential. Undefined means all models. */
+  /** Undefined if all models of the credential fail. */
   readonly models?: readonly string[];
   readonly failedTasks: readonly string[];
   readonly canClose: boolean;
@@ -71,12 +70,12 @@ export interface HealthChannel {
 }
 
 export interface HealthNode {
-  /** In the form `<kind>/<process>`. */
+  /** `<kind>/<process>` */
   readonly id: string;
   readonly kind: 'api' | 'worker';
   readonly state: 'running' | 'leaving' | 'gone';
   readonly channels?: readonly string[];
-  /** Circuits that exist only in this process because it cannot reach their upstreams. */
+  /** Circuits that are open only in this process, because it cannot reach their upstreams. */
   readonly unreached?: readonly Circuit[];
 }
 
@@ -102,7 +101,7 @@ const flapsMin = 3;
 /** The sentence names at most this many circuits. `parts` always lists all of them. */
 const namedMax = 3;
 
-/** Determines a channel's health and the text that describes it. No other code does. */
+/** The only place that decides on a channel's health and describes it. */
 export function healthOf(channel: HealthChannel, facts: HealthFacts): ChannelHealth {
   const parts = partsOf(channel, facts);
   const opened = {
@@ -252,14 +251,14 @@ function stateOfCircuit({ state, until, by, at, openings = [] }: Circuit, now: n
   return by === undefined ? 'ill' : 'paused';
 }
 
-/** Returns when the state began. An open circuit counts from its last opening, because a failed probe changes `at`. */
+/** An open circuit counts from its last opening, because a failed probe changes `at`. */
 function sinceOf({ at, openings = [] }: Circuit, state: HealthState, now: number): number {
   if (state === 'serving' || state === 'paused') return at;
   if (state === 'flapping') return openings.find((opening) => opening.at > now - hourMs)?.at ?? at;
   return openings.at(-1)?.at ?? at;
 }
 
-/** Groups the reports by process, because a process that is both an API and a worker sends two. */
+/** A process that is both an API and a worker sends two reports. */
 function processesOf(nodes: readonly HealthNode[]): readonly (readonly HealthNode[])[] {
   const processes = new Map<string, HealthNode[]>();
   for (const node of nodes) {

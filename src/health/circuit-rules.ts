@@ -1,10 +1,11 @@
 import type { UpstreamOutcome } from '../errors/upstream-outcome.ts';
 
 /**
- * What a response reveals about a credential's health. `alive`: the upstream read the request and judged it, for
- * example by rejecting or moderating it. `account`: the key was rejected or the balance was too low. `model`: only
- * this model was rejected. `account` and `model` persist until an operator acts. `unreachable`: there was no response,
- * possibly because of this process's own network.
+ * What a response reveals about a credential's health.
+ * - `alive`: the upstream read the request and judged it, for example by rejecting or moderating it.
+ * - `account`: the key was rejected or the balance was too low. Persists until an operator acts.
+ * - `model`: only this model was rejected. Persists until an operator acts.
+ * - `unreachable`: there was no response, possibly because of this process's own network.
  */
 export type HealthSign = 'alive' | 'failure' | 'throttled' | 'account' | 'model' | 'unreachable';
 
@@ -23,7 +24,10 @@ const unanswered = new Set([
   'connection_lost',
 ]);
 
-/** Returns undefined if the failure has no bearing on health, because nothing was sent or the adapter itself failed. */
+/**
+ * Returns undefined if the failure says nothing about the credential's health, because nothing was sent or the adapter
+ * itself failed.
+ */
 export function signOf({ outcome, code, status }: JudgedError): HealthSign | undefined {
   if (status === undefined) return unanswered.has(code) ? 'unreachable' : undefined;
   switch (outcome) {
@@ -42,8 +46,8 @@ export function signOf({ outcome, code, status }: JudgedError): HealthSign | und
 }
 
 /**
- * Returns the sign for an unavailable upstream's status. 401 and 402 concern the key and the balance. A 403 may mean
- * that the key lacks permission for one model. A redirect is temporary.
+ * 401 and 402 concern the key and the balance. A 403 may mean that the key lacks permission for one model. A redirect
+ * is temporary.
  */
 function signOfStatus(status: number): HealthSign {
   if (status === 401 || status === 402) return 'account';
@@ -64,10 +68,9 @@ export function placeOf(id: string): CircuitPlace {
 }
 
 interface CircuitRule {
-  /** How many consecutive failed tasks open the circuit. */
   readonly tasks: number;
   readonly coolDownMs: number;
-  /** The cool-down doubles up to this limit while probes fail. */
+  /** While probes fail, the cool-down doubles up to this limit. */
   readonly coolDownMaxMs: number;
 }
 
@@ -75,8 +78,8 @@ const second = 1000;
 const minute = 60 * second;
 
 /**
- * The rules by kind of failure. An account without funds usually stays without funds for a long time, so its
- * cool-downs are long. An upstream at capacity soon has room again, so its cool-downs are short.
+ * An account without funds usually stays so for a long time, so its cool-downs are long. An upstream at capacity soon
+ * has room again, so its cool-downs are short.
  */
 export const circuitRules: Record<BadSign, CircuitRule> = {
   failure: { tasks: 5, coolDownMs: 15 * second, coolDownMaxMs: 10 * minute },
@@ -86,7 +89,7 @@ export const circuitRules: Record<BadSign, CircuitRule> = {
   unreachable: { tasks: 5, coolDownMs: 15 * second, coolDownMaxMs: minute },
 };
 
-/** If a circuit reopens within this time after closing, its previous cool-down doubles. */
+/** If a circuit opens again within this time after closing, its previous cool-down doubles. */
 export const relapseMs = 5 * minute;
 
 export interface CircuitRecord {
@@ -94,10 +97,12 @@ export interface CircuitRecord {
   readonly sign: BadSign;
   readonly code: string;
   readonly coolDownMs: number;
-  /** No request is sent before this time while the circuit is open. */
   readonly until: number;
   readonly at: number;
-  /** The tasks whose failures opened the circuit or kept it open, newest last. The tasks themselves may be at fault. */
+  /**
+   * Failures of these tasks opened the circuit or kept it open. The newest is last. The tasks themselves may be at
+   * fault.
+   */
   readonly failedTasks?: readonly string[];
   /** While the circuit is open, the tasks in `failedTasks` may send no request before this time. */
   readonly suspectsUntil?: number;
@@ -106,8 +111,8 @@ export interface CircuitRecord {
    */
   readonly evidence?: readonly CircuitEvidence[];
   /**
-   * The failing models of a credential's open circuit. Requests for other models serve as probes. Undefined if the
-   * circuit affects all models.
+   * The failing models of a credential's circuit. Requests for other models serve as probes. Undefined if all models
+   * are affected.
    */
   readonly models?: readonly string[];
   /** The operator who opened or closed the circuit. Undefined if upstream responses did. */
@@ -127,7 +132,7 @@ export interface CircuitEvidence {
   readonly accounts: readonly string[];
 }
 
-/** One opening of a circuit, caused by an upstream's responses or by an operator. `at` is in Unix milliseconds. */
+/** An upstream's responses or an operator opened the circuit. `at` is in Unix milliseconds. */
 export interface CircuitOpening {
   readonly at: number;
   readonly sign: BadSign;
@@ -139,7 +144,7 @@ export interface CircuitOpening {
 export const openingsMax = 50;
 export const historyMs = 24 * 60 * minute;
 
-/** Adds an opening to the history. A failed probe keeps the circuit open and does not count as another opening. */
+/** A failed probe keeps the circuit open and is not counted as another opening. */
 function openingsWith(opening: CircuitOpening, before: CircuitRecord | undefined): readonly CircuitOpening[] {
   const { openings = [], state } = before ?? {};
   if (state === 'open') return openings;
@@ -151,7 +156,6 @@ const failedTasksMax = 20;
 const evidenceMax = 20;
 
 export interface CircuitUser {
-  /** If undefined, evidence from all accounts applies. */
   readonly account?: string | undefined;
   readonly model: string;
 }
@@ -239,9 +243,8 @@ export function openedBy(failure: Failure, before: CircuitRecord | undefined, no
 }
 
 /**
- * Returns the record after a failed trial that provides no evidence against the protected target, either because the
- * trial's task was already suspect or because the response concerns only the model. The next trial, by another task,
- * is not delayed.
+ * The failure is not new evidence, because its task had already failed here or the response concerns only the model.
+ * The next probe, by another task, is therefore not delayed.
  */
 export function failedAgain(record: CircuitRecord, now: number): CircuitRecord {
   return { ...record, suspectsUntil: now + 2 * record.coolDownMs };
@@ -265,7 +268,7 @@ export function orderedBy(
 ): CircuitRecord {
   const { state, until, by, reason } = order;
   const { sign = 'failure', failedTasks = [], openings = [] } = before ?? {};
-  // Restart with a short cool-down, because an operator has checked the upstream.
+  // Start with a short cool-down again, because an operator has checked the upstream.
   const shared = {
     sign,
     code: 'operator',
@@ -286,15 +289,12 @@ export function scopeOf(sign: BadSign): 'credential' | 'model' {
   return sign === 'account' ? 'credential' : 'model';
 }
 
-/** Whether one model's failure suggests that other models fail too. A missing or forbidden model does not. */
+/** A failure of one model usually suggests that others fail too. A missing or forbidden model does not. */
 export function spreads(sign: BadSign): boolean {
   return sign !== 'model' && sign !== 'account';
 }
 
-/**
- * Returns the record after a success closed the circuit. Keeps the tasks that opened the circuit, so that they cannot
- * open it again.
- */
+/** Keeps the tasks that opened the circuit, so that they cannot open it again after this success. */
 export function closedAfter(record: CircuitRecord, now: number): CircuitRecord {
   const { sign, code, coolDownMs, failedTasks = [], openings = [] } = record;
   return {

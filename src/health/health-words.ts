@@ -1,7 +1,7 @@
 import type { BadSign, CircuitEvidence, CircuitRecord } from './circuit-rules.ts';
 import { accountsOf } from './circuit-rules.ts';
 
-/** This module contains all sentences about channel health. Every page and tool shows them unchanged. */
+/** Every page and tool shows these sentences about channel health unchanged. */
 
 const causes: Readonly<Record<BadSign, string>> = {
   failure: 'requests fail',
@@ -11,7 +11,7 @@ const causes: Readonly<Record<BadSign, string>> = {
   unreachable: 'the host cannot be reached',
 };
 
-/** Explains why a circuit is open. Callers also read this text, so it does not name the operator. */
+/** Callers also read this text, so it does not name the operator. */
 export function causeOf({ sign, code, by }: Pick<CircuitRecord, 'sign' | 'code' | 'by'>): string {
   return by === undefined ? `${causes[sign]} (${code})` : 'an operator stopped submissions';
 }
@@ -25,9 +25,9 @@ export const channelWords = {
 } as const;
 
 /**
- * `probing`: the cool-down is over, but no request has succeeded yet. `flapping`: the channel serves requests, but one
- * of its circuits keeps opening. `partly_ill`: only some of the channel's models, credentials or processes are
- * affected.
+ * - `probing`: the cool-down is over, but no request has succeeded yet.
+ * - `flapping`: the channel serves requests, but one of its circuits keeps opening.
+ * - `partly_ill`: only some of the channel's models, credentials or processes are affected.
  */
 export const healthStates = ['serving', 'flapping', 'partly_ill', 'probing', 'ill', 'paused'] as const;
 export type HealthState = (typeof healthStates)[number];

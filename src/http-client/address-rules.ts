@@ -5,7 +5,8 @@ import { isPlain } from '../base/plain-text.ts';
 
 /**
  * Decides which addresses the gateway may connect to on behalf of others. A caller's URL is checked twice: by
- * `checkUrl` when it arrives, without I/O, and by `permits` for every resolved address and for the connected peer.
+ * `checkUrl` when it arrives, and by `permits` for every resolved address and for the connected peer. Only the second
+ * check needs DNS.
  */
 export interface AddressRules {
   checkUrl(url: string): string | undefined;
@@ -19,7 +20,7 @@ type Range = readonly [Address, number];
 const urlCharactersMax = 8192;
 
 /**
- * The only permitted ports below 1024. Above that, every port is permitted except those of common internal services
+ * No other ports below 1024 are permitted. Above that, every port is permitted except those of common internal services
  * without authentication.
  */
 const webPorts = new Set([80, 443]);
@@ -35,14 +36,14 @@ const localhostNames = /(?:^|\.)localhost$/;
 
 const globalIpv6 = range('2000::/3');
 /**
- * The ranges inside 2000::/3 that are not part of the public internet. 6to4 and Teredo addresses embed an IPv4 address.
- * The others are reserved.
+ * Ranges inside 2000::/3 that are not part of the public internet. 6to4 and Teredo addresses embed an IPv4 address. The
+ * others are reserved.
  */
 const specialIpv6 = ['2002::/16', '2001::/23', '2001:db8::/32', '2620:4f:8000::/48', '3fff::/20'].map(range);
-/** Public addresses that clouds use for their own infrastructure on customers' hosts (wire server, metadata). */
+/** Clouds use these public addresses for their own infrastructure on customers' hosts (wire server, metadata). */
 const specialIpv4 = ['168.63.129.16/32', '192.0.0.0/24'].map(range);
 
-/** `networks` lists the permitted private networks in the form described in src/base/networks.ts. */
+/** `networks` lists the permitted private networks, as described in src/base/networks.ts. */
 export function createAddressRules(networks: readonly string[]): AddressRules {
   const allowed = networks.filter(isCidr).map(range);
   const isNamed = (hostname: string): boolean =>
@@ -76,7 +77,7 @@ interface UrlContext extends Pick<AddressRules, 'permits' | 'loopbackOf'> {
 
 function checkUrl(text: string, context: UrlContext): string | undefined {
   if (text.length > urlCharactersMax) return `It is longer than ${urlCharactersMax} characters.`;
-  // The URL parser silently strips or converts these characters, so a URL that contains them is a trick or a mistake.
+  // The URL parser silently removes or converts these characters, so a URL that contains them is a trick or a mistake.
   if (/[\s\\]/u.test(text) || !isPlain(text))
     return 'It contains white space, control or format characters or a backslash.';
   if (!/^https?:\/\/[^/]/i.test(text)) return 'It must begin with https:// or http:// and a host.';
@@ -113,12 +114,12 @@ function isInside(address: Address, ranges: readonly Range[]): boolean {
 }
 
 /**
- * Converts an IPv4-mapped address (`::ffff:127.0.0.1`) to the IPv4 address that the kernel would connect to. Such
- * addresses occur in URLs and as peer addresses of dual-stack sockets.
+ * The kernel connects to the IPv4 address inside an IPv4-mapped one (`::ffff:127.0.0.1`). Such addresses occur in URLs
+ * and as peer addresses of dual-stack sockets.
  */
 function parseAddress(text: string): Address | undefined {
   const withoutZone = text.split('%')[0] ?? '';
-  // Check first: ipaddr's parser creates an Error with a stack for every text that is not an address.
+  // Check first, because ipaddr's parser creates an Error with a stack for every text that is not an address.
   if (isIPv4(withoutZone)) return ipaddr.IPv4.parse(withoutZone);
   if (!ipaddr.IPv6.isValid(withoutZone)) return undefined;
   const address = ipaddr.IPv6.parse(withoutZone);

@@ -24,20 +24,20 @@ export class ConnectError extends Error {
 
 export interface ConnectorOptions {
   readonly rules: AddressRules;
-  /** The limit for DNS and TCP combined, and again for TLS, in milliseconds. */
+  /** In milliseconds, for DNS and TCP combined, and again for TLS. */
   readonly connectTimeoutMs: number;
   readonly lookup?: Lookup;
   readonly tls?: Pick<ConnectionOptions, 'ca'>;
 }
 
 const keepAliveProbeMs = 60_000;
-/** How long a connection attempt runs alone before the next address is tried in parallel, in milliseconds. */
+/** The next address is tried in parallel if a connection attempt takes longer than this. */
 const nextAddressAfterMs = 1_000;
 
 /**
- * Opens connections only to addresses that the rules permit. Resolves names itself and connects to exactly the
- * addresses that were checked, because a rebinding name server could return other addresses for a second lookup.
- * Checks the peer again before writing the first byte, including TLS.
+ * Resolves names itself and connects to exactly the addresses that were checked, because a hostile name server could
+ * return other addresses for a second lookup. The peer is checked again before the first byte is written, including
+ * TLS.
  */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const upgrade = buildConnector({ ...options.tls, timeout: options.connectTimeoutMs, allowH2: false });
@@ -103,7 +103,7 @@ async function permittedAddresses(
   if (addresses.length === 0 || !addresses.every((address) => rules.permits(address, hostname))) {
     throw new ConnectError(
       'address_refused',
-      'The host is not public, and it is in no list of private networks that applies to this request.',
+      'The host is not public, and this request is not permitted to reach private networks that contain it.',
     );
   }
   return addresses;
@@ -132,8 +132,8 @@ async function beforeDeadline(
 }
 
 /**
- * Connects to addresses that have already been checked, with Happy Eyeballs. The `lookup` function only hands these
- * addresses to Node and does no DNS.
+ * Tries the addresses that have already been checked, with Happy Eyeballs. `lookup` only hands them to Node and does no
+ * DNS.
  */
 function openTcp(addresses: readonly string[], port: number, deadline: AbortSignal): Promise<Socket> {
   const answers = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
@@ -154,7 +154,7 @@ function openTcp(addresses: readonly string[], port: number, deadline: AbortSign
       socket.destroy(new ConnectError('connect_timeout', 'The connection took too long to open.'));
     };
     deadline.addEventListener('abort', expire, { once: true });
-    // Keep this listener: a socket that fails later must not crash the process.
+    // Keep this listener, because a socket that fails later must not crash the process.
     socket.on('error', (error) => {
       deadline.removeEventListener('abort', expire);
       reject(asConnectError(error));

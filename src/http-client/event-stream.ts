@@ -9,7 +9,8 @@ const lineFeed = 0x0a;
 const field = Buffer.from('data:');
 
 /**
- * Expects one data line per event, which is what all image APIs send. Skips data that is not JSON, such as `[DONE]`.
+ * Expects one data line per event, which is what all image APIs send. Data that is not JSON, such as `[DONE]`, is
+ * skipped.
  */
 export function createEventStreamReader(onEvent: (event: unknown) => void): EventStreamReader {
   let line: Uint8Array[] = [];

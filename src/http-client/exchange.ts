@@ -39,8 +39,8 @@ interface FailureDetails {
 export interface AgentLimits extends ConnectorOptions {
   readonly connectionsPerOrigin: number;
   /**
-   * How long an idle connection is kept, in milliseconds. Must be shorter than the servers' limits, so that no request
-   * is written to a connection that the server is closing.
+   * In milliseconds. Must be shorter than the servers' limits, so that no request is written to a connection that the
+   * server is closing.
    */
   readonly idleTimeoutMs: number;
   readonly headersTimeoutMs: number;
@@ -65,7 +65,7 @@ export interface ExchangeOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** `headers` must contain the length if the body is a stream. */
+  /** If the body is a stream, `headers` must contain its length. */
   readonly body?: string | Readable;
   readonly signal: AbortSignal;
   /** The longest pause in the response body, in milliseconds. 0 means no limit. Defaults to the agent's limit. */
@@ -77,14 +77,14 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
-   * Yields the body without decoding its content-encoding. Throws GuardedRequestError, including if the body exceeds
-   * `maxBytes`. Breaking out of the loop closes the connection.
+   * Yields the body without decoding its content-encoding. Breaking out of the loop closes the connection.
+   * @throws GuardedRequestError, also if the body exceeds `maxBytes`
    */
   read(maxBytes: number): AsyncGenerator<Uint8Array, void, undefined>;
   discard(): void;
 }
 
-/** Sends a request at most once and resolves when the response headers have arrived. Does not follow redirects. */
+/** Sends a request at most once and resolves when the response headers have arrived. Redirects are not followed. */
 export async function exchange(agent: Agent, options: ExchangeOptions): Promise<Answer> {
   const { method, body = null, signal } = options;
   const conversation = new Conversation(signal, options.onSend);
@@ -111,14 +111,14 @@ export function requireReadable(answer: Answer, maxBytes: number): void {
   throw new GuardedRequestError('encoded_answer', message, { sent: true, status });
 }
 
-/** How many bytes of a body may be buffered for the reader before the upstream is paused. */
+/** If this much of a body is waiting for the reader, the upstream is paused. */
 const waitingBytesMax = 64 * 1024;
 /** An unwanted body up to this size is read to the end, so that the connection can be reused. */
 const drainedBytesMax = 64 * 1024;
 
 /**
- * One request and its response, driven by undici. Rejects being sent twice: undici requeues a request that it assumes
- * was not processed, and a wrong assumption could cost money.
+ * Refuses to be sent twice. undici would send a request again if it assumes that the first one was not processed, and a
+ * wrong assumption could cost money.
  */
 class Conversation implements Dispatcher.DispatchHandler {
   readonly answer: Promise<Answer>;
@@ -142,7 +142,7 @@ class Conversation implements Dispatcher.DispatchHandler {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // Mark a rejection as handled, because nobody awaits this promise if the request could not be dispatched.
+    // If the request could not be sent, nobody awaits this promise, so prevent an unhandled rejection.
     this.answer.catch(() => undefined);
     signal.addEventListener('abort', this.#abort, { once: true });
   }

@@ -14,12 +14,12 @@ export interface GuardedClientOptions {
   readonly lookup?: Lookup;
 }
 
-/** Sends requests to URLs chosen by callers or upstreams. */
 export interface GuardedClient {
   checkAddress(url: string): string | undefined;
   /**
-   * POSTs a text, which is JSON unless the headers state another type. Does not follow redirects, and discards the
-   * response body. Throws GuardedRequestError.
+   * The text is JSON unless the headers state another type. Redirects are not followed, and the response body is
+   * discarded.
+   * @throws GuardedRequestError
    */
   deliver(delivery: Delivery): Promise<{ readonly status: number }>;
   openMedia(fetch: MediaFetch): Promise<OpenedMedia>;
@@ -31,8 +31,8 @@ interface Delivery {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /**
-   * The limit from sending the request to the end of the response, in milliseconds. Waiting for a connection has a
-   * separate limit of the same length.
+   * In milliseconds, from sending the request to the end of the response. Waiting for a connection has a separate limit
+   * of the same length.
    */
   readonly timeoutMs: number;
 }
@@ -42,7 +42,7 @@ export interface MediaFetch {
   /** Sent only to the origin of `url`, never to another origin after a redirect. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly maxBytes: number;
-  /** The byte range to request. A server without range support sends the whole file. */
+  /** A server without range support sends the whole file. */
   readonly range?: { readonly start: number; /** Inclusive. */ readonly end: number };
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
@@ -53,7 +53,10 @@ export interface OpenedMedia {
   readonly bytes: number | undefined;
   /** The size of the whole file in bytes. Set only if the server honoured the requested range. */
   readonly partOf?: number;
-  /** Read the body to the end or break out of the loop to close the connection. Throws GuardedRequestError. */
+  /**
+   * Read this to the end, or break out of the loop to close the connection.
+   * @throws GuardedRequestError
+   */
   readonly body: AsyncIterable<Uint8Array>;
 }
 

@@ -44,7 +44,7 @@ function originOf(url: string): string | undefined {
 
 export type OpenLink = (channel: string, fetch: MediaFetch) => Promise<OpenedMedia>;
 
-/** A process's outbound requests, by purpose. Each purpose can reach only its own networks. */
+/** Requests for different purposes can reach different networks. */
 export interface Outbound {
   readonly requestOf: (channel: ChannelNetworks) => HttpRequest;
   readonly linksOf: (

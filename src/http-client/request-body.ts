@@ -14,7 +14,7 @@ interface Piece {
   read(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** The chunk size. Divisible by three, so that the base64 of all chunks can be concatenated. */
+/** Divisible by three, so that the base64 of all chunks can be concatenated. */
 const fileChunkBytes = 48 * 1024;
 
 export async function encodeJson(value: OutgoingObject): Promise<RequestBody> {
@@ -36,7 +36,7 @@ export async function encodeJson(value: OutgoingObject): Promise<RequestBody> {
   return streamed(type, pieces);
 }
 
-/** Encodes a form as browsers do, escaping quotes and line breaks in names and file names. */
+/** Like browsers, escapes quotes and line breaks in names and file names. */
 export function encodeForm(form: FormData): RequestBody {
   const boundary = `mediary-${randomUUID()}`;
   const pieces: Piece[] = [];

@@ -1,7 +1,7 @@
 import { plainText } from '../base/plain-text.ts';
 
 const scrubbedCharactersMax = 500;
-/** The length to which texts are truncated before the patterns run, to limit the time they take. */
+/** Texts are truncated before the patterns run, to limit the time they take. */
 const inputCharactersMax = 4_000;
 
 const topLevelDomains =
@@ -36,16 +36,17 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w./-])(?:~|\.{1,2})?(?:\/[\w.@+-]+){2,}\/?(?<!\.)/g, '[path]'],
   [/(?<![\w./-])(?:~|\.{1,2})?\/[\w@+-]+\.[a-z]\w{0,4}\b/gi, '[path]'],
   [/\b[a-z]:\\[^\s"'<>|]+/gi, '[path]'],
-  // Base64 and hexadecimal data, recognised by its length and by a mix of characters that does not occur in sentences.
+  // Base64 and hexadecimal data can be recognised by length and by a mix of characters that does not occur in
+  // sentences.
   [/(?<![\w+/=])(?=[A-Za-z0-9+/_-]*\d)(?=[A-Za-z0-9+/_-]*[A-Za-z])[A-Za-z0-9+/_-]{40,}={0,2}/g, '[data]'],
   [/(?<![\w-])(?=(?:[A-Za-z_-]*\d){4})[A-Za-z0-9_-]{16,}(?![\w-])/g, '[id]'],
   [/\b\d{12,}\b/g, '[id]'],
 ];
 
 /**
- * Prepares an upstream's message for a caller. Removes keys, hosts, URLs, request ids, long ids and base64, and
- * returns one line of at most 500 characters. Do not use this as a filter for logs, which contain no upstream messages
- * at all.
+ * Prepares an upstream's message for a caller. Removes keys, hosts, URLs, request ids, long ids and base64, and returns
+ * one line of at most 500 characters. Logs contain no upstream messages at all, so do not use this as a filter for
+ * logs.
  */
 export function scrub(text: string): string {
   const line = plainText(text, inputCharactersMax);

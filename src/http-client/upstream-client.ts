@@ -12,9 +12,9 @@ import { encodeForm, encodeJson } from './request-body.ts';
 
 export interface UpstreamClientOptions {
   readonly networks: readonly string[];
-  /** The limit for DNS and TCP combined, and again for TLS, in milliseconds. */
+  /** In milliseconds, for DNS and TCP combined, and again for TLS. */
   readonly connectTimeoutMs?: number;
-  /** An upper bound in milliseconds. Usually the request's own signal ends the wait earlier. */
+  /** In milliseconds. Usually, the request's own signal ends the wait earlier. */
   readonly headersTimeoutMs?: number;
   readonly bodyTimeoutMs?: number;
   readonly connectionsPerOrigin?: number;

@@ -68,7 +68,7 @@ export async function setAlert(
   return readAlert(account, deps);
 }
 
-/** Compares an account's current usage with its caps. Call this after the caps change. */
+/** Call this after the caps change, because current usage may already exceed them. */
 export async function judgeCaps(
   account: string,
   { accountAlerts, noteBalance, ledger }: CapChangeDeps,

@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors/errors.ts';
 
 export interface AddressChecks {
-  /** Returns a sentence that explains why the gateway must not call this URL, or undefined if it may. Does no I/O. */
+  /** Returns why the gateway must not call this URL, as a sentence. Does no I/O. */
   readonly checkCallbackUrl: (url: string) => string | undefined;
   readonly checkMediaUrl: (url: string) => string | undefined;
 }

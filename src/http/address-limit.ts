@@ -3,13 +3,13 @@ import { GatewayError } from '../errors/errors.ts';
 import type { Logger } from '../observability/log.ts';
 
 /**
- * A token bucket per IP address. Requests with a valid key, token or link are not counted, so that other traffic from
- * the same address cannot cause them to be rejected.
+ * A token bucket per IP address. Requests with a valid key, token or link are not counted, so other senders at the same
+ * address cannot cause them to be rejected.
  */
 export interface AddressLimit {
-  /** Counts a request without a credential. Throws rate_limit_exceeded, which also closes the connection. */
+  /** For a request without a credential. Throws rate_limit_exceeded, which also closes the connection. */
   take(address: string): void;
-  /** Counts a request with a wrong credential, which costs more. Throws rate_limit_exceeded. */
+  /** For a request with a wrong credential, which costs more. Throws rate_limit_exceeded. */
   takeForWrong(address: string): void;
 }
 
@@ -65,7 +65,7 @@ export function createAddressLimit(perSecond: number, { now, log }: AddressLimit
 function tooManyRequests(perSecond: number, tokens: number): GatewayError {
   return new GatewayError(
     'rate_limit_exceeded',
-    `An IP address is limited to ${perSecond} requests a second without a valid key.`,
+    `Without a valid key, an IP address is limited to ${perSecond} requests per second.`,
     {
       retryAfterSeconds: Math.max(1, Math.ceil((1 - tokens) / perSecond)),
       headers: { connection: 'close' },

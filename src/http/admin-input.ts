@@ -20,8 +20,8 @@ const bulkCharactersMax = 64;
 export const keyIdCharacters = 16;
 
 /**
- * Returns the schema of text written by operators. Invalid text is rejected rather than cleaned up, so that the stored
- * text is exactly what was written.
+ * For text written by operators. Invalid text is rejected rather than cleaned up, so the stored text is exactly what
+ * was written.
  */
 export function plainWords(charactersMax: number) {
   return z.string().max(charactersMax).refine(isPlain, mustBePlain);
@@ -87,9 +87,7 @@ export const isDryRun = z.boolean().optional().meta({
   description: 'If true, nothing is changed. The response says what would happen and contains a `plan`.',
 });
 
-/**
- * Adds an issue if a required plan is missing. A plan is required for actions that move money or risk double billing.
- */
+/** Actions that move money or risk double billing need a plan. */
 export function requirePlan(
   action: OperatorActionName,
   { plan, dry_run: dryRun }: { readonly plan?: string | undefined; readonly dry_run?: boolean | undefined },

@@ -4,16 +4,16 @@ import { holderOf } from './connections.ts';
 import { TimeSlice } from './time-slice.ts';
 
 /**
- * Processes one request at a time per connection. Node's parser would turn everything that has arrived into requests
- * or body chunks at once, and a single packet can contain 2,000 requests or 10,000 chunks. The bytes after a request
- * are therefore parsed only when its response has been flushed, and a body only while it is being read. All
- * connections share one time slice per event loop turn, divided fairly among the callers that hold them.
+ * Processes one request at a time per connection. Node's parser would turn everything that has arrived into requests or
+ * body chunks at once, and a single packet can contain 2,000 requests or 10,000 chunks. Bytes after a request are
+ * therefore parsed only when its response has been flushed, and a body only while it is being read. All connections
+ * share one time slice per event loop turn, divided fairly among callers.
  */
 export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault): void {
   const budget = { left: heldBytesMax, leftForTurns: heldBytesMax / 3, holders: new Set<ConnectionTurns>() };
   const slice = new TimeSlice();
   server.on('connection', (socket: Socket) => {
-    // Node accepts one connection per turn. Otherwise, each new connection would delay the pending ones by a slice.
+    // Node accepts one connection per turn, and each new one would otherwise delay the pending ones by a slice.
     slice.putOff();
     if (!socket.destroyed) turns.set(socket, new ConnectionTurns(socket, budget, slice));
   });
@@ -25,7 +25,7 @@ export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault)
   }
 }
 
-/** Whether the gateway is holding back bytes of this request. If so, the delay is not the sender's fault. */
+/** If the gateway holds back bytes of this request, the delay is not the sender's fault. */
 export function isHeldBack({ socket }: IncomingMessage): boolean {
   return (turns.get(socket)?.heldBytes ?? 0) > 0;
 }
@@ -38,8 +38,8 @@ export function hasMore(socket: Socket): boolean {
 const turns = new WeakMap<Socket, ConnectionTurns>();
 
 /**
- * A server's budget for bytes that its connections hold back. When the budget is exhausted, the connection with the
- * most held-back bytes is closed, among those that cannot currently be parsed.
+ * When the budget is exhausted, the connection that holds back the most bytes is closed, among those that cannot
+ * currently be parsed.
  */
 interface HeldBytes {
   left: number;
@@ -57,14 +57,11 @@ interface Exchange {
 const heldBytesMaxDefault = 48 * 1024 * 1024;
 const lineEnd = '\r\n';
 const headersEnd = '\r\n\r\n';
-/**
- * How many lines of a chunked body are parsed per turn. Tiny chunks (two lines each) would otherwise block the event
- * loop.
- */
+/** Limits the lines parsed per turn. Tiny chunks (two lines each) would otherwise block the event loop. */
 const chunkLinesMax = 64;
 /**
- * How long a caller may keep sending after the last response, in milliseconds. Closing immediately could reset the
- * connection and lose that response.
+ * A caller may keep sending for this long after the last response. Closing immediately could reset the connection and
+ * lose that response.
  */
 const lingerMs = 1_000;
 
@@ -77,7 +74,9 @@ class ConnectionTurns {
   private held: Buffer[] = [];
   heldBytes = 0;
   isInHeaders = false;
-  /** The end of an unfinished header block. The blank line that ends the block may be split across two packets. */
+  /**
+   * The end of an unfinished header block, because the blank line that ends the block may be split across two packets.
+   */
   private tail: Buffer = Buffer.alloc(0);
   private isClosing = false;
 
@@ -149,7 +148,7 @@ class ConnectionTurns {
     else this.held.shift();
     if (exchange?.bytesLeft !== undefined) exchange.bytesLeft -= end;
     const parsed = bytes.subarray(0, end);
-    // Ignore line breaks, which some clients send after a body.
+    // Some clients send line breaks after a body. Ignore them.
     if (exchange === undefined) this.isInHeaders ||= parsed.some((byte) => byte !== 13 && byte !== 10);
     this.parse(parsed);
     return exchange !== undefined && exchange.bytesLeft === undefined;

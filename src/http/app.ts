@@ -77,7 +77,7 @@ export function createApp(deps: AppDeps): GatewayApp {
   const routes = createRoutes(routeDeps).map(createReadInTurn());
   const koa = new Koa<RequestState>();
   koa.silent = true;
-  // Happens if the caller disconnected before the response was written.
+  // Happens if the caller disconnects before the response is written.
   koa.on('error', (err: unknown) => deps.log.debug({ err }, 'could not write a response'));
   const addresses = createAddressLimit(limits.addressRequestsPerSecond, deps);
   koa.use(createRequestScope({ ...deps, addressOf, addresses, lostAnswers, isDraining: () => draining }));
@@ -109,7 +109,9 @@ export function createApp(deps: AppDeps): GatewayApp {
   };
 }
 
-/** The time limit for identifying the caller and counting the request. MongoDB's own timeouts take 20 s or more. */
+/**
+ * Limits the identification of the caller and the counting of the request. MongoDB's own timeouts take 20 s or more.
+ */
 const admissionMs = 5_000;
 
 function createRouter(
@@ -161,7 +163,7 @@ function noteSubject({ state, params }: RouterContext, identity: Identity): void
 
 type Answer = (route: Route, called: Called) => Promise<void>;
 
-/** Limits public routes by IP address. All other routes check the credential first. Throws rate_limit_exceeded. */
+/** Covers public routes. All others check the credential first. Throws rate_limit_exceeded. */
 function limitStrangers(route: Route, context: RouterContext, addresses: AddressLimit): void {
   // Health checks are exempt, because a load balancer's checks and its callers' requests come from the same address.
   if (route.authentication !== 'none' || isProbe(route.operationId) || route.admit !== undefined) return;
@@ -314,8 +316,8 @@ interface MatchedLayer {
 }
 
 /**
- * Rejects requests that no route handled, either because the path is unknown or because it does not support the
- * method. A literal path such as `/estimate` does not count as another route's id.
+ * Runs if no route has handled the request, because its path is unknown or does not support the method. A literal path
+ * such as `/estimate` is never read as an id.
  */
 function createRefuseUnknown(routes: readonly Route[], addresses: AddressLimit) {
   const nearestTo = createNearestRoute(routes);

@@ -29,10 +29,7 @@ function isLongerThan(text: string, charactersMax: number): boolean {
   return text.length > 2 * charactersMax || Array.from(text).length > charactersMax;
 }
 
-/**
- * Whether the value is nested more deeply than `levels`. Not recursive, so that malicious nesting cannot exhaust the
- * stack. Later steps do recurse and rely on this check.
- */
+/** Not recursive, so malicious nesting cannot exhaust the stack. Later steps do recurse and rely on this check. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; depth <= levels; depth += 1) {
@@ -46,10 +43,7 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
 
 export const anyFields = z.record(z.string(), z.unknown());
 
-/**
- * Treats `null` in optional fields as missing, because many clients send it. `names` restricts this to some of the
- * fields.
- */
+/** Many clients send `null` for optional fields that they do not set. `names` restricts this to some of the fields. */
 export function withoutNulls(
   fields: Readonly<Record<string, unknown>>,
   names?: ReadonlySet<string>,

@@ -32,15 +32,13 @@ export const jsonBody: BodyReader = {
   },
 };
 
-/** Imports the parser on first use, because a process without operators does not need its 21 MB of code. */
+/** A process without operators does not need the parser's 21 MB of code, so it is imported on first use. */
 const loadParser = once(async () => {
   const { koaBody } = await import('koa-body');
   return koaBody({ jsonLimit: adminBodyBytesMax, text: false, urlencoded: false, multipart: false });
 });
 
-/**
- * Reads small bodies from operators. Operators have already presented a token, so no limits apply while a body arrives.
- */
+/** Operators have already presented a token, so no limits apply while a body arrives. */
 export const adminBody: BodyReader = {
   mediaTypes: ['application/json'],
   kind: 'json',
@@ -68,7 +66,7 @@ function adminBodyError(error: unknown): unknown {
   return status === 400 ? notJson(body) : error;
 }
 
-/** Keeps the bytes exactly as they arrived, because upstreams sign them. */
+/** Upstreams sign the bytes, so they are kept exactly as they arrived. */
 export const callbackBody: BodyReader = {
   mediaTypes: ['application/json'],
   kind: 'callbacks',
@@ -100,9 +98,8 @@ export class JsonText {
   }
 
   /**
-   * Treats null fields as missing. Throws invalid_json for anything but a UTF-8 object, and for an object that
-   * contains `__proto__`. Pass `isWhole` if the text is exactly what the caller sent, so that errors can state a
-   * position in it.
+   * Treats null fields as missing. Throws invalid_json for anything but a UTF-8 object, and for an object that contains
+   * `__proto__`. Pass `isWhole` if the text is exactly what the caller sent, so that errors can state a position.
    */
   parse(isWhole = true): Record<string, unknown> {
     return jsonObject(parseJson(readUtf8(this.bytes.read()), isWhole));
@@ -125,7 +122,7 @@ export function checkJsonType(context: Context, mediaTypes: readonly string[] = 
   throw new GatewayError('unsupported_media_type', `Send the body as ${mediaTypes.join(' or ')}.`);
 }
 
-/** Throws invalid_json if the bytes are not UTF-8, because decoding would change them. */
+/** Decoding invalid UTF-8 would change the bytes, so invalid_json is thrown instead. */
 export function readUtf8(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8');
   throw notUtf8();
@@ -144,9 +141,7 @@ function parseJson(text: string, isWhole: boolean): unknown {
   }
 }
 
-/**
- * Whether the value contains a `__proto__` key. Copying such a value to an object would change that object's prototype.
- */
+/** Copying a value with a `__proto__` key to an object would change that object's prototype. */
 function hasPrototypeKey(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Object.hasOwn(value, '__proto__')) return true;

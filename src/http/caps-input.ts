@@ -14,7 +14,7 @@ const limit = z
   .transform(sixPlaces)
   .optional();
 
-/** The caps that an operator sets: per UTC day, per calendar month, and in total. A missing field means no cap. */
+/** Per UTC day, per calendar month, and in total. A missing field means no cap. */
 export const capsFields = { day: limit, month: limit, total: limit };
 
 type WrittenCaps = { readonly [Window in keyof Caps]?: string | undefined };

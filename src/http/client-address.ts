@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
-/** Attributes requests to client IP addresses. All IPv6 addresses of one household or machine count as one. */
+/** All IPv6 addresses of one household or machine are treated as one. */
 export interface ClientAddress {
   of(request: IncomingMessage): string;
   /** Whether a request with x-forwarded-for arrived recently, even though no proxy is trusted. */

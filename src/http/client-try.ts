@@ -15,9 +15,8 @@ export function sentBy({ headers, url = '' }: IncomingMessage): Omit<ClientTry, 
 }
 
 /**
- * Describes a request that was rejected before processing began, and that its client will repeat. Otherwise, the
- * repeat could be mistaken for a retry of an identical request that got a response. The body's content is not
- * included.
+ * Describes a request that was rejected before processing began and that its client will repeat. Otherwise, the repeat
+ * could be mistaken for a retry of an identical request that got a response. The body's content is not included.
  */
 export function refusedTry(
   { method, req, state }: ParameterizedContext<RequestState>,

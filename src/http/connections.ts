@@ -8,27 +8,24 @@ export interface Connections {
   /** Whether a response to unreadable bytes could be mistaken for another request's response. */
   isAnswered(socket: Socket): boolean;
   /**
-   * Closes idle connections. A connection on which a request may be arriving stays open for a while. `hasMore` returns
-   * whether part of a request has arrived.
+   * A connection on which a request may be arriving stays open for a while. `hasMore` returns whether part of a request
+   * has arrived.
    */
   closeIdle(hasMore: (socket: Socket) => boolean): void;
 }
 
 export interface ConnectionLimits {
   readonly connectionsMax: number;
-  /**
-   * The minimum average rate at which callers must read, in bytes per second. Slower callers are disconnected. 0 means
-   * no minimum.
-   */
+  /** Callers that read more slowly on average are disconnected. 0 means no minimum. */
   readonly answerBytesPerSecondMin: number;
 }
 
 const strangersShare = 0.25;
 
 /**
- * Limits connections. A new connection counts as a stranger's, under its IP address, and is always accepted. If the
- * limit is exceeded, the address with the most connections loses one, preferably an unused or idle one. `recognise`
- * moves a connection to the share reserved for known callers.
+ * A new connection is always accepted, and belongs to its IP address until `recognise` moves it to the share reserved
+ * for known callers. If the limit is exceeded, the address with the most connections loses one, preferably an unused or
+ * idle one.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): Connections {
   const strangersMax = Math.max(1, Math.floor(limits.connectionsMax * strangersShare));
@@ -82,7 +79,7 @@ class Connection {
   holder: string | undefined;
   private exchange: Exchange | undefined;
   private takenBytes = 0;
-  /** How long bytes have waited for the caller to read them, in milliseconds, since the exchange began. */
+  /** How long bytes have waited for the caller to read them since the exchange began. */
   private blockedMs = 0;
   private spared = 0;
 
@@ -141,18 +138,18 @@ class Connection {
 }
 
 /**
- * How many sweeps an idle connection survives while a request may be arriving, because the connection has had no
- * request yet or only part of one. During a shutdown, Node no longer limits how long a request's headers may take.
+ * An idle connection survives this many sweeps while a request may be arriving, because it has had no request yet or
+ * only part of one. During a shutdown, Node no longer limits how long a request's headers may take.
  */
 const sparedMax = 10;
-/** The maximum number of bytes that the caller may have read although they still count as unsent. */
+/** The caller may already have read this many bytes that still look unsent. */
 const windowBytes = 64 * 1024;
 const lookEveryMs = 5_000;
 
 function cutSlowReaders(server: Server, open: ReadonlySet<Socket>, bytesPerSecondMin: number): void {
   if (bytesPerSecondMin === 0) return;
   const look = (): void => {
-    // Each check counts as one interval, so that callers are not blamed when this process pauses.
+    // Count each check as one interval, so that callers are not blamed when this process pauses.
     for (const socket of open) connections.get(socket)?.cutIfSlow(lookEveryMs, bytesPerSecondMin);
   };
   const timer = setInterval(look, lookEveryMs).unref();
@@ -161,9 +158,7 @@ function cutSlowReaders(server: Server, open: ReadonlySet<Socket>, bytesPerSecon
 
 const connectionsMaxDefault = 8_192;
 
-/**
- * Returns half the number of files that the process may open, up to a maximum. Upstreams and databases need the rest.
- */
+/** Half the number of files that the process may open, up to a maximum. Upstreams and databases need the rest. */
 export function connectionsMaxOf(openFilesMax: number | undefined): number {
   if (openFilesMax === undefined) return connectionsMaxDefault;
   return Math.min(connectionsMaxDefault, Math.max(1, Math.floor(openFilesMax / 2)));

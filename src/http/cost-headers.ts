@@ -6,9 +6,8 @@ import { capHeaders } from './presenters/cap.ts';
 const litellmCurrency = 'USD';
 
 /**
- * Returns headers with the charge as a decimal in the gateway's currency. LiteLLM adds its own header's value to a
- * request's cost in US dollars (docs.litellm.ai/docs/proxy/pass_through_cost_tracking), so that header is omitted for
- * other currencies.
+ * LiteLLM adds the value of its own header to a request's cost in US dollars
+ * (docs.litellm.ai/docs/proxy/pass_through_cost_tracking), so that header is omitted for other currencies.
  */
 export function costHeaders(charge: Micros | undefined, currency: string): Readonly<Record<string, string>> {
   if (charge === undefined) return {};
@@ -21,7 +20,7 @@ export function costHeaders(charge: Micros | undefined, currency: string): Reado
 
 export const replayedHeader = { 'idempotency-replayed': 'true' } as const;
 
-/** Returns headers with the hold and the tightest cap. A hold is not a cost, so clients must not add up holds. */
+/** A hold is not a cost, so it must not be in a header that clients add up. */
 export function createdHeaders({
   hold,
   cap,

@@ -30,8 +30,8 @@ const exposedHeaders = [
 type Context = Koa.ParameterizedContext<RequestState>;
 
 /**
- * Allows CORS for pages from `allowed_origins`, but only on routes that accept an API key. Any header is allowed,
- * because cookies are never used.
+ * Pages from `allowed_origins` may use only routes that accept an API key. Any header is allowed, because cookies are
+ * never used.
  */
 export function createCrossOrigin(routes: readonly Route[], allowedOrigins: () => readonly string[]) {
   const shared = new Router<RequestState>({ sensitive: true });

@@ -67,7 +67,7 @@ import type { RequestLimits } from './request-limits.ts';
 import type { TaskWatcher } from './task-watcher.ts';
 import type { AddressChecks } from './address-checks.ts';
 
-/** Everything that the HTTP server needs, assembled in src/api.ts. Each route receives only what it uses. */
+/** Assembled in src/api.ts. Each route receives only what it uses. */
 export interface AppDeps extends AddressChecks {
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -88,7 +88,7 @@ export interface AppDeps extends AddressChecks {
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   readonly repeats: Pick<Repeats, 'noteRefused'>;
   readonly actOnTask: (action: TaskAction) => Promise<ActionResult>;
-  /** `refundImages` in src/commands/refund-task.ts. Resolves to undefined if no images have this id. */
+  /** Resolves to undefined if no images have this id. */
   readonly refundImages: (id: string, input: ActionInput) => Promise<ActionResult | undefined>;
   readonly port: TaskPort;
   readonly auditLog: AuditLog;
@@ -96,7 +96,7 @@ export interface AppDeps extends AddressChecks {
   readonly taskHistory: (task: string) => Promise<unknown>;
   readonly mediaUrl: MediaUrl;
   readonly publicUrl?: string;
-  /** The base URL of workflow pages in the Temporal UI. Append the workflow's id. */
+  /** Append a workflow's id to get the URL of its page in the Temporal UI. */
   readonly workflowsUrl?: string;
   /** Why links to stored files do not work. Undefined if they do. */
   readonly unreachableLinks?: string;
@@ -123,7 +123,7 @@ export interface AppDeps extends AddressChecks {
   >;
   readonly ledgerHeads: Pick<HeadAnchors, 'list' | 'check'>;
   readonly readTrends: ReadTrends;
-  /** Returns the format of a vendor's bills, by provider name. If undefined, the operator must specify the columns. */
+  /** By provider name. If undefined, the operator must specify the columns of the vendor's bill. */
   readonly billFormat: (provider: string) => BillFormat | undefined;
   readonly readUpstreamCosts: (asked: CostsAsked) => Promise<readonly ModelCosts[]>;
   readonly verifyLedger: (options: Pick<VerifyOptions, 'onProgress' | 'signal'>) => Promise<VerifyResult>;
@@ -162,7 +162,7 @@ export interface AppDeps extends AddressChecks {
     text: string,
     addition: CatalogueAddition,
   ) => Promise<Readonly<Record<string, unknown>>>;
-  /** Tests a credential at its upstream. The configuration may be an unpublished draft. Throws GatewayError. */
+  /** The configuration may be an unpublished draft. Throws GatewayError. */
   readonly tryCredential: (
     config: GatewayConfig,
     channel: string,

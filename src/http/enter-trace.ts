@@ -4,7 +4,7 @@ import type { AppDeps } from './deps.ts';
 import type { RequestState } from './request-scope.ts';
 import type { Route } from './route.ts';
 
-/** Opens a span for the request, within the caller's trace if there is one. Only for authenticated callers. */
+/** The span belongs to the caller's trace if there is one. Only for authenticated callers. */
 export function enterTrace(
   { method, operationId, paths: [path] }: Route,
   { req, state: { requestId } }: ParameterizedContext<RequestState>,

@@ -33,7 +33,7 @@ export function presentError(error: GatewayError): z.infer<typeof errorSchema> {
   };
 }
 
-/** The names of errors that mean MongoDB is not responding. The same request may succeed later. */
+/** These errors mean that MongoDB is not responding. The same request may succeed later. */
 const outageNames = new Set([
   'LedgerUnavailableError',
   'MongoClientClosedError',
@@ -48,8 +48,8 @@ const outageNames = new Set([
   'MongoWriteConcernError',
 ]);
 /**
- * MongoDB's error codes for a server that is not (or is no longer) the primary, is shutting down, is overloaded, or did
- * not reach a majority in time.
+ * MongoDB's codes for a server that is not the primary, is shutting down, is overloaded, or did not reach a majority in
+ * time.
  */
 const outageCodes = new Set([
   6, 7, 24, 50, 64, 89, 91, 112, 133, 134, 189, 262, 365, 9001, 10_107, 11_600, 11_601, 11_602, 13_435,
@@ -57,10 +57,7 @@ const outageCodes = new Set([
 ]);
 const outageRetrySeconds = 5;
 
-/**
- * Converts a thrown value into an error for the caller. Keeps our own errors, turns outages into a 503, and conceals
- * everything else.
- */
+/** Keeps our own errors, turns outages into a 503, and conceals everything else. */
 export function translateError(thrown: unknown): GatewayError {
   const error = noRoomOr(thrown);
   if (error instanceof GatewayError) return error;
@@ -74,8 +71,8 @@ export function translateError(thrown: unknown): GatewayError {
 }
 
 /**
- * Recognises errors by the names of their class and its parent classes, because this directory does not import the
- * driver.
+ * This directory does not import the driver, so its errors are recognised by the names of their class and parent
+ * classes.
  */
 function isOutage(error: Error): boolean {
   if (isNetworkFailure(error)) return true;

@@ -6,7 +6,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Escapes text for use in an element's content, where quotes need no escaping. */
+/** For an element's content, where quotes need no escaping. */
 export function escapeText(text: string): string {
   return text.replaceAll(/[&<>]/g, (character) => entities[character] ?? '');
 }

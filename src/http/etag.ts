@@ -4,7 +4,7 @@ export function etagOf(body: string): string {
   return `"${hash('sha1', body, 'base64url')}"`;
 }
 
-/** Compares weakly, as RFC 9110 requires for `if-none-match`. */
+/** RFC 9110 requires a weak comparison for `if-none-match`. */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;

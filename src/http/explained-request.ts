@@ -10,7 +10,6 @@ import { inTheirWords } from '../intake/their-words.ts';
 import { understandVideo } from './videos/video-body.ts';
 import { readVideo } from './videos/video-request.ts';
 
-/** A hypothetical request that an operator asks about. Nothing is created for it. */
 export const explainedBodySchema = z.object({
   key: z.string().optional().meta({
     description: 'The public id of the key whose permissions apply. Defaults to a key without restrictions.',

@@ -6,8 +6,8 @@ export interface CursorPage extends Omit<PageRequest, 'after'> {
 }
 
 /**
- * Returns the last item of the previous page, or undefined for the first page. Throws invalid_parameter if no item has
- * this id, because an empty page would look like the end of the list. `of` describes an item, such as `a key`.
+ * Returns undefined for the first page. Throws invalid_parameter if no item has this id, because an empty page would
+ * look like the end of the list. `of` describes an item, such as `a key`.
  */
 export async function findCursor<Item>(
   id: string | undefined,

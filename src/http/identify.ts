@@ -17,22 +17,21 @@ export interface IdentifyDeps extends Pick<AppDeps, 'auth' | 'operatorAuth' | 'a
   readonly addresses: AddressLimit;
 }
 
-/** Limits concurrent credential lookups, so that guesses from one IP address cannot use all of them. */
+/** Guesses from one IP address must not use up all concurrent lookups. */
 const lookupsMax = { name: 'credentials looked up', placesMax: 64, shareMax: 16 } as const;
 
 type Identify = (route: Route, context: ParameterizedContext<RequestState>) => Promise<Identity>;
 
 /**
- * Identifies the caller before the body is read. Every failed authentication gets the same 401. A key or operator
- * without access to the route gets a 403.
+ * Runs before the body is read. Every failed authentication gets the same 401. A key or operator without access to the
+ * route gets a 403.
  */
 export function createIdentify(deps: IdentifyDeps): Identify {
   const { auth, operatorAuth, addresses } = deps;
   const exactAddressOf = createExactAddress(deps.trustedProxies);
   const lookups = createPlaces(lookupsMax);
   /**
-   * Checks the credential before the address limit. Otherwise, other senders at the same address could use up the limit
-   * first.
+   * Checks the credential before the address limit, which other senders at the same address may already have used up.
    */
   const look = async <Found>(
     { req: { headers }, state: { address } }: ParameterizedContext<RequestState>,
@@ -83,8 +82,8 @@ function requireKeyMay(
 }
 
 /**
- * Identifies the caller again once the body has been read, because the key may have been revoked or its limits changed
- * in the meantime. Throws the same 401 as the first check.
+ * While the body was being read, the key may have been revoked or its limits changed. Throws the same 401 as the first
+ * check.
  */
 export async function identifyAgain(
   identity: Identity,
@@ -97,7 +96,7 @@ export async function identifyAgain(
   return { kind: 'key', caller };
 }
 
-/** Returns who called. One dialect's clients send `Key` instead of `Bearer`. */
+/** One dialect's clients send `Key` instead of `Bearer`. */
 function callerOf(authorization: string | undefined, auth: AppDeps['auth']) {
   return auth.authenticate(authorization?.replace(/^Key /, 'Bearer '));
 }
@@ -107,10 +106,7 @@ function originOf({ 'user-agent': agent = '', 'x-mediary-client': client }: Inco
   return client === 'console' ? 'console' : 'api';
 }
 
-/**
- * Returns the error for an invalid key. Its message depends only on which headers are present, and reveals nothing
- * about the key.
- */
+/** The message depends only on which headers are present, so it reveals nothing about the key. */
 function invalidKey(isElsewhere: boolean): GatewayError {
   return new GatewayError(
     'invalid_api_key',

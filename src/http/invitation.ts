@@ -12,10 +12,7 @@ export const linkValidSeconds = z
   .max(linkSecondsMax)
   .meta({ description: `How long the link can be used. ${linkSecondsDefault} is three days.` });
 
-/**
- * Returns the URL of the page that accepts an invitation. The token goes in the fragment, which browsers never send to
- * the server.
- */
+/** The token goes in the fragment, which browsers never send to the server. */
 export function linkOf(page: 'console' | 'account', token: string): string {
   return `${page}#/invitation/${token}`;
 }

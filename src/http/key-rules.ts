@@ -11,8 +11,8 @@ export interface RuledRequest {
 }
 
 /**
- * Applies the key's rules to a create request. Throws GatewayError with the field names that the caller sent.
- * @returns `strict` if fields without effect must be refused, because the request or its key asks for that.
+ * Throws GatewayError with the field names that the caller sent.
+ * @returns `strict` if the request must be rejected when a field has no effect, as the request or its key demands.
  */
 export function applyKeyRules(
   { request, ignored }: RuledRequest,

@@ -2,10 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterRunning } from '../process/running-time.ts';
 
-/**
- * How long to watch a response after it was sent, in milliseconds. If a peer closes the connection without reading the
- * response, the reset arrives within this time.
- */
+/** If a peer closes the connection without reading the response, the reset arrives within this time. */
 const resetWindowMs = 3_000;
 
 export interface LostAnswers {

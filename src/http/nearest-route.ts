@@ -7,9 +7,8 @@ const segmentCharactersMax = 32;
 const mistakesMax = 3;
 
 /**
- * Finds the route that an unknown path probably meant, in the form `/v1/videos/generations/{task_id}`. The path may
- * contain typos, lack its `/v1`, or repeat it. Returns undefined if no route is close. Anyone can trigger this, so the
- * amount of work is bounded.
+ * Returns a route such as `/v1/videos/generations/{task_id}`. The given path may contain typos, lack its `/v1`, or
+ * repeat it. Returns undefined if no route is close. Anyone can trigger this, so the amount of work is bounded.
  */
 export function createNearestRoute(
   routes: readonly Pick<Route, 'paths'>[],
@@ -52,7 +51,7 @@ function segmentsOf(path: string): string[] {
     .filter((segment) => segment !== '');
 }
 
-/** Counts the typos in a path. Returns `bound` or more if the route is too different. */
+/** Returns `bound` or more if the route is too different. */
 function mistakesIn(asked: readonly string[], route: readonly string[], bound: number): number {
   if (asked.length !== route.length) return bound;
   let mistakes = 0;

@@ -33,7 +33,7 @@ function describe(named: Readonly<Record<string, string | readonly string[]>>): 
     .join('; ');
 }
 
-/** Returns the error for an unknown or revoked operator. */
+/** Applies to unknown and revoked operators. */
 export function operatorNotFound(): GatewayError {
   return new GatewayError('operator_not_found', 'There is no operator with this name.', {
     param: 'operator',

@@ -2,10 +2,10 @@ import { nameOf, resolve, schemaPlace } from './openapi-schemas.ts';
 import type { AnySchema, OpenApiDocument, Schema } from './openapi-schemas.ts';
 
 /**
- * Completes the document's descriptions of request bodies.
+ * Describes what schemas cannot express.
  * - A body that can be JSON or a form has one schema for each, because only a form contains files.
  * - `metadata` is an object or its JSON text.
- * - `null` in an optional JSON field counts as missing (`withoutNulls` in body-fields.ts).
+ * - `null` in an optional JSON field means that the field is missing (`withoutNulls` in body-fields.ts).
  */
 export function describeBodies({ paths = {}, components }: OpenApiDocument): void {
   const schemas = components?.schemas ?? {};

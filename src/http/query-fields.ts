@@ -3,8 +3,8 @@ import { z } from 'zod';
 const decimal = /^-?\d{1,15}(?:\.\d{1,6})?$/;
 
 /**
- * Returns the schema of a number in a query string. Accepts only digits, because JavaScript would also convert an
- * empty value or `0x10`. Put a default for a missing value into `schema`.
+ * Accepts only digits, because JavaScript would also convert an empty value or `0x10`. Put a default for a missing
+ * value into `schema`.
  */
 export function queryNumber<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(

@@ -9,9 +9,8 @@ const windowMs = 60_000;
 type RateLimit = (caller: Caller, context: ParameterizedContext) => Promise<void>;
 
 /**
- * Limits a key's requests per calendar minute. If a key has its own limit, MongoDB counts the requests of all
- * processes. For all other keys, each process counts separately in memory, up to `fallback` (0 means no limit). Every
- * response has three headers about the limit. A request above the limit gets a 429.
+ * Limits apply per calendar minute. If a key has a limit of its own, MongoDB counts the requests of all processes. For
+ * all other keys, each process counts separately in memory, up to `fallback` (0 means no limit).
  */
 export function createRateLimit(
   { rateLimits, now }: Pick<AppDeps, 'rateLimits' | 'now'>,
@@ -32,17 +31,21 @@ export function createRateLimit(
       'x-ratelimit-reset-requests': `${resetSeconds}s`,
     });
     if (used <= limit) return;
-    throw new GatewayError('rate_limit_exceeded', `This API key may make ${limit} requests a minute.`, {
-      retryAfterSeconds: resetSeconds,
-    });
+    throw new GatewayError(
+      'rate_limit_exceeded',
+      `This API key is limited to ${limit} requests per minute.`,
+      {
+        retryAfterSeconds: resetSeconds,
+      },
+    );
   };
 }
 
 const retrySeconds = 1;
 
 /**
- * Limits each key's concurrent requests in this process. A `max` of 0 means no limit. Call the returned function when
- * the request has finished. Throws rate_limit_exceeded.
+ * Counts only this process's requests. A `max` of 0 means no limit. Call the returned function when the request has
+ * finished. Throws rate_limit_exceeded.
  */
 export function createEnterKey(max: number): (key: string) => () => void {
   const shareMax = max === 0 ? Infinity : max;
@@ -50,18 +53,13 @@ export function createEnterKey(max: number): (key: string) => () => void {
   return (key) => {
     const place = places.take(key);
     if (typeof place !== 'string') return () => place.leave();
-    throw new GatewayError(
-      'rate_limit_exceeded',
-      `This API key may have ${max} requests in progress at once.`,
-      { retryAfterSeconds: retrySeconds },
-    );
+    throw new GatewayError('rate_limit_exceeded', `This API key is limited to ${max} concurrent requests.`, {
+      retryAfterSeconds: retrySeconds,
+    });
   };
 }
 
-/**
- * Counts requests per key in the current minute. Call this only with keys that exist, because every key occupies
- * memory.
- */
+/** Call this only with keys that exist, because every key occupies memory. */
 function createLocalCounter(): (key: string, startedAt: number) => number {
   let counts = new Map<string, number>();
   let minute = 0;
@@ -76,10 +74,7 @@ function createLocalCounter(): (key: string, startedAt: number) => number {
   };
 }
 
-/**
- * Returns the same three headers for a 429 about unfinished tasks. The reset time is only a suggestion, because nobody
- * knows when a task will finish.
- */
+/** The reset time is only a suggestion, because nobody knows when a task will finish. */
 export function concurrencyHeaders(caller: Caller, error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof GatewayError) || error.code !== 'concurrency_limit_exceeded') return {};
   return {

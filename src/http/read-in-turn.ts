@@ -3,13 +3,12 @@ import type { Places } from '../base/places.ts';
 import { isMade } from './route.ts';
 import type { Identity, Made, RawRequest, Reply, Route } from './route.ts';
 
-/** Limits how many requests may read many documents at the same time. The process has 50 connections to MongoDB. */
+/** A process has 50 connections to MongoDB, so only some requests may read many documents at the same time. */
 export const listsReadMax = { name: 'lists read', placesMax: 16, shareMax: 4 } as const;
 
 /**
- * Makes a route that reads many documents wait for a slot. Accounts and operators share the slots fairly. A streamed
- * reply occupies a slot only while it reads a part, so that slow clients do not block others. Returns all other routes
- * unchanged.
+ * A route that reads many documents waits for a slot. Accounts and operators share the slots fairly. A streamed reply
+ * occupies a slot only while it reads a part, so that slow clients do not block others.
  */
 export function createReadInTurn(): (route: Route) => Route {
   const places = createPlaces(listsReadMax);
@@ -28,7 +27,7 @@ export function readsMany({ reads, method, authentication }: Route): boolean {
   return authentication !== 'none' && (reads ?? (method === 'get' ? 'many' : 'one')) === 'many';
 }
 
-/** Runs a read in a slot. Resolves to undefined if the caller disconnects before a slot is free. */
+/** Resolves to undefined if the caller disconnects before a slot is free. */
 type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result | undefined>;
 
 const unreadReply: Reply = { status: 204, headers: {}, mediaType: '' };

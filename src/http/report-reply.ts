@@ -10,7 +10,7 @@ import { formatDecimal } from '../money/decimal.ts';
 import { madeWhileSent } from './route.ts';
 import type { Reply } from './route.ts';
 
-/** In days. The longest period is a leap year. */
+/** The longest period is a leap year. */
 const daysMax = 366;
 
 const day = z.string().refine(isDay, 'must be a day such as 2026-11-23').optional();
@@ -83,9 +83,7 @@ export interface Report {
   readonly rows: AsyncIterable<readonly Cell[]>;
 }
 
-/**
- * Writes any number of rows while reading them. Calls `onEnd` once. Throws GatewayError if there are too many groups.
- */
+/** Writes rows while they are being read. Calls `onEnd` once. Throws GatewayError if there are too many groups. */
 export async function reportReply(
   report: Report,
   { format, onEnd }: { readonly format: 'json' | 'csv'; readonly onEnd: () => void },
@@ -137,7 +135,7 @@ async function* csvOf({ columns, rows }: Report): AsyncIterable<string> {
 
 const partCharacters = 16 * 1024;
 
-/** Combines short texts into longer parts, because every part costs a separate write. */
+/** Combines short texts, because every part costs a separate write. */
 async function* gathered(texts: AsyncIterable<string>): AsyncGenerator<string, undefined> {
   let part = '';
   for await (const text of texts) {

@@ -1,24 +1,21 @@
 import type { Environment } from '../config/environment.ts';
 
 /**
- * Limits how many of a process's resources its callers can use at a time. Every limit has an environment variable
- * (docs/configuration.md). The defaults suit a heap of 640 MB.
+ * The limits of one process. Each has an environment variable (docs/configuration.md). The defaults suit a heap of 640
+ * MB.
  */
 export interface RequestLimits {
-  /**
-   * The memory for request bodies, in bytes. A body occupies its share until the response has been sent. See
-   * `createBodyBudgets`.
-   */
+  /** Memory for request bodies. A body occupies its share until the response has been sent. */
   readonly bodiesBytesMax: number;
   readonly uploadsBytesMax: number;
   readonly uploadBytesPerSecondMin: number;
-  /** The limit for an IP address without a valid key, in requests per second. 0 means no limit. */
+  /** For an IP address without a valid key. 0 means no limit. */
   readonly addressRequestsPerSecond: number;
-  /** The limit for keys without their own limit, in requests per minute. 0 means no limit. */
+  /** For keys without a limit of their own. 0 means no limit. */
   readonly keyRequestsPerMinute: number;
   /** 0 means no limit. */
   readonly keyConcurrentRequests: number;
-  /** How many create requests run concurrently, in total and per account. Further requests wait. */
+  /** Concurrent create requests, in total and per account. Further requests wait. */
   readonly createsAtOnce: number;
   readonly accountCreatesAtOnce: number;
 }

@@ -20,7 +20,7 @@ export interface RequestState {
   operation: string;
   address: string;
   actor?: string | undefined;
-  /** The account of the request's API key. `key` is that key's public id. */
+  /** `key` is the public id of the request's API key. */
   account?: string | undefined;
   key?: string | undefined;
   task?: string | undefined;
@@ -77,7 +77,7 @@ function requestIdOf(header: string | readonly string[] | undefined): string {
   return typeof header === 'string' && requestIdPattern.test(header) ? header : randomUUID();
 }
 
-/** Returns undefined if Koa's parser throws, as it does for `http://[::1`, `http://%ff@x` and `//a@[::1#`. */
+/** Koa's parser throws for some URLs, such as `http://[::1`, `http://%ff@x` and `//a@[::1#`. */
 function pathOf(context: Context): string | undefined {
   try {
     return context.path;
@@ -86,10 +86,7 @@ function pathOf(context: Context): string | undefined {
   }
 }
 
-/**
- * Whether the body is encoded. Must be checked before any parser runs, because a few kilobytes of compressed zeros
- * expand to gigabytes.
- */
+/** Must be checked before any parser runs, because a few kilobytes of compressed zeros expand to gigabytes. */
 function hasEncodedBody({ headers: { 'content-encoding': encoding } }: IncomingMessage): boolean {
   return encoding !== undefined && encoding.trim().toLowerCase() !== 'identity';
 }

@@ -21,13 +21,12 @@ import { parseInput } from './validation.ts';
 import type { RawInput } from './validation.ts';
 
 /**
- * One operation of the service. Validation, types and the OpenAPI document are derived from it. Routes are created by
- * `keyRoute`, `adminRoute`, `settingRoute`, `openRoute` and `secretRoute`, which differ in what the handler learns
- * about the caller.
+ * Validation, types and the OpenAPI document are derived from this declaration. `keyRoute`, `adminRoute`,
+ * `settingRoute`, `openRoute` and `secretRoute` create routes, and differ in what the handler learns about the caller.
  */
 export type Route = Runnable & Permission;
 
-/** What a caller needs to use a route. The OpenAPI document, route lists and error messages are derived from this. */
+/** The OpenAPI document, route lists and error messages are derived from this. */
 export type Permission =
   | { readonly authentication: 'key'; readonly scope: NeededScope }
   | { readonly authentication: 'admin'; readonly access: Access; readonly act: ActKind }
@@ -48,7 +47,7 @@ interface Runnable extends Operation {
   run(request: RawRequest, identity: Identity): Promise<Reply>;
 }
 
-/** The request's body counts against the budget of `account`. `run` replaces the route's own. */
+/** The request's body uses the budget of `account`. `run` replaces the route's own. */
 interface Admitted extends Pick<Runnable, 'run'> {
   readonly account: string;
 }
@@ -61,19 +60,19 @@ interface Operation {
   readonly dialect?: Dialect;
   readonly method: 'get' | 'post' | 'put' | 'delete' | 'options';
   readonly paths: readonly [string, ...string[]];
-  /** Restricts the route to matching paths. Any other path counts as unknown, even if `paths` matches it. */
+  /** Any path that does not match is unknown, even if `paths` matches it. */
   readonly only?: RegExp;
   /** If undefined, the route has no body and ignores any body that is sent. */
   readonly readBody?: BodyReader;
   /** The body that clients should send, if the route accepts more than that. Defaults to `input`. */
   readonly documentedBody?: z.ZodType;
   /**
-   * Whether the route reads one document or many. At most 16 requests read many documents at the same time
-   * (read-in-turn.ts). Defaults to `many` for a GET with a credential, and to `one` for any other route.
+   * Routes that read many documents take turns (read-in-turn.ts). Defaults to `many` for a GET with a credential, and
+   * to `one` for any other route.
    */
   readonly reads?: 'one' | 'many';
   readonly isSigned?: (request: RawRequest) => boolean;
-  /** Used only for the documentation. The handler reads the headers from `meta`. */
+  /** Only for the documentation. The handler reads the headers from `meta`. */
   readonly headers?: z.ZodObject;
   /**
    * Called before the process listens, for work that would otherwise block the event loop later. Long work must run in
@@ -88,7 +87,7 @@ interface Operation {
   readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
 }
 
-/** The parts of a request that the route reads. Unknown fields are ignored, except by the operators' API. */
+/** Unknown fields are ignored, except by the operators' API. */
 export type InputSchema = z.ZodObject<{
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
@@ -113,7 +112,7 @@ export interface RequestMeta {
   concerns(task: string): void;
   readonly path: string;
   readonly address: string;
-  /** Whether the response must have no body. Apart from that, the request is handled like a GET. */
+  /** The response must have no body. Apart from that, the request is handled like a GET. */
   readonly isHead: boolean;
   readonly traceparent: string | undefined;
   /** @param name - In lower case. */
@@ -139,10 +138,7 @@ interface Operating {
 
 export type KeepAct = (act: ActFacts, run: (note: NoteChanges) => Promise<Reply>) => Promise<Reply>;
 
-/**
- * Whether this is the name or path of a health check. Monitoring calls health checks often, and they are never
- * rejected.
- */
+/** Accepts the name or path of a health check. Monitoring calls health checks often, and they are never rejected. */
 export function isProbe(name: string): boolean {
   return /^\/?(?:healthz|readyz)$/.test(name);
 }
@@ -156,8 +152,8 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>;
   readonly mediaType: string;
   /**
-   * The response body, or undefined if it is empty. A list contains the parts of a body that is too large for one
-   * string, in order. If a stream's length is known, it is in the `content-length` header.
+   * Undefined if the body is empty. A body that is too large for one string is a list of parts, in order. If a stream's
+   * length is known, it is in the `content-length` header.
    */
   readonly body?: string | Buffer | Readable | Made | readonly BodyPart[];
   readonly onEnd?: () => void;
@@ -165,7 +161,7 @@ export interface Reply {
 
 export type BodyPart = string | Uint8Array;
 
-/** A body that is produced while it is sent, no faster than the caller reads. */
+/** Produced while it is sent, no faster than the caller reads. */
 export interface Made {
   [Symbol.asyncIterator](): AsyncIterator<string>;
 }
@@ -213,7 +209,7 @@ interface Handling<Input extends InputSchema, Who> {
 
 type Declaration<Input extends InputSchema, Who> = Operation & Handling<Input, Who>;
 
-/** Declares a route for API keys. `reach` is what the key may see or, if the scope allows changes, may change. */
+/** For API keys. `reach` is what the key may see or, if the scope allows changes, may change. */
 export function keyRoute<Input extends InputSchema>(
   declaration: Declaration<Input, { readonly caller: KeyHolder; readonly reach: Reach }> & {
     readonly scope: NeededScope;
@@ -243,7 +239,7 @@ interface Operated {
    * Set if the response contains only configured prices or the caller's own text, so that no amounts need to be hidden.
    */
   readonly isShownWhole?: true;
-  /** Marks an action that any operator may perform. It is recorded although its `access` is `read`. */
+  /** Any operator may perform the action, which is recorded although its `access` is `read`. */
   readonly isAct?: true;
   /** Body fields that must not appear in the audit log. Use `all` for routes that change nothing. */
   readonly unrecorded?: 'all' | readonly string[];
@@ -251,9 +247,7 @@ interface Operated {
 
 type AdminOperation = Omit<Operation, 'tag'> & Operated;
 
-/**
- * Declares a route of the operators' API, which exists only if ADMIN_TOKEN is set. By default, its body is small JSON.
- */
+/** For the operators' API, which exists only if ADMIN_TOKEN is set. By default, the body is small JSON. */
 export function adminRoute<Input extends InputSchema>(
   declaration: AdminOperation & Handling<Input, Operating>,
 ): Route {
@@ -265,7 +259,7 @@ export interface Changed {
   readonly changes: readonly ConfigChange[];
 }
 
-/** Declares an operator's action that replaces stored values. Its handler returns the changes for the audit log. */
+/** For an operator's action that replaces stored values. The handler returns the changes for the audit log. */
 export function settingRoute<Input extends InputSchema>(
   declaration: AdminOperation & {
     readonly input: Input;
@@ -311,7 +305,8 @@ function operatedRoute<Input extends InputSchema>(
       const handled = async (note: NoteChanges = () => undefined) =>
         handle({ ...input, meta: request.meta, ...operating, note });
       const act = isAct ? operatorActOf(operation.operationId, input, hidden) : undefined;
-      // The response is recorded before its amounts are hidden, because the audit log shows them to operators with permission.
+      // Record the response before its amounts are hidden, because the audit log shows them to operators with
+      // permission.
       const recorded = act === undefined ? () => handled() : () => keep(act, handled);
       const reply = await (showsAmounts ? recorded() : hideAmounts(recorded));
       return operation.method === 'get' && act === undefined ? withVersion(reply, request.meta) : reply;
@@ -341,7 +336,7 @@ export function openRoute<Input extends InputSchema>(
   };
 }
 
-/** Declares a route whose URL is a secret. `admit` finds the owner before the body is read. Throws GatewayError. */
+/** For a URL that is itself a secret. `admit` finds its owner before the body is read. Throws GatewayError. */
 export function secretRoute<Input extends InputSchema, Guest extends { readonly account: string }>(
   declaration: Declaration<Input, { readonly guest: Guest }> & {
     readonly admit: (params: z.output<Input>['params']) => Promise<Guest>;

@@ -7,8 +7,8 @@ import type { Route } from './route.ts';
 const place = new URL('../../docs/openapi.json', import.meta.url);
 
 /**
- * Reads docs/openapi.json and removes what this gateway does not offer. `createDocument` derives the same document
- * from the declarations, but takes 0.5 s of CPU time. `npm run document` writes the file.
+ * Removes what this gateway does not offer from docs/openapi.json, which `npm run document` writes. `createDocument`
+ * derives the same document from the declarations, but takes 0.5 s of CPU time.
  */
 export function servedDocument(routes: readonly Route[]): OpenApiDocument {
   const whole: unknown = JSON.parse(readFileSync(place, 'utf8'));

@@ -22,26 +22,26 @@ export interface HttpServerOptions {
 export interface RunningHttpServer {
   readonly url: string;
   /**
-   * Stops accepting connections, responds to waiting requests immediately, and lets all others finish. After
-   * `graceMs`, cuts off requests that are still running.
+   * Stops accepting connections, responds to waiting requests immediately, and lets all others finish. After `graceMs`,
+   * cuts off requests that are still running.
    */
   close(graceMs: number): Promise<void>;
 }
 
 const headersTimeoutMsDefault = 15_000;
-/** How often to check for slow connections, in milliseconds. This is also the longest delay before one is closed. */
+/** Also the longest delay before a slow connection is closed. */
 const timeoutCheckMs = 1_000;
-/** The limit for headers and body together. Long enough to send 64 MiB of images over a slow line. */
+/** Covers headers and body together. Long enough to send 64 MiB of images over a slow line. */
 const requestTimeoutMs = 120_000;
 /**
- * How long an idle connection is kept, in milliseconds. Longer than the idle timeouts of common load balancers, so
- * that none of them sends a request on a connection that is being closed.
+ * Longer than the idle timeouts of common load balancers, so that none of them sends a request on a connection that is
+ * being closed.
  */
 const keepAliveTimeoutMs = 75_000;
 const idleSweepMs = 100;
 /**
- * How many connections the system queues while the event loop is busy. Clients retry further connections after 1, 3 and
- * 7 s. Node's default is 511. The system's own limit (`net.core.somaxconn`) also applies.
+ * The system queues this many connections while the event loop is busy. Clients retry further ones after 1, 3 and 7 s.
+ * Node's default is 511. The system's own limit (`net.core.somaxconn`) also applies.
  */
 const backlog = 8_192;
 

@@ -7,7 +7,7 @@ import type { Reply, RequestMeta, Route } from './route.ts';
 
 const rangePattern = /^bytes=(\d*)-(\d*)$/;
 
-/** Headers that let a browser display files without executing anything, because files come from upstreams. */
+/** Files come from upstreams, so a browser must not execute anything in them. */
 const safetyHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
@@ -32,19 +32,16 @@ export interface FileAsked {
   readonly key: string;
   readonly mediaType: string;
   readonly maxAge: number;
-  /** How long a redirect to the storage itself may stay valid, in seconds. 0 means no redirect. */
+  /** How long a redirect to the storage itself may stay valid. 0 means no redirect. */
   readonly directSeconds?: number;
 }
 
-/** How long a direct URL may stay valid, in seconds. A player requests an entire film from one URL, part by part. */
+/** A player requests an entire film from one direct URL, part by part. */
 const directSecondsMax = 3_600;
 
 type ReadableStorage = Pick<ResultStorage, 'stat' | 'read' | 'directAddress'>;
 
-/**
- * Sends a stored file or the requested part of it, or redirects if the storage can serve the file directly. Returns
- * undefined if the file no longer exists.
- */
+/** Redirects if the storage can serve the file directly. Returns undefined if the file no longer exists. */
 export async function replyWithFile(
   { key, mediaType, maxAge, directSeconds = directSecondsMax }: FileAsked,
   meta: RequestMeta,
@@ -85,8 +82,8 @@ function sendTo(location: string): Reply {
 }
 
 /**
- * Returns undefined for the whole file. RFC 9110 allows sending the whole file in response to multiple ranges, other
- * units and invalid values.
+ * Returns undefined for the whole file, which RFC 9110 allows in response to multiple ranges, other units and invalid
+ * values.
  */
 function rangeOf(meta: RequestMeta, { bytes, etag }: StoredFile): ByteRange | 'unsatisfiable' | undefined {
   const match = rangePattern.exec(meta.header('range') ?? '');

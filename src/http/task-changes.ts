@@ -13,9 +13,8 @@ interface Reading {
 }
 
 /**
- * Yields a task in its current state, and again whenever its status changes, until the task has finished. Yields
- * undefined whenever `everyMs` passes without a change. Stops early if the reader disconnects or the process is
- * shutting down.
+ * Yields the task now and whenever its status changes, until it has finished. Yields undefined whenever `everyMs`
+ * passes without a change. Stops early if the reader disconnects or the process is shutting down.
  */
 export async function* changesOf(
   first: Task,

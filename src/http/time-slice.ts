@@ -1,4 +1,4 @@
-/** How long all jobs together may run per event loop turn, in milliseconds. */
+/** Limits the total time that jobs may run per event loop turn. */
 const sliceMs = 8;
 const begunAtOnceMax = 64;
 const putOffTurnsMax = 64;
@@ -7,15 +7,14 @@ type Work = () => void;
 
 /**
  * Lets jobs share the event loop with everything else. A job runs immediately if the jobs of this turn have used less
- * than one slice, and otherwise in a later turn. Holders alternate, so that a holder with many connections does not
- * delay the others. A holder's jobs run in order of arrival. Work that a job triggers by resolving a promise also
- * counts.
+ * than one slice, and otherwise in a later turn. Holders alternate, so one with many connections does not delay the
+ * others. A holder's jobs run in order of arrival. Work that a job triggers by resolving a promise uses the same slice.
  */
 export class TimeSlice {
   private beganAt: number | undefined;
   private isPutOff = false;
   private putOffTurns = 0;
-  /** The jobs by holder. Holders are served in this order, and each has at least one job. */
+  /** Holders are served in this order, and each has at least one job. */
   private readonly waiting = new Map<string, Set<Work>>();
   private readonly holders = new Map<Work, string>();
 
@@ -54,7 +53,7 @@ export class TimeSlice {
     this.waiting.set(holder, works.add(work));
   }
 
-  /** Whether the slice is exhausted. Begins a slice and schedules its end if there is none. */
+  /** Begins a slice and schedules its end if there is none. */
   private isOver(): boolean {
     if (this.beganAt !== undefined) return this.isPutOff || performance.now() - this.beganAt >= sliceMs;
     this.beganAt = performance.now();

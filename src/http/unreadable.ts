@@ -16,7 +16,7 @@ const unreadable: EarlyAnswer = {
   code: '',
 };
 
-/** The message for headers that exceed Node's own limit. Node enforces the limit before the route is known. */
+/** For headers that exceed Node's own limit, which Node enforces before the route is known. */
 export const headersTooLarge = 'The URL and the headers together exceed 16 KiB.';
 
 const refusals: Readonly<Record<string, EarlyAnswer>> = {
@@ -33,19 +33,16 @@ const refusals: Readonly<Record<string, EarlyAnswer>> = {
   },
 };
 
-/** How long the response may take to reach the caller before the connection is closed, in milliseconds. */
+/** The response may take this long to reach the caller before the connection is closed. */
 const lingerMs = 1_000;
 
-/**
- * Responds to input that the parser could not read. `answered` means that a response has already started on the
- * connection, which a second response would corrupt.
- */
+/** If a response has already started on the connection (`answered`), a second response would corrupt it. */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
   if (error.code === 'ECONNRESET' || !socket.writable || answered) socket.destroy();
   else endWith(socket, refusals[error.code ?? ''] ?? unreadable);
 }
 
-/** Sends the response and destroys the connection, because the caller might never close its side. */
+/** Destroys the connection, because the caller might never close its side. */
 function endWith(socket: Socket, refusal: EarlyAnswer): void {
   const body = bodyOf(refusal);
   const cut = setTimeout(() => socket.destroy(), lingerMs);
@@ -63,10 +60,7 @@ function endWith(socket: Socket, refusal: EarlyAnswer): void {
   );
 }
 
-/**
- * Returns what is wrong with the headers. Returns undefined if there is at most one Authorization header and, as
- * HTTP/1.1 requires, exactly one Host header (optional in 1.0).
- */
+/** There may be at most one Authorization header, and HTTP/1.1 requires exactly one Host header (optional in 1.0). */
 export function headerProblem({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   let hosts = 0;
   let keys = 0;

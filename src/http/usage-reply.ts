@@ -65,7 +65,7 @@ type Query = Omit<z.output<typeof usageQuery>, 'account'> & {
   readonly account?: string | undefined;
   readonly key?: string | undefined;
 };
-/** Stands for all accounts, because no account has an empty name. */
+/** No account has an empty name, so this stands for all accounts. */
 const everyAccount = '';
 const numberNames = ['tasks', 'settled', 'released', 'open', 'charged', 'refunded'] as const;
 

@@ -4,7 +4,7 @@ import { someNames } from '../models/consumption.ts';
 import { GatewayError, invalidParameter } from '../errors/errors.ts';
 import { nearestOf } from '../base/nearest.ts';
 
-/** Turns the first violation into a 400 that names its field. */
+/** Only the first violation is reported, as a 400 that names its field. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: RawInput): z.output<Schema> {
   const parsed = schema.safeParse(input, { reportInput: true });
   if (parsed.success) return parsed.data;
@@ -60,7 +60,7 @@ const articles: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-/** Returns the rest of the sentence "The parameter x …". */
+/** Continues the sentence "The parameter x …". */
 function describeIssue(issue: Exclude<z.core.$ZodIssue, z.core.$ZodIssueUnrecognizedKeys>): string {
   switch (issue.code) {
     case 'invalid_type':

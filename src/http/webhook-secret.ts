@@ -19,7 +19,7 @@ export const webhookSecretSuccess = {
 
 export type WebhookSecretDeps = Pick<RouteDeps, 'accounts' | 'secrets' | 'randomBytes' | 'now'>;
 
-/** Replaces an account's webhook secret. The previous two secrets stay valid. `by` is an operator or a key. */
+/** The previous two secrets stay valid. `by` is an operator or a key. */
 export async function replaceWebhookSecret(
   { account, by, reason }: { readonly account: string; readonly by: string; readonly reason: string },
   { accounts, secrets, randomBytes, now }: WebhookSecretDeps,

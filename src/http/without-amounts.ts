@@ -4,11 +4,11 @@ import { GatewayError } from '../errors/errors.ts';
 import type { Reply } from './route.ts';
 
 /**
- * Matches every formatted amount and nothing else. `formatMicros` writes six decimal places, but a calculation can
- * have more. Sentences may add a sign and the currency.
+ * Matches every formatted amount and nothing else. `formatMicros` writes six decimal places, but a calculation can have
+ * more. Sentences may add a sign and the currency.
  */
 const amount = /[-+−]?\b\d+\.\d{6,}\b(?: [A-Z]{3}\b)?/g;
-/** Fields whose amounts have other forms: costs and balances reported by vendors, and micro-units. */
+/** The amounts in these fields have other forms. They are costs and balances reported by vendors, and micro-units. */
 const otherAmounts: ReadonlySet<string> = new Set(['upstream_cost', 'upstream_balance', 'cost', 'least']);
 
 export async function hideAmounts(run: () => Promise<Reply>): Promise<Reply> {

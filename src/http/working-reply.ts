@@ -19,9 +19,9 @@ export interface Work {
 }
 
 /**
- * Reports the progress of long-running work as lines of JSON. While the work runs, lines of `{"progress":…}` keep
- * proxies from closing the connection. The last line is `{"result":…}`, or an error with the common body. The work
- * starts immediately, even if the reader disconnects before reading anything.
+ * While the work runs, lines of `{"progress":…}` keep proxies from closing the connection. The last line is
+ * `{"result":…}`, or an error with the common body. The work starts immediately, even if the reader disconnects before
+ * reading anything.
  */
 export function workingReply({ run, signal, onError, everyMs = 1000 }: Work): Reply {
   let progress: object = {};
@@ -43,7 +43,7 @@ export function workingReply({ run, signal, onError, everyMs = 1000 }: Work): Re
   return { status: 200, headers: {}, mediaType: workingMediaType, body };
 }
 
-/** Runs one job of a kind at a time on this node. Concurrent callers get `refusal` as an error. */
+/** Runs one job at a time on this node. Concurrent callers get `refusal` as an error. */
 export function oneAtATime(refusal: string): (work: Work) => Reply {
   let isRunning = false;
   return ({ run, ...work }) => {

@@ -5,7 +5,7 @@ import { isMade } from './route.ts';
 import type { BodyPart, Reply } from './route.ts';
 
 const unreadAnswerMs = 60_000;
-/** In bytes. Up to this size, one copy and one write cost less than a stream. */
+/** Up to this size, one copy and one write cost less than a stream. */
 const joinedBytesMax = 64 * 1024;
 /** Longer bodies are written in pieces of this size, so that the connection can measure how fast the caller reads. */
 const pieceBytes = 16 * 1024;

@@ -25,7 +25,7 @@ export interface ImageAnswerRequest extends RepeatRequest {
   readonly presentError: (error: GatewayError) => string;
 }
 
-/** Produces the response to the image request with this id, and passes it to `keep` before the images are charged. */
+/** Passes the response to `keep` before the images are charged. */
 export type MakeAnswer = (
   image: string,
   keep?: (parts: readonly BodyPart[]) => Promise<void>,
@@ -59,7 +59,7 @@ function fresh(parts: readonly BodyPart[], image: string): ImageAnswer {
 }
 
 function replayed({ status, mayRetry, parts }: Answer, made: string): ImageAnswer {
-  if (parts === undefined) throw notKept('was too large to store and cannot be replayed');
+  if (parts === undefined) throw notKept('was too large to be stored for a repeat');
   const image = status === 200 ? { image: made } : {};
   return { status, parts, headers: mayRetry ? {} : noRetry, replayed: true, ...image };
 }
@@ -68,7 +68,7 @@ function succeeded(parts: readonly BodyPart[]): Answer {
   return { status: 200, mayRetry: true, parts };
 }
 
-/** Responds to a request with an idempotency key. Stores the response before charging, so that a repeat can get it. */
+/** Stores the response before charging, so that a repeat can get it. */
 async function keepThenAnswer(claim: Claim, ask: ImageAnswerRequest, make: MakeAnswer): Promise<ImageAnswer> {
   try {
     const parts = await make(claim.made, (made) => claim.keep(succeeded(made)));
@@ -81,8 +81,8 @@ async function keepThenAnswer(claim: Claim, ask: ImageAnswerRequest, make: MakeA
 }
 
 /**
- * Responds to a client that may retry automatically, without waiting until the response is recorded. Even a complete
- * response needs a record, because the network or a proxy may lose it unnoticed.
+ * Does not wait until the response is recorded. Even a complete response needs a record, because the network or a proxy
+ * may lose it unnoticed.
  */
 async function answerThenKeep(claim: Claim, ask: ImageAnswerRequest, make: MakeAnswer): Promise<ImageAnswer> {
   try {
@@ -95,7 +95,7 @@ async function answerThenKeep(claim: Claim, ask: ImageAnswerRequest, make: MakeA
 }
 
 /**
- * Stores the error as the final response if an upstream rejected the request or may have accepted it. After any other
+ * If an upstream rejected the request or may have accepted it, the error becomes the final response. After any other
  * error, the request can be retried.
  */
 function endFailed(claim: Claim, error: unknown, { presentError }: ImageAnswerRequest): Promise<void> {

@@ -20,9 +20,7 @@ import type {
 } from '../providers/provider.ts';
 import { timeLimit } from '../process/running-time.ts';
 
-/**
- * The outcome of a channel's calls. `ambiguous` is the number of calls that produced nothing but may have been billed.
- */
+/** `ambiguous` is the number of calls that produced nothing but may have been billed. */
 export type ChannelAnswer =
   | { readonly kind: 'delivered'; readonly delivery: Delivery; readonly ambiguous: number }
   | { readonly kind: 'failed'; readonly error: UpstreamError; readonly ambiguous: number };
@@ -44,8 +42,8 @@ export interface ChannelCall {
 }
 
 /**
- * Calls a channel. If the channel renders fewer images per call than requested, makes multiple calls in parallel, and
- * fails only if all of them fail. Never throws because of what the upstream does.
+ * If the channel renders fewer images per call than requested, makes several calls in parallel, and fails only if all
+ * of them fail. Never throws because of what the upstream does.
  */
 export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   const { channel, candidate, request, provider, perCall } = call;
@@ -67,8 +65,8 @@ export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
 const resumeEveryMs = 2_000;
 
 /**
- * Renders images. If the upstream responds with a job, polls until the job finishes or the signal aborts. After an
- * abort, the outcome is unknown.
+ * If the upstream responds with a job, polls until it finishes or the signal aborts. After an abort, the outcome is
+ * unknown.
  */
 async function render(
   request: ImageRequest,
@@ -105,7 +103,7 @@ function splitCount(n: number, perCall: number): number[] {
   return Array.from({ length: Math.ceil(n / perCall) }, (_, index) => Math.min(perCall, n - index * perCall));
 }
 
-/** Wraps the adapter's unexpected errors as ambiguous, because the request may have been accepted. */
+/** Unexpected errors of an adapter are ambiguous, because the request may have been accepted. */
 function asUpstreamError(error: unknown, { channel }: RouteCandidate): UpstreamError {
   if (error instanceof UpstreamError) return error;
   return new UpstreamError('ambiguous', `The adapter of ${channel} failed.`, {
@@ -115,8 +113,8 @@ function asUpstreamError(error: unknown, { channel }: RouteCandidate): UpstreamE
 }
 
 /**
- * If multiple calls failed, the failure with the highest number counts. A call that may have been accepted outweighs
- * any rejection.
+ * If several calls failed, the failure with the highest number is reported. A call that may have been accepted
+ * outweighs any rejection.
  */
 const gravity: Record<UpstreamOutcome, number> = {
   ambiguous: 4,
@@ -154,10 +152,7 @@ async function merge(answers: readonly GeneratedImages[]): Promise<Delivery> {
 
 type Usage = NonNullable<SettleFacts['usage']>;
 
-/**
- * Adds up the counts that every response reports. Omits all other counts, because a partial total would be charged as
- * if it were complete.
- */
+/** Adds up only the counts that every response reports. A partial total would be charged as if it were complete. */
 function sumUsage(usages: readonly (Usage | undefined)[]): Usage | undefined {
   const names = [...new Set(usages.flatMap((usage) => Object.keys(usage ?? {})))].filter(isCount);
   const sums = names.flatMap((name) => {

@@ -17,16 +17,13 @@ export interface ConverterDeps {
   readonly reserve: (bytes: number) => void;
 }
 
-/**
- * Converts a request's images to the forms that a channel accepts. However many channels are tried, each URL is
- * fetched once and each image is written once.
- */
+/** Fetches each URL once and writes each image once, however many channels are tried. */
 export interface ImageConverter {
   /** Throws `invalid_parameter` or `media_url_not_allowed` with the parameter that contains the image. */
   convert(request: ImageRequest, forms: readonly ImageForm[]): Promise<ImageRequest>;
 }
 
-/** The maximum size of an image, in bytes. No upstream accepts a larger one. */
+/** No upstream accepts a larger image. */
 export const imageBytesMax = 50 * 1024 * 1024;
 const fetchTimeoutMs = 30_000;
 
@@ -120,7 +117,7 @@ async function fetchImage(url: string, param: string, deps: ConverterDeps): Prom
   }
   const file = await readImageFile({ path, name: 'image', bytes }, deps.pixelsMax);
   if ('refused' in file)
-    throw invalid(param, `The URL in ${param} does not lead to a usable image: it ${file.refused}.`);
+    throw invalid(param, `The URL in ${param} does not point to a usable image: it ${file.refused}.`);
   return file;
 }
 

@@ -12,8 +12,8 @@ type DeliveredAnswer = Extract<ChannelAnswer, { kind: 'delivered' }>;
 type Plan = Pick<RoutePlan, 'basis' | 'currency'>;
 
 /**
- * Returns the cost that the upstream reported or, if there is none, the cost by the channel's rules. Includes the
- * other calls that may have been billed.
+ * Uses the cost that the upstream reported or, if there is none, the channel's rules. Includes other calls that may
+ * have been billed.
  */
 export function costOfImages(
   { channel, request }: ChannelCall,

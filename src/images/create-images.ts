@@ -40,8 +40,8 @@ export interface CreateImagesDeps {
 }
 
 /**
- * Whether to create a task even if the upstream responds synchronously. `preferred` creates one only if its results
- * can be links.
+ * If true, even a synchronous upstream is called in a task. `preferred` creates a task only if its results can be
+ * links.
  */
 export type AsTask = boolean | 'preferred';
 
@@ -59,13 +59,13 @@ export interface CreateImagesCommand {
   readonly traceparent?: string;
   readonly closed: () => AbortSignal;
   readonly reserve: (bytes: number) => void;
-  /** Throws GatewayError if this much memory is not available now. Reserves nothing. */
+  /** Throws GatewayError if this much memory is not available at present. Reserves nothing. */
   readonly requireRoom: (bytes: number) => void;
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   readonly present: AnswerPresenter;
 }
 
-/** Formats responses as text, because they are stored exactly as sent. */
+/** Responses are stored exactly as sent, so they are formatted as text. */
 export interface AnswerPresenter {
   readonly images: (delivery: Delivery, warnings: readonly string[]) => readonly BodyPart[];
   readonly error: (error: GatewayError) => string;
@@ -81,10 +81,7 @@ export type CreatedImages =
 
 export type CreateImages = (command: CreateImagesCommand) => Promise<CreatedImages>;
 
-/**
- * Creates the service that either renders images while the caller waits or creates a task. The plan's first channel
- * determines which.
- */
+/** The plan's first channel determines whether the caller waits for the images or gets a task. */
 export function createImageService(deps: CreateImagesDeps): CreateImages {
   return async (command) => {
     const { request, named, strict, caller } = command;
@@ -108,7 +105,7 @@ export function createImageService(deps: CreateImagesDeps): CreateImages {
   };
 }
 
-/** Drops channels that respond with data if copies are not stored, because no links to their images would exist. */
+/** If copies are not stored, a channel that responds with data cannot provide links. */
 function withLinks(
   plan: RoutePlan,
   { request, asTask }: { readonly request: ImageRequest; readonly asTask: boolean },
@@ -151,14 +148,13 @@ async function renderImages(
     const answer = await answerOnce(
       ask,
       async (image, keepParts) => {
-        // Link the media only for the first request. A repeated request gets the stored response even if a file has
-        // been deleted since.
+        // Resolve links to stored files only for the first request. A repeated request gets the stored response even if
+        // a file has since been deleted.
         const request = await deps.linkMedia(command.request, caller);
         const needsStorage = (channel: string) =>
           request.responseFormat === 'url' && answersWithData(whole, channel);
         const plan = await withStorage(whole, needsStorage, deps.storageRefusal);
-        // These images would have to be fetched. If there is no memory for them, reject the request before it is
-        // rendered and billed.
+        // If there is no memory for fetching these images, reject the request before it is rendered and billed.
         const isFetched = request.responseFormat === 'b64_json' && candidatesWithLinks(plan).length > 0;
         if (isFetched) command.requireRoom(dataBytes);
         const partsOf = (made: Delivery) => present.images(made, plan.warnings);

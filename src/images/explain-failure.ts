@@ -6,10 +6,7 @@ import type { UpstreamOutcome } from '../errors/upstream-outcome.ts';
 import { scrub } from '../http-client/index.ts';
 import type { UpstreamError } from '../providers/provider.ts';
 
-/**
- * A header that keeps official clients from automatically retrying a failed POST, which would buy the images a second
- * time.
- */
+/** Keeps official clients from automatically retrying a failed POST, which would buy the images a second time. */
 export const noRetry = { 'x-should-retry': 'false' } as const;
 
 const retryAfterSecondsDefault = 5;
@@ -18,9 +15,7 @@ export function mayBeAccepted({ outcome }: UpstreamError): boolean {
   return outcome === 'ambiguous';
 }
 
-/**
- * Returns the error that the caller sees if no channel served a synchronous image request. Nothing has been charged.
- */
+/** For a synchronous request that no channel served. Nothing has been charged. */
 export function explainFailure(failure: UpstreamError): GatewayError {
   const because = { detail: `${failure.outcome}: ${failure.code}`, failure: failure.failure };
   const words = `${failure.code}: ${scrub(failure.words)}`;

@@ -9,7 +9,7 @@ export interface FetchedImages {
 
 export interface FetchedSpace {
   /**
-   * Throws NoRoomError if the account, or all accounts together, would use too much memory. Throws GatewayError if this
+   * Throws NoRoomError if the account, or all accounts together, would use too much memory, and GatewayError if this
    * request alone would.
    */
   readonly reserve: (bytes: number) => void;
@@ -27,7 +27,7 @@ export function createFetchedImages(bytesMax: number): FetchedImages {
   const places = createPlaces({ name: 'fetched images', placesMax: bytesMax, shareMax });
   const full = (account: string): NoRoomError =>
     new NoRoomError(
-      `reference images use ${places.held} bytes, ${places.heldBy(account)} of them by ${account}`,
+      `reference images use ${places.held} bytes, ${places.heldBy(account)} of them for ${account}`,
     );
   return {
     open(account) {

@@ -3,10 +3,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { ImageInput, ImageRequest } from '../models/request.ts';
 
-/**
- * Returns the same fingerprint for requests that ask for the same thing. Files are compared by content rather than
- * location. `more` is everything else that the caller requested.
- */
+/** Compares files by content rather than by location. `more` is everything else that the caller requested. */
 export async function fingerprintImage(
   request: ImageRequest,
   more: readonly unknown[] = [],

@@ -55,9 +55,9 @@ export interface Generated {
 export type Generate = (command: GenerateCommand) => Promise<Generated>;
 
 /**
- * Renders images while the caller waits. Takes the hold, calls the upstream and settles, all under this process's
- * lease. Resolves to the images that arrived and are paid for. Throws GatewayError if nothing was charged. The images
- * are charged even if the caller disconnects.
+ * The hold, the upstream call and the settlement all run under this process's lease. Resolves to the images that
+ * arrived and were paid for. Throws GatewayError if nothing was charged. The images are charged even if the caller
+ * disconnects.
  */
 export function createGenerate(deps: GenerateDeps): Generate {
   const { ledger, log } = deps;
@@ -66,7 +66,7 @@ export function createGenerate(deps: GenerateDeps): Generate {
     const { image: task, account, by, plan } = command;
     // Prepare the call before taking the hold, because an image that cannot be fetched is the caller's mistake.
     const prepared = await prepareFirst(command, deps);
-    // Read the terms only now, because the preparation takes time.
+    // Read the terms only now, because they may have changed during the preparation.
     const terms = await deps.holdTerms(account, by);
     const watched = await deps.imageLeases.watch(task);
     let fate: 'open' | 'closed' | 'promised' = 'open';
@@ -142,16 +142,13 @@ async function attempt(
   try {
     return await tryCandidates(first, watched, generation);
   } catch (error) {
-    // A later channel needs the bytes of an image that cannot be fetched. No channel has accepted the request so far.
+    // A later channel needs an image that cannot be fetched. No channel has accepted the request so far.
     if (error instanceof GatewayError) return { kind: 'failed', error, note: 'nothing was sent' };
     throw error;
   }
 }
 
-/**
- * Tries the channels in order. Moves to the next channel only if the current one has definitely not accepted the
- * request.
- */
+/** Moves on to the next channel only if the current one has definitely not accepted the request. */
 async function tryCandidates(
   first: ChannelCall | undefined,
   watched: WatchedImage,
@@ -162,7 +159,7 @@ async function tryCandidates(
   for (const [index, candidate] of command.plan.candidates.entries()) {
     const prepared = index === 0 ? first : await prepare(candidate, command, deps);
     if (prepared === undefined) continue;
-    // Confirm before each call, because another process may have closed the hold while this process was stalled.
+    // Confirm before each call, because another process may have closed the hold while this one was stalled.
     if (!(await watched.confirm())) {
       const error = serviceUnavailable('the request could not be sent before its lease ended');
       return { kind: 'failed', error, note: 'the lease was lost before it was sent' };
@@ -176,7 +173,7 @@ async function tryCandidates(
     const { outcome, code } = failure;
     deps.log.warn(
       { task: command.image, channel: candidate.channel, credential: candidate.credential, outcome, code },
-      'a channel made no image',
+      'a channel produced no image',
     );
     if (answer.ambiguous > 0) {
       const { ambiguous: unknown } = answer;
@@ -222,10 +219,7 @@ async function passGate(
   return 'sent' in passed ? passed.sent : { kind: 'failed', error: passed.refused, ambiguous: 0 };
 }
 
-/**
- * Releases the hold. Returns false if the release fails, in which case the hold is closed in the background. Either
- * way, the caller gets the upstream's error.
- */
+/** If the release fails, the hold is closed in the background. Either way, the caller gets the upstream's error. */
 async function release(
   { note, upstream }: Pick<Failed, 'note' | 'upstream'>,
   { command, deps, hold }: Generation,
@@ -241,7 +235,7 @@ async function release(
   }
 }
 
-/** Stores a response for repeated requests. The response is sent even if it cannot be stored. */
+/** A response that cannot be stored is still sent. */
 async function keepAnswer({ keep, image }: GenerateCommand, delivery: Delivery, log: Logger): Promise<void> {
   try {
     await keep?.(delivery);

@@ -32,13 +32,13 @@ export async function imageTaskCommand(
 }
 
 /**
- * Limits the base64 text of all images together. Everything else as JSON has a limit of its own. Both are stored in
- * one document, which MongoDB limits to 16 MiB.
+ * Limits the base64 text of all images. The rest of the request has a limit of its own. Both are stored in one
+ * document, which MongoDB limits to 16 MiB.
  */
 const charactersMax = 12 * 1024 * 1024;
 const restBytesMax = 2 * 1024 * 1024;
 
-/** How many copies of the text are in memory: the data, the MongoDB document, the ciphertext, and the stored form. */
+/** The text is in memory four times: as data, MongoDB document, ciphertext and stored form. */
 const copies = 4;
 
 function checkedSize({ images, mask, ...rest }: ImageRequest): number {
@@ -47,7 +47,7 @@ function checkedSize({ images, mask, ...rest }: ImageRequest): number {
   if (characters > charactersMax) {
     throw new GatewayError(
       'request_too_large',
-      `Model ${rest.model} accepts at most ${charactersMax} base64 characters across all images. Send URLs.`,
+      `Model ${rest.model} accepts at most ${charactersMax} base64 characters across all images. Send the images as URLs instead.`,
       { param: 'image' },
     );
   }
@@ -55,7 +55,7 @@ function checkedSize({ images, mask, ...rest }: ImageRequest): number {
   if (Buffer.byteLength(JSON.stringify(rest)) <= restBytesMax) return characters;
   throw new GatewayError(
     'request_too_large',
-    `Model ${rest.model} accepts at most ${restBytesMax} bytes as JSON, apart from its images.`,
+    `Model ${rest.model} accepts requests of at most ${restBytesMax} bytes as JSON, not counting the images.`,
   );
 }
 

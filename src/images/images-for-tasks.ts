@@ -47,10 +47,7 @@ export async function openImagesForTasks(options: ImagesForTasksOptions): Promis
   };
 }
 
-/**
- * Converts the request's images. A failed fetch is the request's fault, but a full disk is not. No request has been
- * sent yet.
- */
+/** A failed fetch is the request's fault, but a full disk is not. Nothing has been sent upstream yet. */
 async function converted(
   { request }: ChannelCall,
   convert: (request: ImageRequest) => Promise<ImageRequest>,

@@ -4,14 +4,12 @@ export interface ImageFacts {
   readonly height: number;
 }
 
-/**
- * How many bytes to inspect. They are enough to find a JPEG's dimensions, which may come after profiles and previews.
- */
+/** Enough to find the dimensions of a JPEG, which may come after profiles and previews. */
 export const inspectedBytesMax = 1024 * 1024;
 
 /**
- * Reads an image's facts only from its bytes, ignoring its name and declared media type. Returns undefined unless the
- * image is a PNG, JPEG, GIF or WebP.
+ * Uses only the image's bytes and ignores its name and declared media type. Returns undefined unless the image is a
+ * PNG, JPEG, GIF or WebP.
  */
 export function inspectImage(bytes: Uint8Array): ImageFacts | undefined {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, inspectedBytesMax));
@@ -86,7 +84,7 @@ function readJpeg(data: Buffer): ImageFacts | undefined {
   return undefined;
 }
 
-/** Whether the marker is one of SOF0 to SOF15. Three codes in that range have other meanings. */
+/** SOF0 to SOF15, except three codes in that range that have other meanings. */
 function isFrameHeader(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }

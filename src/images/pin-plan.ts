@@ -8,17 +8,14 @@ export interface PinnedPlan {
 
 export interface PinContext {
   readonly channels: Channels;
-  /**
-   * Whether the request has an Idempotency-Key. A repeated request must use the same route, so the channel is not
-   * chosen at random.
-   */
+  /** A repeat of a request with an Idempotency-Key must use the same route, so its channel is not chosen at random. */
   readonly keyed: boolean;
   readonly asTask: boolean;
 }
 
 /**
- * Selects the channels for one request: either those that respond synchronously, or those that create a task. A
- * request for a task can use both.
+ * Selects either the channels that respond synchronously or those that create a task. A request for a task can use
+ * both.
  */
 export function pinPlan(plan: RoutePlan, context: PinContext): PinnedPlan {
   if (context.asTask) return { mode: 'task', plan };

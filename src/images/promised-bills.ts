@@ -13,24 +13,21 @@ export interface PromisedBill {
 }
 
 /**
- * Where a bill is recorded. `noted`: MongoDB records the charge as owed, so another process can write it. `unwritten`:
- * only this process knows about the charge.
+ * `noted`: MongoDB records the charge as owed, so another process can write it. `unwritten`: only this process knows
+ * about the charge.
  */
 export type BillState = 'written' | 'noted' | 'unwritten';
 
 export interface PromisedBills {
   promise(bill: PromisedBill, write: () => Promise<BillState>): void;
   /**
-   * Waits until every bill is stored outside this process, for at most `maxMs`. Logs the remaining bills, so that an
+   * Waits at most `maxMs` for every bill to be stored outside this process. Logs the remaining bills, so that an
    * operator can charge them.
    */
   stop(maxMs: number): Promise<void>;
 }
 
-/**
- * Creates an empty list of unwritten bills. The list cannot grow while the ledger is unavailable, because no holds are
- * taken.
- */
+/** The list of unwritten bills cannot grow while the ledger is unavailable, because no holds are taken then. */
 export function createPromisedBills(log: Logger): PromisedBills {
   const unwritten = new Map<PromisedBill, Promise<void>>();
 
@@ -73,6 +70,6 @@ export function logUncharged(
   const charge = formatMicros(amount);
   log.error(
     { ...bill, amount: charge },
-    `delivered images may stay uncharged, because ${why}; if the account's ledger has no charge for them, book it: gateway accounts credit ${account} -${charge} --reference ${task}`,
+    `delivered images may remain uncharged because ${why}; if the account's ledger has no charge for them, add it with gateway accounts credit ${account} -${charge} --reference ${task}`,
   );
 }

@@ -3,7 +3,7 @@ import type { ImageInput } from '../models/request.ts';
 import { inspectedBytesMax, inspectImage } from './inspect-image.ts';
 import type { ImageFacts } from './inspect-image.ts';
 
-/** Why an image was rejected. Follows "The parameter image …" in a sentence. */
+/** Completes a sentence that begins with "The parameter image". */
 export interface Refused {
   readonly refused: string;
 }
@@ -62,7 +62,7 @@ function isBase64(text: string): boolean {
   return text.length > 0 && text.length % 4 !== 1 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
 
-/** Returns a file name for the upstream, consisting of plain characters and an extension that matches the bytes. */
+/** Uses only plain characters, and an extension that matches the bytes. */
 function fileName(name: string, { mediaType }: ImageFacts): string {
   const stem = name.replace(/\.[^.]*$/, '').replace(/[^A-Za-z0-9_-]+/g, '_');
   const extension = mediaType === 'image/jpeg' ? 'jpg' : mediaType.slice('image/'.length);

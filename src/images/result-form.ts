@@ -20,7 +20,7 @@ import { measuredImage, measuredLink } from './measure-image.ts';
 
 export interface ResultFormDeps {
   readonly openLink: OpenLink;
-  /** Undefined if results are not stored, in which case results that are data remain data. */
+  /** If undefined, results are not stored, and results that are data stay data. */
   readonly keepImages?: KeepImages | undefined;
   readonly openStored: (task: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   readonly pause?: (ms: number) => Promise<unknown>;
@@ -51,11 +51,11 @@ interface StreamedData {
   readonly pieces: AsyncIterable<string | Uint8Array>;
 }
 
-/** The task whose links are opened. Its channel determines which hosts the links may have. */
+/** The task's channel determines which hosts the links may have. */
 type LinkedTask = Pick<Task, 'id' | 'channel'>;
 
 const fetchTimeoutMs = 60_000;
-/** In milliseconds. This is short because the caller is waiting. */
+/** Short, because the caller is waiting. */
 const headTimeoutMs = 5_000;
 
 export function createResultForms(deps: ResultFormDeps): ResultForms {
@@ -135,18 +135,15 @@ async function linked(
 
 const keepEveryMs = 1_000;
 const keepMaxMs = 60_000;
-/**
- * In milliseconds. After this time, an attempt to store images continues only if the process has memory for waiting
- * images.
- */
+/** After this time, storing the images is retried only if the process has memory for waiting images. */
 const keepAtOnceMs = 5_000;
 
 interface StorageWait
   extends Required<Pick<ResultFormDeps, 'pause' | 'timeLimit'>>, Pick<AskedForm, 'reserve'> {}
 
 /**
- * Stores images that the upstream has already rendered. The storage may be full, unreachable or unresponsive, so the
- * caller waits up to a minute, provided that the process has memory for the images.
+ * The upstream has already rendered these images. The storage may be full, unreachable or unresponsive, so the caller
+ * waits up to a minute, provided that the process has memory for the images.
  */
 async function keptInTime<Kept>(
   keep: () => Promise<Kept>,
@@ -213,8 +210,8 @@ async function withHead(rest: AsyncGenerator<Uint8Array, void, undefined>): Prom
 }
 
 /**
- * Scales the usage down to the images that arrived. The upstream counts tokens for every image it rendered, so we
- * charge only for the delivered share, rounded up.
+ * The upstream counts tokens for every image that it rendered. Only the share of the images that arrived is charged,
+ * rounded up.
  */
 function factsOf(
   { images: { length: made }, facts }: Delivery,
@@ -239,7 +236,7 @@ async function arrived(images: readonly Promise<GeneratedImage>[]): Promise<Gene
   return there;
 }
 
-/** Encodes the data in chunks, so that an image never becomes a single string. */
+/** Encodes in chunks, so that an image never becomes a single string. */
 async function encode(body: AsyncIterable<Uint8Array>, reserve: AskedForm['reserve']): Promise<Base64Blob> {
   const chunks: Buffer[] = [];
   for await (const text of base64Of(body)) {
@@ -275,5 +272,5 @@ async function* base64Of(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
  */
 function checkImage(head: Buffer): void {
   const isPage = /^\s*(?:<!doctype|<html|\{)/i.test(head.toString('latin1', 0, signatureBytes));
-  if (head.length === 0 || isPage) throw new TypeError('the link does not lead to an image');
+  if (head.length === 0 || isPage) throw new TypeError('the link does not point to an image');
 }

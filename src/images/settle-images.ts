@@ -59,7 +59,7 @@ export function billFor(
 }
 
 /**
- * The delays between attempts to settle. After the last attempt, the caller gets the images and the charge is written
+ * Delays between attempts to settle. After the last attempt, the caller gets the images and the charge is written
  * later.
  */
 const settleDelaysMs = [100, 400, 1_500];
@@ -71,8 +71,8 @@ export interface Settled {
 }
 
 /**
- * Settles the hold. If the ledger is unavailable, the caller gets the paid images after a short wait, and the process
- * keeps trying to write the charge in the background.
+ * If the ledger is unavailable, the caller gets the images after a short wait, and the process keeps trying to write
+ * the charge in the background.
  */
 export async function settleOrPromise(
   bill: ImageBill,

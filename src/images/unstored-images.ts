@@ -8,8 +8,8 @@ export interface UnstoredImages {
    */
   hold<Result>(images: HeldImages, store: (mayWait: () => boolean) => Promise<Result>): Promise<Result>;
   /**
-   * Whether the account may render more images. Returns false while images are waiting for the storage. If more than
-   * half of the memory is in use, also returns false for accounts that have images in it.
+   * Returns false while any images are waiting for the storage. If more than half of the memory is in use,
+   * also returns false for accounts that have images in it.
    */
   mayRender(account: string): boolean;
 }
@@ -20,7 +20,7 @@ interface HeldImages {
 }
 
 const accountShare = 0.75;
-/** The share of the memory up to which new renders start. The rest is reserved for renders in flight. */
+/** New renders start only below this share of the memory. The rest is reserved for renders in flight. */
 const rendersUpTo = 0.5;
 
 export function createUnstoredImages(bytesMax: number): UnstoredImages {

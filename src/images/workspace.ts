@@ -11,7 +11,7 @@ import {
 
 export interface ImageWorkspace {
   newPath(): string;
-  /** Creates the directory. Call and await this before writing a file. Idempotent. */
+  /** Await this before writing a file. Idempotent. */
   make(): Promise<void>;
   dispose(): Promise<void>;
 }

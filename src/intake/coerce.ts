@@ -24,10 +24,7 @@ function kindsOf(schema: z.core.$ZodType): ReadonlySet<string> {
   return new Set(schema instanceof z.ZodString || schema instanceof z.ZodEnum ? ['string'] : []);
 }
 
-/**
- * Matches numbers. Accepts only ASCII digits. Digits in other scripts, and `1e5`, remain text, which the schema then
- * rejects.
- */
+/** Accepts only ASCII digits. Digits in other scripts, and `1e5`, stay text, which the schema then rejects. */
 const decimal = /^-?[0-9]{1,15}(?:\.[0-9]{1,15})?$/;
 
 export function coerced(value: unknown, type: 'number' | 'boolean' | undefined): unknown {
@@ -36,7 +33,7 @@ export function coerced(value: unknown, type: 'number' | 'boolean' | undefined):
   return value === 'true' ? true : value === 'false' ? false : value;
 }
 
-/** Returns the path of the first number that JavaScript cannot represent exactly, or undefined if there is none. */
+/** Returns the path of the first number that JavaScript cannot represent exactly. */
 export function wildNumber(value: unknown, name: string): string | undefined {
   const left: [string, unknown][] = [[name, value]];
   for (let item = left.pop(); item !== undefined; item = left.pop()) {

@@ -16,16 +16,13 @@ interface Inner {
 
 const nestedName = /^([^[\]]+)((?:\[\w*\]){1,3})$/;
 
-/**
- * Converts form fields to the structure of JSON. `image[]` and repeated fields become lists. `metadata[seed]` and
- * `images[0][image_url]` become objects. Throws GatewayError.
- */
+/** `image[]` and repeated fields become lists. `metadata[seed]` and `images[0][image_url]` become objects. */
 export function fieldsOfForm(parts: readonly FormPart[]): Record<string, unknown> {
   const fields = new Map<string, Inner[]>();
   for (const { name, value } of parts) {
     const [, outer = name, brackets = ''] = nestedName.exec(name) ?? [];
     if (name.includes('__proto__'))
-      throw new GatewayError('invalid_json', 'A field must not be called __proto__.');
+      throw new GatewayError('invalid_json', 'A form field must not be named __proto__.');
     const keys = [...brackets.matchAll(/\[(\w*)\]/g)].map(([, key = '']) => key);
     fields.set(outer, [...(fields.get(outer) ?? []), { keys, value }]);
   }
@@ -55,7 +52,7 @@ function assemble(name: string, inner: readonly Inner[]): unknown {
 
 const position = (key: string): number => Number(key.replace('#', ''));
 
-/** Converts text that looks like a number or boolean, because our schemas do not cover the models' own parameters. */
+/** Our schemas do not cover the models' own parameters, so numbers and booleans are recognised by their text. */
 function readText(text: unknown): unknown {
   const isWord = typeof text === 'string' && /^(?:-?\d{1,15}(?:\.\d{1,6})?|true|false)$/.test(text);
   return isWord ? parseJsonText(text) : text;

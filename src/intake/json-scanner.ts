@@ -1,9 +1,6 @@
 import { GatewayError } from '../errors/errors.ts';
 
-/**
- * The maximum number of values. This and the other limits keep code that walks a parsed value from blocking the event
- * loop.
- */
+/** These limits keep code that walks a parsed value from blocking the event loop. */
 export const jsonNodesMax = 4_000;
 export const jsonKeysMax = 1_000;
 export const jsonDepthMax = 64;
@@ -11,7 +8,7 @@ export const jsonDepthMax = 64;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Counts the values, keys and levels of a JSON text before it is parsed. Does not check the grammar. */
+/** Counts values, keys and levels before the text is parsed. Does not check the grammar. */
 export class JsonScanner {
   private nodes = 1;
   private keys = 0;
@@ -75,7 +72,7 @@ function tooMuch(): GatewayError {
   );
 }
 
-/** Parses JSON inside a string under the same limits. Returns undefined if the text exceeds them or is not JSON. */
+/** Returns undefined if the text exceeds the same limits or is not JSON. */
 export function parseJsonText(text: string): unknown {
   try {
     new JsonScanner().scan(Buffer.from(text));

@@ -21,8 +21,8 @@ export interface MediaField {
 }
 
 /**
- * Reads media in any of these forms: a URL, a data URL, base64, a file, `{url}`, `{image_url}`, `{image_url: {url}}` or
- * `{file_id}`, each with an optional role, and lists of these. Throws GatewayError.
+ * Accepts a URL, a data URL, base64, a file, `{url}`, `{image_url}`, `{image_url: {url}}` or `{file_id}`, each with an
+ * optional role, and lists of these.
  */
 export function readMedia(value: unknown, field: MediaField): readonly Medium[] {
   const { name } = field;

@@ -1,14 +1,14 @@
 import { commonParameters } from '../models/facts-of-request.ts';
 import type { ImageRole } from '../models/request.ts';
 
-/** Maps an API's field names to ours. Nothing else reads a create body, so this table defines the API. */
+/** Maps an API's field names to ours. This table alone defines which fields a create body may have. */
 export interface Names {
   readonly places: ReadonlyMap<string, Place>;
-  /** The prefix of every field name, such as `input.`. The names in `outer` have no prefix. */
+  /** Applies to every field name except those in `outer`. */
   readonly prefix: string;
   /** Where unknown fields below the prefix go, as the model's own parameters. Undefined if they are not read. */
   readonly others?: 'metadata' | 'body';
-  /** The role of an image that is the only one, unless the caller specifies another role. */
+  /** The role of a single image, unless the caller specifies one. */
   readonly alone?: ImageRole;
 }
 
@@ -19,7 +19,7 @@ export type Place =
   | { readonly parts: true }
   /** Chat messages. The user's last message is the prompt. */
   | { readonly messages: true }
-  /** The end of the error message, which says why the field is not supported or what to use instead. */
+  /** Ends the error message with the reason why the field is not supported, or with what to use instead. */
   | { readonly refused: string };
 
 export type MediaPlace = 'images' | 'videos' | 'audios' | 'image' | 'mask';
@@ -30,10 +30,7 @@ interface About extends Omit<Names, 'places'> {
   readonly outer?: Table;
 }
 
-/**
- * Merges name tables. If a name is in multiple tables, the first table wins. A plain string is one of our own field
- * names.
- */
+/** If several tables contain a name, the first table wins. A plain string is one of our own field names. */
 export function namesOf({ outer = {}, ...about }: About, ...tables: readonly Table[]): Names {
   const places = new Map<string, Place>();
   const add = (table: Table, prefix: string): void => {
@@ -92,7 +89,7 @@ const own: Table = {
   strict: 'strict',
 };
 
-/** Other services' names for our fields, from the source code of their SDKs. docs/contract.md describes them. */
+/** From the source code of other services' SDKs. docs/contract.md describes these names. */
 const neighbours: Table = {
   aspect_ratio: 'ratio',
   aspectRatio: 'ratio',
@@ -168,7 +165,7 @@ export const videoNames = namesOf({ prefix: '' }, ...videoFields);
 const imageMedia: Place = { media: 'image' };
 const mask: Place = { media: 'mask' };
 
-/** The field names that all image APIs accept. All other names become the model's own parameters. */
+/** All image APIs accept these names. Any other name becomes one of the model's own parameters. */
 export const imageFields: Table = {
   image: imageMedia,
   images: imageMedia,

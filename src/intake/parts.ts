@@ -38,10 +38,7 @@ function readPart(part: unknown, place: string): Part {
 
 export const messagesMax = 1_000;
 
-/**
- * Reads the text and media of the user's last message in a chat. If that message has no media, uses the latest message
- * that does. Throws GatewayError.
- */
+/** Uses the user's last message. If it has no media, takes the media from the latest message that has some. */
 export function readMessages(value: unknown, name: string): Parts {
   if (!Array.isArray(value) || value.length > messagesMax || !value.every(isRecord))
     throw invalidParameter(name, `The parameter ${name} must be an array of at most ${messagesMax} objects.`);

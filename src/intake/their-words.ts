@@ -4,7 +4,7 @@ import { GatewayError } from '../errors/errors.ts';
 
 export type TheirName = (ours: string) => string;
 
-/** Runs code whose errors use our field names, and replaces those names with the caller's. */
+/** Translates our field names in errors to the names that the caller used. */
 export async function inTheirWords<Result>(nameOf: TheirName, run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();

@@ -29,10 +29,9 @@ export interface Interface {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a create body by its API's field names. Resolves aliases, media, numbers sent as text, empty fields and the
- * end user. Rejects a field with media or a URL that nothing reads. Throws GatewayError with the field names that the
- * caller sent.
- * @param fixed - Fields, under our own names, that the URL or the interface itself determines. They override what was
+ * Reads a create body by its API's field names. Rejects a field with media or a URL that nothing reads. Errors use the
+ * field names that the caller sent.
+ * @param fixed - Values that the URL or the interface determines, under our own field names. They override what was
  * sent.
  */
 export function understand(fields: Fields, { names, types }: Interface, fixed: Fields = {}): Understood {
@@ -41,7 +40,7 @@ export function understand(fields: Fields, { names, types }: Interface, fixed: F
   return draft.finish(fixed);
 }
 
-/** Sorts our own names before aliases, so that our own names win. Drops empty fields that may be absent. */
+/** Puts our own names before aliases, so that they win. Drops empty fields that may be absent. */
 function inOrder(fields: Fields, names: Names): readonly (readonly [string, unknown])[] {
   const rank = (name: string): number => (isOwn(name, names) ? 0 : 1);
   return Object.entries(fields)
@@ -237,7 +236,7 @@ class Draft {
     this.placeList('mask', mask);
   }
 
-  /** Drops `image` if `images` was also sent, as the contract requires. */
+  /** The contract gives `images` precedence over `image`. */
   private withoutOverruled(items: readonly Medium[]): readonly Medium[] {
     const overruled = items.filter(({ name, role }) => name === 'image' && role === undefined);
     if (overruled.length === 0 || !items.some(({ name }) => name.startsWith('images'))) return items;

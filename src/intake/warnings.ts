@@ -1,14 +1,10 @@
 import { GatewayError } from '../errors/errors.ts';
 
-/**
- * Formats a warning such as `size: overruled by resolution and ratio`. The warning starts with the field that has no
- * effect.
- */
+/** The warning starts with the field that has no effect, for example `size: overruled by resolution and ratio`. */
 export function overruled(field: string, winners: readonly string[]): string {
   return `${field}: overruled by ${winners.join(' and ')}`;
 }
 
-/** Rejects a strict request that contains unused fields. Throws GatewayError. */
 export function refuseUnread([first]: readonly string[]): void {
   if (first === undefined) return;
   const [param = first, reason] = first.split(': ');

@@ -8,14 +8,14 @@ import type { Head } from './entry.ts';
 import { dayMs, utcDay } from '../base/times.ts';
 
 /**
- * A signed snapshot of an account's head, kept outside the chain. If the chain is later truncated, or rewritten below
- * this head, the two no longer match.
+ * A signed copy of an account's head, stored outside the account's chain of entries. It reveals whether the chain was
+ * truncated or rewritten later.
  */
 export interface AnchoredHead {
   readonly account: string;
   readonly seq: bigint;
   readonly hash: string;
-  /** When the head was read, in Unix milliseconds rounded down to whole seconds. */
+  /** When the head was read, in Unix milliseconds rounded down to a second. */
   readonly at: number;
   readonly signature: string;
 }
@@ -23,7 +23,7 @@ export interface AnchoredHead {
 export type SeenHead = Omit<AnchoredHead, 'signature'>;
 
 export interface AnchorDocument extends AnchoredHead {
-  /** The id sorts by account and seq. An unchanged head keeps its id, so it is anchored only once. */
+  /** Sorts by account and seq. A head that has not changed keeps its id, so it is anchored only once. */
   readonly _id: string;
 }
 
@@ -62,7 +62,7 @@ export function createHeadAnchors(db: Db, key: Uint8Array) {
 
     isSigned,
 
-    /** Returns an account's anchored heads, oldest first. There is at most one per day, plus one per verification. */
+    /** Oldest first. There is at most one head per day, plus one per verification. */
     async of(account: string): Promise<AnchoredHead[]> {
       return (await anchors.find({ account }).sort({ seq: 1 }).toArray()).map(toHead);
     },
@@ -75,7 +75,7 @@ export function createHeadAnchors(db: Db, key: Uint8Array) {
 
     newest: () => anchors.aggregate<AnchoredHead>(newestOfEach('signature')),
 
-    /** Returns the faults in at most 500 exported heads. */
+    /** Accepts at most 500 exported heads. */
     check: (heads: readonly AnchoredHead[]) => checkHeads(db, heads, isSigned),
 
     async anchorAll(at: number): Promise<number> {
@@ -113,7 +113,7 @@ function createHeadSigner(key: Uint8Array) {
   const secret = createSecretKey(key);
 
   function signatureOf({ account, seq, hash, at }: SeenHead): Buffer {
-    // No entry hash covers an array of this length, so a head cannot be mistaken for an entry.
+    // Entries are hashed as arrays of a different length, so a signed head can never pass for an entry.
     const text = JSON.stringify([account, `${seq}`, hash, `${at}`]);
     return createHmac('sha256', secret).update(text).digest();
   }
@@ -128,8 +128,8 @@ function createHeadSigner(key: Uint8Array) {
 }
 
 /**
- * Returns a pipeline that finds each account's newest document. MongoDB skips from head to head in the index, so the
- * cost depends on the number of accounts rather than entries.
+ * Finds each account's newest document. MongoDB can skip from account to account in the index, so the cost does not
+ * depend on the number of entries.
  */
 function newestOfEach(...more: readonly string[]): object[] {
   const fields = ['seq', 'hash', 'at', ...more];
@@ -159,7 +159,7 @@ export interface AnchorCheck {
   end(): void;
 }
 
-/** Checks that a chain passes through the anchored heads, which must be ordered by seq. */
+/** @param heads - Must be ordered by seq. */
 export function createAnchorCheck(
   heads: readonly AnchoredHead[],
   { isSigned, onFault }: { readonly isSigned: IsSigned; readonly onFault: (message: string) => void },
@@ -186,7 +186,7 @@ export function createAnchorCheck(
   };
 }
 
-/** Anchors all heads once a day per process. Further calls on the same day do nothing. */
+/** Anchors all heads at most once a day per process. */
 export function dailyAnchors(
   { anchorAll }: Pick<HeadAnchors, 'anchorAll'>,
   now: () => number,

@@ -19,19 +19,17 @@ import type { TurnLines } from './turn-lines.ts';
 import { createTurns, realTurnClock } from './turns.ts';
 import type { Turn } from './turns.ts';
 
-/**
- * The most operations in a batch. An entry is at most 64 KiB, so a batch stays far below MongoDB's message limit of 48
- * MB.
- */
+/** An entry is at most 64 KiB, so a batch stays far below MongoDB's message limit of 48 MB. */
 const batchOperationsMax = 100;
 const waitingOperationsMax = 10_000;
-/** How many consecutive races an append may lose. Each loss means that another process has appended an entry. */
+/** An append fails after losing this many consecutive races against other processes. */
 const conflictsMax = 500;
 const contestedAccountsMax = 10_000;
 const failuresMax = 5;
 const failureWaitMs = 50;
 /**
- * The time after which a failure is no longer retried. The last attempt may still wait for the driver to find a server.
+ * Failures are no longer retried after this time. The last attempt may take longer, because the driver waits for a
+ * server.
  */
 const triesEndAfterMs = 10_000;
 
@@ -62,8 +60,8 @@ interface Waiting {
 }
 
 /**
- * Appends with one queue per account. While a batch is in flight, further operations on the account form the next
- * batch, so a busy account needs one round trip for many operations.
+ * Each account has its own queue. Operations that arrive while a batch is in flight form the next batch, so a busy
+ * account needs few round trips.
  */
 export function createAppender(deps: AppenderDeps): Appender {
   const queues = new Map<string, Waiting[]>();
@@ -108,20 +106,19 @@ export function createAppender(deps: AppenderDeps): Appender {
 interface Progress {
   left: readonly Waiting[];
   /**
-   * Makes the next attempt reread the head and every key. Set after an error, or if the cached head led to a
-   * rejection.
+   * Makes the next attempt reread the head and all keys. Set after an error, or if the cached head led to a rejection.
    */
   fresh: boolean;
   /**
-   * The seq at which MongoDB rejected our insert. If the head has reached that seq, another process inserted an entry
-   * there. If not, one of our keys already existed.
+   * If the head has since reached this seq, another process inserted an entry there. Otherwise, one of our keys already
+   * existed.
    */
   refusedAt: bigint | undefined;
   conflicts: number;
   failures: number;
 }
 
-/** Appends a batch and everything that joins it. Repeating an insert is safe because `_id` and `key` are unique. */
+/** Repeating an insert is safe, because `_id` and `key` are unique. */
 async function append(deps: Deps, account: string, queue: Waiting[]): Promise<void> {
   const ended = deps.meter?.beginAppend();
   const progress: Progress = { left: [], fresh: false, refusedAt: undefined, conflicts: 0, failures: 0 };
@@ -141,8 +138,8 @@ async function appendAll(
 ): Promise<void> {
   const lastTryAt = deps.now() + triesEndAfterMs;
   do {
-    // Operations that arrived while this batch waited for other writers may join it. None join after a failure, because
-    // this attempt may be the last.
+    // Operations that arrived in the meantime may join this batch, unless it has failed before: the next attempt may be
+    // its last.
     const room = progress.failures > 0 ? 0 : batchOperationsMax - progress.left.length;
     progress.left = [...progress.left, ...queue.splice(0, room)];
     try {
@@ -167,8 +164,8 @@ async function tryOnce(deps: Deps, account: string, progress: Progress): Promise
   const { collection, heads, hash } = deps;
   if (deps.isTimeRight?.() === false) throw new LedgerClockError();
   const operations = progress.left.map(({ operation }) => operation);
-  // Read the head before the keys. In the reverse order, an operation that completes in between would seem both
-  // missing and unaffordable.
+  // Read the head before the keys. Otherwise, an operation that completes between the two reads would seem both missing
+  // and unaffordable.
   const head = progress.fresh ? await heads.refresh(account) : await heads.get(account);
   const isKeyRefused = progress.refusedAt !== undefined && head.seq < progress.refusedAt;
   const known = await findByKeys(
@@ -178,7 +175,7 @@ async function tryOnce(deps: Deps, account: string, progress: Progress): Promise
   const spent = await heads.spent(account, head, scopesOfBatch(operations, known));
   const plan = planBatch(operations, { head, known, spent, at: deps.now(), hash });
   if (!progress.fresh && plan.operations.some(({ outcome }) => isRefused(outcome))) {
-    // The cached head may lack another process's credit or release, so never reject an operation because of the cache.
+    // The cached head may lack another process's credit, so read it again before rejecting an operation.
     progress.fresh = true;
     return;
   }
@@ -213,8 +210,8 @@ function isRefused({ state }: Outcome): boolean {
 }
 
 /**
- * Whether a failed insert may succeed later. Only failures of the connection, the server or its majority are
- * temporary. An entry rejected for its content would be rejected again.
+ * Only failures of the connection, the server or its majority are temporary. An entry rejected for its content would be
+ * rejected again.
  */
 function isTransient(error: unknown): boolean {
   if (isNetworkFailure(error)) return true;

@@ -14,8 +14,7 @@ export interface Moment {
 }
 
 /**
- * Finds the balance after the last entry before `time`. A search by `_id` works because an account's entries are
- * numbered without gaps and their times never decrease.
+ * Searches by `_id`. This works because an account's entries are numbered without gaps and their times never decrease.
  */
 export async function findBalanceBefore(
   collection: LedgerCollection,

@@ -16,21 +16,21 @@ export type LedgerCollection = Pick<
 const readTimeoutMs = 10_000;
 
 /**
- * Opens the ledger. Reads from the primary with majority concern, because no decision about money may depend on a write
- * that could be rolled back.
+ * Reads from the primary with majority concern, because no decision about money may depend on a write that could be
+ * rolled back.
  */
 export function ledgerCollection(db: Db): Collection<EntryDocument> {
   return openCollection<EntryDocument>(db, 'ledger', durable);
 }
 
-/** Opens the anchored heads. They live outside the ledger, so they reveal a truncated or rewritten chain. */
+/** These heads are stored apart from the ledger, so they reveal whether it was truncated or rewritten. */
 export function anchorCollection(db: Db): Collection<AnchorDocument> {
   return openCollection<AnchorDocument>(db, 'ledger_heads', durable);
 }
 
 export const keyIndex: IndexShape = { name: 'key', key: { key: 1 }, unique: true };
 
-/** Covers every field that usage reports need. Entries are grouped by day and, within a day, by account. */
+/** Contains every field that usage reports need. Entries are grouped by day and then by account. */
 export const usageIndex: IndexShape = {
   name: 'usage',
   key: { day: 1, account: 1, kind: 1, model: 1, key_id: 1, end_user: 1, amount: 1 },
@@ -38,7 +38,7 @@ export const usageIndex: IndexShape = {
 
 export const endedOnIndex: IndexShape = { name: 'ended_on', key: { ended_on: 1 }, sparse: true };
 
-/** Creates the indexes. The unique index on `key` requires the collection to be unsharded or sharded by `key`. */
+/** The unique index on `key` requires that the collection is unsharded, or sharded by `key`. */
 export async function ensureLedgerIndexes(db: Db): Promise<void> {
   await ensureIndexes(ledgerCollection(db), [
     keyIndex,
@@ -71,7 +71,6 @@ export async function findByKeys(
   return new Map(found.map((entry) => [entry.key, entry]));
 }
 
-/** Returns the entries after `after` in order, up to the first gap. */
 export async function findSuccessors(
   collection: LedgerCollection,
   account: string,
@@ -106,9 +105,9 @@ export async function findLast(
 }
 
 /**
- * Returns a scope's spending as of a given entry of its account. The entry must already be majority-committed. In that
- * case, a read with local concern is safe and, unlike a majority read, does not lag just after an election. Later
- * entries are ignored, because they might still be rolled back.
+ * Returns what was spent up to a given entry, which must already be majority-committed. A read with local concern is
+ * then safe and, unlike a majority read, does not lag after an election. Later entries are ignored, because they might
+ * still be rolled back.
  */
 export async function findSpent(
   collection: LedgerCollection,
@@ -128,9 +127,9 @@ export async function findSpent(
 }
 
 /**
- * Inserts entries in order and returns how many of them a majority of the servers now has: all of them, or those
- * before the first whose `_id` or `key` already existed. Throws after any other failure, which leaves the state of
- * every entry unknown.
+ * Inserts entries in order and returns how many of them a majority of the servers now has. The insert stops at the
+ * first entry whose `_id` or `key` already existed. After any other failure, this throws, and any entry may or may not
+ * exist.
  */
 export async function insertInOrder(
   collection: LedgerCollection,
@@ -143,7 +142,7 @@ export async function insertInOrder(
   } catch (error) {
     if (!isDuplicateKey(error) || !(error instanceof MongoBulkWriteError)) throw error;
     const [first] = [error.writeErrors].flat();
-    // If there is also a write concern error, the entries before the duplicate may still be rolled back.
+    // A write concern error means that even the entries before the duplicate may be rolled back.
     if (first === undefined || error.result.getWriteConcernError() !== undefined) throw error;
     // Do not use insertedCount, because some servers include rejected entries in it.
     return first.index;

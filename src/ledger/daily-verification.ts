@@ -1,11 +1,11 @@
 import { periods } from '../base/periods.ts';
 import { dayMs, hourMs } from '../base/times.ts';
 
-/** Verifies the ledger once a day, in one of the processes. If that process stops, another one takes over. */
+/** One process verifies the ledger once a day. If it stops, another process takes over. */
 export interface DailyVerification {
   start(): void;
   stop(): Promise<void>;
-  /** Never rejects, and does not wait for the verification to finish. Called by the timer. */
+  /** The timer calls this. It never rejects and does not wait for the verification to finish. */
   turn(): Promise<void>;
   idle(): Promise<void>;
 }
@@ -14,7 +14,7 @@ export interface DailyVerificationDeps {
   readonly duty: () => Promise<boolean>;
   readonly last: () => Promise<{ readonly startedAt: number } | undefined>;
   readonly verify: (signal: AbortSignal) => Promise<unknown>;
-  /** The UTC hour of the daily verification. Undefined if the ledger is verified only on demand. */
+  /** In UTC. Undefined if the ledger is verified only on demand. */
   readonly hour: () => number | undefined;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
@@ -46,7 +46,7 @@ export function createDailyVerification(deps: DailyVerificationDeps): DailyVerif
   async function isDue(hour: number): Promise<boolean> {
     const due = lastBegun(hour, now());
     if (verifiedAt >= due) return false;
-    // A ledger that was never verified counts as verified when this process started.
+    // If the ledger was never verified, the first day starts with this process.
     verifiedAt = (await deps.last())?.startedAt ?? since;
     return verifiedAt < due;
   }
@@ -57,8 +57,8 @@ export function createDailyVerification(deps: DailyVerificationDeps): DailyVerif
       if (hour === undefined) return;
       if (running === undefined && !(await isDue(hour))) return;
       if (!(await deps.duty())) running?.abort();
-      // After a failure, this process pauses but keeps the duty. Otherwise, one process after another would take over
-      // and repeat the failure.
+      // After a failure, this process pauses but remains responsible. Otherwise, one process after another would take
+      // over and fail in the same way.
       else if (running === undefined && now() >= notBefore) begin();
     } catch (error) {
       deps.onError(error);

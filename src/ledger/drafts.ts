@@ -13,12 +13,12 @@ import type {
 } from './operation.ts';
 import type { Attribution } from './spent.ts';
 
-/** @param spender - `endUser` must be the pseudonym rather than the name. */
+/** @param spender - `endUser` must already be a pseudonym. */
 export function attributionOfSpender({ key, model, endUser }: Partial<Spender>): Attribution {
   return attributionOf({ key_id: key, model, end_user: endUser, day: undefined });
 }
 
-/** @param day - The hold and everything that follows from it count towards this day. */
+/** @param day - The hold and all later entries of its task are counted on this day. */
 export function holdDraft({ account, task, by, amount, basis }: HoldOperation, day: string): Draft {
   return {
     account,

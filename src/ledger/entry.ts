@@ -25,40 +25,39 @@ export interface LedgerEntry {
   readonly id: string;
   readonly account: string;
   readonly seq: bigint;
-  /** Unique across the ledger, so a repeated operation yields only one entry. See `keys`. */
+  /** Unique in the whole ledger, so a repeated operation adds only one entry. See `keys`. */
   readonly key: string;
   readonly kind: EntryKind;
   readonly task?: string;
   readonly key_id?: string;
   readonly model?: string;
-  /** The end user's pseudonym (see `EndUserNames`). */
   readonly end_user?: string;
   readonly endUser?: string;
-  /** UTC, as in `2026-11-23`. The amount counts towards the day of the task's hold, however late the task finishes. */
+  /** UTC, such as `2026-11-23`. All entries of a task carry the day of its hold, however late the task finishes. */
   readonly day?: string;
-  /** What the key, the key with this model, and the end user have spent, including this entry. */
+  /** Totals for the key, for the key with this model, and for the end user, including this entry. */
   readonly spent?: readonly Spent[];
   readonly amount: Micros;
   readonly available: Micros;
   readonly held: Micros;
-  /** The amount of the `charge_extra` that follows. Set only if a settle's charge exceeds its hold. */
+  /** Set only if a settle's charge exceeds its hold. A `charge_extra` of this amount follows. */
   readonly excess?: Micros;
-  /** The PriceBasis of a hold, or the calculation of a settle, as JSON. */
+  /** As JSON: the price basis of a hold, or the calculation of a settle. */
   readonly basis?: string;
   readonly note?: string;
   /** The operator's cost. Set in the entry that ends a task, and in a refund, because a refund lowers the margin. */
   readonly upstream?: UpstreamCost;
-  /** Unix milliseconds by the writer's clock, but never earlier than the previous entry's time. */
+  /** Unix milliseconds by the writer's clock, raised to the previous entry's time if the clock lags. */
   readonly at: number;
   /** A keyed hash over every stored field, including the previous entry's hash. */
   readonly hash: string;
 }
 
 export interface EntryDocument extends Omit<LedgerEntry, 'id' | 'endUser'> {
-  /** `<account>/<seq>`, so two writers cannot both insert an entry with the same number. */
+  /** `<account>/<seq>`, so two writers cannot insert an entry with the same number. */
   readonly _id: string;
   readonly prev_hash: string;
-  /** UTC, as in `2026-01-31`. Set together with `upstream`. */
+  /** UTC, such as `2026-01-31`. Set together with `upstream`. */
   readonly ended_on?: string;
 }
 
@@ -91,9 +90,9 @@ export function attributionOf({ key_id, model, end_user, day }: Undefinable<Attr
 }
 
 /**
- * Settle and release share a key, so the unique index allows a task to be closed only once. Hold and void share a key,
- * so a voided hold can never be written, however late its insert arrives. A task can be refunded only once, in part or
- * in full. Account and task names contain no colon, so two operations never produce the same key.
+ * Settle and release share a key, so the unique index lets a task be closed only once. Hold and void share a key, so a
+ * voided hold can no longer be written. Account and task names contain no colon, so no two operations share a key by
+ * accident.
  */
 export const keys = {
   hold: (task: string) => `${task}:hold`,
@@ -174,9 +173,9 @@ export function entryId(account: string, seq: bigint): string {
 export type EntryHash = (entry: Omit<EntryDocument, 'hash'>) => string;
 
 /**
- * Returns a function that computes the HMAC-SHA-256 of all stored fields, both names and values. The key is required
- * to forge an entry, so write access to MongoDB is not enough. The key is derived from the database's root key, so it
- * survives any change of SECRETS_KEY.
+ * Returns a function that computes the HMAC-SHA-256 of all stored fields and their names. An entry cannot be forged
+ * without the key, so write access to MongoDB is not enough. The key comes from the database's root key and does not
+ * change with SECRETS_KEY.
  */
 export function createEntryHash(key: Uint8Array): EntryHash {
   const secret = createSecretKey(key);

@@ -6,34 +6,37 @@ import type { EntryDocument, Head } from './entry.ts';
 import { nothingSpent } from './spent.ts';
 import type { Spent, SpentBook } from './spent.ts';
 
-/** How many entries a head may lag behind and still be updated by `_id`. Beyond that, the index is faster. */
+/**
+ * If a cached head is further behind than this, reading it through the index is faster than following the entries by
+ * `_id`.
+ */
 const successorsMax = 16;
 const scopesMax = 50_000;
 
 export interface Heads {
-  /** Returns the last head seen, which may be outdated, or reads the head. See `contest`. */
+  /** Returns the cached head, which may be outdated, or reads it. See `contest`. */
   get(account: string): Promise<Head>;
   seen(account: string): Head | undefined;
   refresh(account: string): Promise<Head>;
   spent(account: string, head: Head, scopes: ReadonlySet<string>): Promise<SpentBook>;
-  /** Pass only majority-committed entries, in order. Entries older than the cached head have no effect. */
+  /** Pass only majority-committed entries, in order. Entries older than the cached head are ignored. */
   follow(account: string, entries: readonly EntryDocument[]): void;
   /**
-   * Call this after losing a race to another process. From then on, `get` looks for newer entries until it finds none.
-   * That costs one read per call, but an outdated head would cost a failed write and two reads.
+   * Call this after losing a race to another process. Until `get` finds no newer entries, it reads the head each time.
+   * That is cheaper than the failed write that an outdated head would cause.
    */
   contest(account: string): void;
 }
 
 interface Followed {
   readonly head: Head;
-  /** Every entry from this seq up to the head has been seen. */
+  /** This process has seen every entry from this seq up to the head. */
   readonly since: bigint;
 }
 
 interface Sums {
   readonly spent: Spent;
-  /** The seq as of which the sums were read. The sums are still correct if every later entry has been seen. */
+  /** The sums were read as of this seq. They are still correct if every later entry has been seen. */
   readonly asOf: bigint;
 }
 
@@ -49,7 +52,7 @@ export function createHeads(collection: LedgerCollection, headsMax: number): Hea
       const { seq, available, held, hash, at } = entry;
       if (seen !== undefined && seq <= seen.head.seq) continue;
       const since = seen !== undefined && seq === seen.head.seq + 1n ? seen.since : seq;
-      // Copy only these fields, so that the map does not keep entire entries in memory.
+      // Copy only these fields, so that entire entries are not kept in memory.
       seen = { head: { seq, available, held, hash, at }, since };
       for (const spent of entry.spent ?? []) sums.set(sumsKey(account, spent.scope), { spent, asOf: seq });
     }

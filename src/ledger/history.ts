@@ -19,18 +19,21 @@ import { openStatement } from './statement.ts';
 import type { Period, Statement } from './statement.ts';
 import { readUsage } from './usage.ts';
 
-/**
- * Reads accounts' entries. Usage, settled images and margin have their own indexes. The other functions read by `_id`.
- */
 export interface History {
   entries(account: string, page: EntriesPage): Promise<LedgerEntry[]>;
   spendings(account: string, page: EntriesPage): Promise<(Spending & { readonly seq: bigint })[]>;
   balanceBefore(account: string, time: number): Promise<Balance>;
   statement(account: string, period: Period): Promise<Statement>;
-  /** Covers entries written before this call. Rows are read as they are consumed. Throws TooManyGroupsError. */
+  /**
+   * Covers entries written before this call. Rows are read only as they are consumed.
+   * @throws TooManyGroupsError
+   */
   usage(asked: UsageAsked): AsyncIterable<UsageRow>;
   settledImages(asked: SettledImagesAsked): AsyncIterable<string>;
-  /** Covers tasks that finished before this call. Throws TooManyGroupsError. */
+  /**
+   * Covers tasks that finished before this call.
+   * @throws TooManyGroupsError
+   */
   margin(asked: MarginAsked): AsyncIterable<MarginRow>;
 }
 

@@ -1,4 +1,4 @@
-/** Thrown if MongoDB did not respond in time. The entry may or may not exist, so repeat the same call. */
+/** MongoDB did not respond in time. The entry may or may not exist, so repeat the same call. */
 export class LedgerUnavailableError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
@@ -7,8 +7,8 @@ export class LedgerUnavailableError extends Error {
 }
 
 /**
- * Thrown if a call contradicts the ledger, for example by settling a task that had no hold. This is a bug in our own
- * code. Nothing was written.
+ * A call contradicts the ledger, for example by settling a task that had no hold. Nothing was written. This is a bug in
+ * the gateway.
  */
 export class LedgerIntegrityError extends Error {
   constructor(message: string) {
@@ -17,10 +17,7 @@ export class LedgerIntegrityError extends Error {
   }
 }
 
-/**
- * Thrown while entries cannot be dated. This lasts until the clock is correct again or an operator accepts the new
- * time.
- */
+/** Entries cannot be dated until the clock is correct again or an operator accepts the new time. */
 export class LedgerClockError extends LedgerUnavailableError {
   constructor() {
     super('the clock of the database has jumped: see the notice `clock_jumped`', undefined);

@@ -44,14 +44,14 @@ import type { Outcome } from './plan.ts';
 
 export interface LedgerDeps {
   readonly collection: LedgerCollection;
-  /** From `deriveKey('ledger')`. Used for entry hashes and for end users' pseudonyms. */
+  /** From `deriveKey('ledger')`. Used for entry hashes and for the pseudonyms of end users. */
   readonly key: Uint8Array;
   readonly now: () => number;
   readonly headsMax?: number;
-  /** Called after each batch that this process appends, with the batch's lowest and last balances. */
+  /** Called after each batch that this process appends. It receives the batch's lowest and last balance. */
   readonly onBalance?: (account: string, after: Pick<LedgerEntry, 'available' | 'seq'>) => void;
   readonly meter?: LedgerMeter;
-  /** Returns false if `now` cannot be trusted, in which case operations reject with LedgerClockError. */
+  /** If this returns false, `now` cannot be trusted, and operations reject with LedgerClockError. */
   readonly isTimeRight?: () => boolean;
   /** From `createTurnLines(db, now)`. Required if other processes also append. */
   readonly lines?: TurnLines;
@@ -59,36 +59,35 @@ export interface LedgerDeps {
 
 export interface Ledger extends History {
   /**
-   * Reserves money. Rejected if `available - amount` would fall below `-overdraftLimit`, or if the amount exceeds what
-   * a cap has left or what an entry can store.
+   * Refused if `available - amount` would fall below `-overdraftLimit`, or if the amount exceeds a cap or what an entry
+   * can store.
    */
   hold(request: HoldRequest): Promise<HoldResult>;
   /**
-   * Charges a task that succeeded. Any excess over the hold becomes a `charge_extra`, which may make the balance
-   * negative. `no_hold` means that the task has no hold, or a voided one, so nothing is charged.
+   * If the charge exceeds the hold, the rest becomes a `charge_extra`, which may make the balance negative. `no_hold`
+   * means that nothing was charged, because the task had no hold or a voided one.
    */
   settle(request: SettleRequest): Promise<ReleaseResult>;
   release(request: ReleaseRequest): Promise<ReleaseResult>;
   /**
-   * Cancels a hold that may or may not have been written: releases it, or inserts an entry under its key, so that a
-   * hold still in flight is rejected. Afterwards, nothing is held for the task unless the result is `held`.
+   * Call this if it is unknown whether a hold was written. It releases the hold or, if there is none, blocks its key so
+   * that a hold still in flight is rejected. Unless the result is `held`, nothing is held for the task afterwards.
    */
   void(request: VoidRequest): Promise<VoidResult>;
   /**
-   * Refunds all or part of a task's charge, once. A repeated call returns the first call's entry, even if the amounts
-   * differ.
+   * A task can be refunded once, in part or in full. A repeated call returns the first call's entry, even if the
+   * amounts differ.
    */
   refund(request: RefundRequest): Promise<RefundResult>;
   /**
-   * Changes an account's balance. A repeated call with the same reference returns the first call's entry, even if the
-   * amounts differ. Rejected if the account's balance or debt would exceed `amountMax`.
+   * A repeated call with the same reference returns the first call's entry, even if the amounts differ. Refused if the
+   * account's balance or debt would exceed `amountMax`.
    */
   credit(request: CreditRequest): Promise<CreditResult>;
-  /** Takes a single read: by `_id` if the head is cached, otherwise through the index. */
   balance(account: string): Promise<Balance>;
   uses(account: string, by: Partial<Spender>): Promise<ReadonlyMap<CapScope, SpentUse>>;
   entriesOfTask(task: string): Promise<LedgerEntry[]>;
-  /** Returns holds of any account that are open or whose charge is incomplete. */
+  /** Includes holds of tasks whose charge is incomplete, for any account. */
   openHoldsBetween(range: HoldRange): Promise<OpenHold[]>;
 }
 
@@ -117,15 +116,15 @@ export interface CloseResult extends AppendResult {
   readonly closed: 'settled' | 'released';
   readonly charged: Micros;
   /**
-   * Whether the task had already been closed in the opposite way: a settle found a release, or a release found a
-   * settle.
+   * True if the task had already been closed the opposite way: a settle found a release, or a release found a settle.
    */
   readonly contradicts: boolean;
 }
 
 /**
- * `voided`: nothing was held, and no hold can follow. `settled`: the task had already been charged, and stays
- * charged. `held`: the task has a hold, which `unlessHeld` left unchanged.
+ * - `voided`: nothing was held, and no hold can follow.
+ * - `settled`: the task had already been charged, and stays charged.
+ * - `held`: the task has a hold, which was kept because of `unlessHeld`.
  */
 interface VoidResult {
   readonly closed: 'voided' | 'released' | 'settled' | 'held';
@@ -150,9 +149,9 @@ const closedBy: { readonly [Kind in LedgerEntry['kind']]?: VoidResult['closed'] 
 const headsMaxDefault = 10_000;
 
 /**
- * Creates the ledger of all accounts. Each operation inserts a single entry, or two if a settle exceeds its hold.
- * Operations are idempotent. They reject with LedgerUnavailableError while MongoDB is unavailable, with
- * LedgerIntegrityError if they contradict the ledger, and with RangeError if their input is out of bounds.
+ * Each operation is idempotent and inserts one entry, or two if a settle exceeds its hold. Operations reject with
+ * LedgerUnavailableError while MongoDB is unavailable, with LedgerIntegrityError if they contradict the ledger, and
+ * with RangeError if their input is out of bounds.
  */
 export function createLedger(deps: LedgerDeps): Ledger {
   const { collection } = deps;

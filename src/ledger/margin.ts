@@ -7,12 +7,9 @@ import { TooManyGroupsError } from '../money/usage.ts';
 import type { LedgerCollection } from './collection.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 
-/** The time limit of a query. Shorter than the socket timeout, so that the server ends the query first. */
+/** Shorter than the socket timeout, so that the server ends the query first. */
 const readMsMax = 25_000;
-/**
- * The most groups in a report, which limits memory to a few megabytes. Rows are sorted by margin, so all groups must be
- * read before the first row can be returned.
- */
+/** Rows are sorted by margin, so all groups of a report are in memory at once. This limits them to a few megabytes. */
 const groupsMax = 20_000;
 
 const fields: Readonly<Record<MarginDimension, string>> = {
@@ -39,8 +36,8 @@ interface Found {
 }
 
 /**
- * Sums up finished tasks, with one query per day on the index `ended_on`. Rows are ordered by day, then by margin,
- * lowest first. Throws TooManyGroupsError.
+ * Runs one query per day on the index `ended_on`. Rows are ordered by day and then by margin, lowest first.
+ * @throws TooManyGroupsError
  */
 export async function* readMargin(
   { collection, endUsers }: MarginDeps,

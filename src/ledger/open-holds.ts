@@ -19,10 +19,7 @@ export interface HoldRange {
   readonly limit: number;
 }
 
-/**
- * Returns the first tasks in a range of names that have an open hold or owe part of their charge, ordered by name.
- * Uses the unique index on `key`.
- */
+/** Returns tasks with an open hold or an incomplete charge, ordered by name. Uses the unique index on `key`. */
 export async function findOpenHoldsBetween(
   collection: LedgerCollection,
   { from, before, limit }: HoldRange,

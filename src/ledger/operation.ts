@@ -17,7 +17,7 @@ export interface HoldRequest {
   readonly by: Spender;
   readonly amount: Micros;
   readonly basis: string;
-  /** How far a hold may take `available` below zero. Must not be negative. */
+  /** A hold may take `available` this far below zero. Must not be negative. */
   readonly overdraftLimit: Micros;
 }
 
@@ -62,7 +62,7 @@ export interface CreditRequest {
   readonly account: string;
   /** Must not be zero. A negative amount is a correction, which may take `available` below zero. */
   readonly amount: Micros;
-  /** Identifies the credit. A second credit with the same reference counts as a repetition. */
+  /** A second credit with the same reference is treated as a repetition of the first. */
   readonly reference: string;
   readonly note?: string;
 }
@@ -81,18 +81,15 @@ export type Operation =
   | RefundOperation
   | CreditOperation;
 
-/**
- * Matches valid names. Excludes slashes, which would make `_id` ambiguous, and colons, which would make `key`
- * ambiguous.
- */
+/** Slashes would make `_id` ambiguous, and colons would make `key` ambiguous. */
 const namePattern = /^[A-Za-z0-9._-]{1,128}$/;
 const referenceCharactersMax = 256;
 const noteCharactersMax = 600;
 const basisBytesMax = 64 * 1024;
 
 /**
- * Throws RangeError for a value that the ledger cannot store, as do the five functions below. An excessive hold
- * passes, because the ledger itself rejects it.
+ * The functions below share this behaviour: a value that the ledger cannot store throws a RangeError. An excessive hold
+ * does not throw, because the ledger itself refuses it.
  */
 export function holdOperation(request: HoldRequest): HoldOperation {
   const { amount } = request;
@@ -190,7 +187,7 @@ function checkAmount(amount: Micros): Micros {
 function checkReference(reference: string): string {
   const text = wellFormed(reference);
   if (text.length === 0 || text.length > referenceCharactersMax) {
-    throw new RangeError(`a reference has 1 to ${referenceCharactersMax} characters`);
+    throw new RangeError(`a reference must have 1 to ${referenceCharactersMax} characters`);
   }
   return text;
 }
@@ -198,7 +195,7 @@ function checkReference(reference: string): string {
 function checkBasis(basis: string): string {
   const text = wellFormed(basis);
   if (Buffer.byteLength(text) > basisBytesMax)
-    throw new RangeError(`a basis has at most ${basisBytesMax} bytes`);
+    throw new RangeError(`a basis must have at most ${basisBytesMax} bytes`);
   return text;
 }
 
@@ -213,10 +210,7 @@ function cutNote(note: string | undefined): { note?: string } {
   return note === undefined ? {} : { note: wellFormed(note.slice(0, noteCharactersMax)) };
 }
 
-/**
- * Replaces lone surrogates. MongoDB stores UTF-8 and would return a different character, which would break the
- * entry's hash.
- */
+/** MongoDB stores UTF-8 and would change a lone surrogate, which would break the entry's hash. Replace it first. */
 function wellFormed(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');
 }

@@ -6,14 +6,11 @@ import { createChunks } from './verify-reading.ts';
 import type { Pace } from './verify-reading.ts';
 
 /**
- * Storage outside MongoDB for each day's signed heads. Anyone who can change the ledger should have no access to this
- * storage.
+ * Stores each day's signed heads outside MongoDB. Nobody who can change the ledger should have access to this storage.
  */
 export interface HeadsPlace {
   write(day: string, heads: AsyncIterable<Uint8Array>): Promise<void>;
-  /**
-   * Returns undefined if nothing was stored for the day. The function itself is undefined if the storage is write-only.
-   */
+  /** Undefined if the storage is write-only. The function returns undefined if nothing was stored for the day. */
   readonly read?: (day: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   close(): void;
 }
@@ -28,7 +25,7 @@ export interface OutsideHeads {
 }
 
 export const daysCompared = 31;
-/** The number of failures after which no further days are read. */
+/** After this many failures, no further days are read. */
 const failuresMax = 3;
 const lineMax = 64 * 1024;
 const seenMax = 10_000;
@@ -79,10 +76,7 @@ interface CompareDeps {
   readonly pace?: Pace | undefined;
 }
 
-/**
- * Compares the ledger with the heads exported in the last 31 days, without loading a whole file. Returns undefined if
- * the storage is write-only.
- */
+/** Covers the last 31 days without loading a whole file. Returns undefined if the storage is write-only. */
 export async function compareOutside(deps: CompareDeps): Promise<OutsideHeads | undefined> {
   const { place, now } = deps;
   const { read } = place;
@@ -93,7 +87,7 @@ export async function compareOutside(deps: CompareDeps): Promise<OutsideHeads | 
   for (let ago = 0; ago < daysCompared; ago += 1) {
     const day = utcDay(now() - ago * dayMs);
     try {
-      // Do not try every day, because each failed read may take as long as the storage's timeouts allow.
+      // Stop after a few failures, because each failed read may take as long as the storage's timeouts allow.
       const file = notCompared.length < failuresMax ? await openFile(read, day) : 'unread';
       if (file === 'unread') notCompared.push(day);
       else if (file !== undefined) {
@@ -110,7 +104,7 @@ export async function compareOutside(deps: CompareDeps): Promise<OutsideHeads | 
   return { days: compared.length, heads, notCompared, ...(newest === undefined ? {} : { newest }) };
 }
 
-/** Thrown if the exported heads could not be read, which says nothing about the ledger. */
+/** The exported heads could not be read, which is not a fault of the ledger. */
 class UnreadError extends Error {}
 
 async function openFile(
@@ -135,8 +129,8 @@ async function* piecesOf(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 
 function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
   let count = 0;
-  // An unchanged head appears in many days' files but is checked only once. Heads that no longer fit into this set are
-  // simply checked again.
+  // A head that does not change appears in many files but should be checked once. When this set is full, heads are
+  // checked again.
   const seen = new Set<string>();
   const chunks = createChunks<AnchoredHead>(async (heads) => {
     signal?.throwIfAborted();
@@ -166,7 +160,7 @@ function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
   };
 }
 
-/** Yields the lines. Skips empty lines, and splits lines that are too long to be a head. */
+/** Skips empty lines and splits lines that are too long to be a head. */
 async function* fileLines(file: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   let rest = '';

@@ -52,10 +52,7 @@ export interface Plan {
   readonly operations: readonly PlannedOperation[];
 }
 
-/**
- * Returns the keys to read before the first attempt. No other key needs a check, because the unique index rejects
- * repetitions.
- */
+/** No other keys need to be read, because the unique index rejects repetitions. */
 export function keysBeforeFirstTry(operation: Operation): string[] {
   switch (operation.kind) {
     case 'settle':
@@ -106,10 +103,7 @@ export function scopesOfBatch(operations: readonly Operation[], known: KnownEntr
   return new Set(scopes.map(({ id }) => id));
 }
 
-/**
- * Returns the entries that the operations append after `head`. Each operation sees the effects of those before it.
- * Does no I/O.
- */
+/** Pure. Each operation sees the effects of those before it. */
 export function planBatch(operations: readonly Operation[], start: PlanStart): Plan {
   const known = new Map(start.known);
   const spent = new Map(start.spent);
@@ -186,7 +180,7 @@ function planHold(operation: HoldOperation, { head, known, spent, at }: Books): 
     return { drafts: [], outcome: { state: 'voided' } };
   }
   if (existing !== undefined) return replay(operation, existing);
-  // Accept a hold of zero even if the account owes money.
+  // A hold of zero is accepted even if the account owes money.
   const isTooMuch = amount > 0n && head.available - amount < -operation.overdraftLimit;
   if (amount > amountMax || isTooMuch) {
     return { drafts: [], outcome: { state: 'refused', available: head.available } };
@@ -230,10 +224,7 @@ function planClose(operation: SettleOperation | ReleaseOperation, known: KnownEn
   };
 }
 
-/**
- * Plans an entry under the hold's key, so that a hold still in flight is rejected. If the hold exists, plans its
- * release instead.
- */
+/** Uses the hold's key, so that a hold still in flight is rejected. If the hold exists, it is released instead. */
 function planVoid(operation: VoidOperation, known: KnownEntries): Step {
   const { task } = operation;
   const existing = known.get(keys.close(task)) ?? known.get(keys.hold(task));
@@ -243,7 +234,9 @@ function planVoid(operation: VoidOperation, known: KnownEntries): Step {
   return { drafts: [releaseDraft(operation, existing)] };
 }
 
-/** Returns the `charge_extra` of a settle if the server died before writing it. The task's next operation adds it. */
+/**
+ * The server may have died between a settle and its `charge_extra`. The task's next operation adds the missing entry.
+ */
 function missingExtra(close: EntryDocument, known: KnownEntries): Draft[] {
   const { task, excess } = close;
   if (task === undefined || excess === undefined || known.has(keys.chargeExtra(task))) return [];

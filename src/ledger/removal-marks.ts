@@ -4,14 +4,13 @@ import type { Db } from 'mongodb';
 import { durable, openCollection, repeatOnDuplicate } from '../store/mongo.ts';
 
 /**
- * Marks that task records older than a given time were removed on purpose, so their ledger entries may lack a record.
- * A mark is raised before the first record is removed. It is signed, because someone with access to MongoDB could
- * otherwise forge a mark to hide another removal.
+ * A mark states that task records older than a given time were removed on purpose, so `ledger verify` does not report
+ * them as missing. It is written before the first record is removed. It is signed, because someone with access to
+ * MongoDB could otherwise hide other removals.
  */
 export type RemovalMarks = ReturnType<typeof createRemovalMarks>;
 
 interface MarkDocument {
-  /** `tasks` or `account/<id>` */
   readonly _id: string;
   /** Unix milliseconds. A task that the ledger closed before this time may have no record. */
   readonly before: number;
@@ -19,7 +18,7 @@ interface MarkDocument {
 }
 
 const everything = 'tasks';
-/** How much later than its record a ledger entry may be dated, because another process's clock dates the entry. */
+/** A ledger entry may be dated this much later than its record, because the dates come from different clocks. */
 const aheadMs = 3_600_000;
 
 export function createRemovalMarks(db: Db, key: Uint8Array) {
@@ -52,8 +51,8 @@ export function createRemovalMarks(db: Db, key: Uint8Array) {
     raiseForAccount: (account: string, before: number) => raise(accountMark(account), before + aheadMs),
 
     /**
-     * Returns the time before which the account's records may be missing, in Unix milliseconds, or 0 if no record may
-     * be missing. Ignores a mark that has an invalid signature or lies in the future.
+     * Returns the time, in Unix milliseconds, before which the account's records may be missing, or 0 if none may be
+     * missing. A mark that has an invalid signature or lies in the future is ignored.
      */
     async of(account: string, now: number): Promise<number> {
       const found = await marks.find({ _id: { $in: [everything, accountMark(account)] } }).toArray();

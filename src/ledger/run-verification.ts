@@ -12,7 +12,7 @@ export interface LedgerVerification extends Pick<
 
 const questionsAtOnce = 20;
 
-/** Verifies the ledger. Workflows and image leases show that an open hold is still in use. */
+/** Workflows and image leases show whether an open hold is still in use. */
 export function runLedgerVerification({
   workflows,
   leases,

@@ -16,8 +16,8 @@ const batchRows = 500;
 const afterImageIds = imageIdPrefix.replace(/_$/, '`');
 
 /**
- * Yields the ids of charged synchronous images, whose only record is their ledger entries. Runs one query per day on
- * the index `ended_on`.
+ * Synchronous images have no task record, so the ledger is the only place to find them. Runs one query per day on the
+ * index `ended_on`.
  */
 export async function* readSettledImages(
   collection: LedgerCollection,

@@ -1,16 +1,10 @@
 import type { EntryDocument } from './entry.ts';
 
-/**
- * The maximum number of concurrent inserts across all accounts. Entries that arrive in the meantime form the next
- * insert.
- */
+/** Applies to all accounts together. Entries that arrive in the meantime form the next insert. */
 const insertsAtOnce = 4;
 const entriesMax = 200;
 
-/**
- * Writes entries in order and resolves to how many exist afterwards, up to the first one whose `_id` or `key` already
- * existed.
- */
+/** Stops at the first entry whose `_id` or `key` already existed, and resolves to the number of entries before it. */
 export type Insert = (entries: readonly EntryDocument[]) => Promise<number>;
 
 interface Group {
@@ -20,8 +14,8 @@ interface Group {
 }
 
 /**
- * Combines the inserts of multiple accounts and keeps each account's order. A rejected entry stops the entries after
- * it, which are not at fault and join the next insert. After any other failure, the outcome of every entry is unknown.
+ * Combines the inserts of several accounts and keeps each account's order. If an entry is rejected, the entries after
+ * it join the next insert. After any other failure, each entry may or may not exist.
  */
 export function shareInserts(insert: Insert): Insert {
   const waiting: Group[] = [];

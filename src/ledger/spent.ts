@@ -3,8 +3,8 @@ import type { Micros } from '../money/money.ts';
 import { utcDay } from '../base/times.ts';
 
 /**
- * What a key, an end user, or a key with one model has spent as of an entry. A task counts towards the day and month
- * of its hold. Every entry contains the sums of its scopes, so the latest entry of a scope has its totals.
+ * What a key, an end user, or a key with one model has spent so far. Every entry repeats the sums of its scopes, so the
+ * latest entry of a scope has its totals. A task is counted on the day of its hold.
  */
 export interface Spent {
   readonly scope: string;
@@ -47,7 +47,7 @@ export function nothingSpent(scope: string): Spent {
   return { scope, day: '', today: nothing, month: nothing, total: nothing };
 }
 
-/** Returns how an entry changes the spending. Whatever it takes from `available` counts as used. */
+/** Whatever an entry takes from `available` is spent. */
 export function spentChange({
   available,
   held,
@@ -86,9 +86,8 @@ function windowOf(day: string, characters: number): string {
 }
 
 /**
- * Returns the day that a hold counts towards: the writer's own day or, if later, the day of the latest hold in any of
- * its scopes. Once one writer has started a new window, a writer whose clock lags therefore cannot return to the old
- * window and reset the sums.
+ * Returns the writer's own day or, if later, the day of the latest hold in any of the scopes. A writer whose clock lags
+ * therefore cannot return to an earlier day and reset the sums.
  */
 export function dayOfHold(at: number, sums: readonly Spent[]): string {
   return latestDay([utcDay(at), ...sums.map(({ day }) => day)]);

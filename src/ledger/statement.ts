@@ -10,12 +10,12 @@ export interface Statement {
   readonly period: Period;
   readonly opening: Balance;
   readonly closing: Balance;
-  /** Reads each page only when it is consumed. May be called only once. */
+  /** Each page is read only when it is consumed. Can be called only once. */
   pages(): AsyncIterable<readonly StatementEntry[]>;
   sums(): readonly Sum[];
 }
 
-/** A period in Unix milliseconds. `from` is inclusive and `before` is exclusive. */
+/** Unix milliseconds. `from` is inclusive, `before` exclusive. */
 export interface Period {
   readonly from: number;
   readonly before: number;

@@ -2,7 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import { ensureIndexes, expiring, openCollection, primaryOnly, repeatOnDuplicate } from '../store/mongo.ts';
 
 /**
- * The queue of processes that want to append to an account. It only avoids lost races. The ledger would be correct
+ * A queue of processes that want to append to the same account. It only avoids lost races; the ledger would be correct
  * without it.
  */
 interface LineDocument {
@@ -62,8 +62,8 @@ export async function ensureTurnLineIndexes(db: Db): Promise<void> {
 }
 
 /**
- * Reads from the primary without a majority, because a rolled-back write would only cost a lost race. A majority read
- * might miss a process that has just joined, and then more than one process could believe it is first.
+ * Reads from the primary without a majority, so that a process that has just joined is seen. A write that is rolled
+ * back costs only a lost race.
  */
 function linesOf(db: Db): Collection<LineDocument> {
   return openCollection<LineDocument>(db, 'ledger_lines', primaryOnly);

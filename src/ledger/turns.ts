@@ -3,30 +3,27 @@ import { periods } from '../base/periods.ts';
 import { createRecent } from '../base/recent.ts';
 import type { TurnLines } from './turn-lines.ts';
 
-/** How long a process may keep appending before other processes that wait for the account go first. */
+/** A process may keep appending for this long while others wait for the account. */
 const turnMs = 200;
-/** A process that has an account to itself checks for waiting processes after this many appends. */
+/** A process that has the account to itself checks for others after this many appends. */
 const appendsBetweenLooks = 32;
 /**
- * If the queue has not moved for this long, the process at the front is presumed dead or stuck. Each waiting process
- * measures this by its own clock.
+ * If the queue has not moved for this long, the process at the front is presumed dead. Each waiting process uses its
+ * own clock.
  */
 const overdueMs = 1_500;
-/** A process joins the queue after this many lost races. A single loss may be chance. */
+/** A single lost race may be chance, so a process joins the queue after this many. */
 const lossesBeforeLine = 2;
 
 interface Turns {
-  /**
-   * Starts a period in which this process appends to an account, and which ends when nothing is left to append.
-   * `refresh` reads the account's head.
-   */
+  /** Lets this process append to an account until nothing is left to append. `refresh` reads the account's head. */
   take(account: string, refresh: () => Promise<unknown>): Turn;
 }
 
 export interface Turn {
-  /** Waits while another process is ahead in the queue. Called before each append. */
+  /** Call this before each append. It waits while another process is ahead in the queue. */
   begin(): Promise<void>;
-  /** Called after another process was first to insert an entry with the same number. */
+  /** Call this if another process inserted an entry with the same number first. */
   lost(): Promise<void>;
   end(): Promise<void>;
 }
@@ -45,12 +42,10 @@ export interface TurnDeps {
 }
 
 /**
- * Decides which process appends to an account if more than one wants to at the same time. The ledger would be correct
- * without this, because each entry number can be used only once. But while one process reads and plans, another would
- * insert its entry first. Most work would be wasted, and the fastest process would keep the account to itself.
- * Therefore, a process that has lost races joins a queue, and appends from memory while it is first. A process that
- * has not lost any only checks the queue occasionally. If MongoDB does not respond, no process waits: the next append
- * fails in the same way and handles the failure.
+ * Decides which of several processes appends to an account. The ledger would be correct without this, because each
+ * entry number can be used only once. But most work would be wasted on lost races, and the fastest process would keep
+ * the account. A process that has lost races therefore joins a queue; at its front, it appends without rereading the
+ * head. If MongoDB does not respond, no process waits, because the append itself reports the failure.
  */
 export function createTurns(deps: TurnDeps): Turns {
   const { lines, accountsMax, clock } = deps;

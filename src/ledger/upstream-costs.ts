@@ -25,10 +25,7 @@ interface Group {
   readonly unknown: number;
 }
 
-/**
- * Returns what the upstream should bill for a channel's tasks that finished in a period, by model. Uses the index
- * `ended_on`.
- */
+/** Covers tasks that finished in a period, grouped by model. Uses the index `ended_on`. */
 export async function readUpstreamCosts(
   collection: Collection<EntryDocument>,
   { channel, from, before }: CostsAsked,

@@ -10,13 +10,10 @@ import type { EntryDocument } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import { utcDays } from '../base/times.ts';
 
-/** The time limit of a query. Shorter than the socket timeout, so that the server ends the query first. */
+/** Shorter than the socket timeout, so that the server ends the query first. */
 const readMsMax = 25_000;
 const batchRows = 500;
-/**
- * The most groups in a report, which limits memory to a few megabytes. Groups that span multiple days are kept until
- * all days have been read.
- */
+/** Groups that span several days stay in memory until all days are read. This limits them to a few megabytes. */
 const totalsMax = 20_000;
 
 const fields = {
@@ -39,9 +36,9 @@ interface Found {
 }
 
 /**
- * Sums up the entries of tasks, ordered by group. Within a day, end users are ordered by pseudonym. Each day is a
- * separate query, which is sent only when its rows are consumed. MongoDB answers the query from one index without
- * reading documents. Throws TooManyGroupsError.
+ * Runs one query per day, and only when the day's rows are consumed. MongoDB answers each query from the index alone.
+ * Rows are ordered by group, end users by pseudonym.
+ * @throws TooManyGroupsError
  */
 export async function* readUsage(deps: UsageDeps, asked: UsageAsked): AsyncIterable<UsageRow> {
   const totals = new Map<string, UsageRow>();

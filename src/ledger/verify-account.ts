@@ -39,20 +39,20 @@ export interface AccountCheckDeps {
 }
 
 export interface AccountCheck {
-  /** Must be called in `seq` order. Returns the entry in a form that the other checks can read. */
+  /** Must be called in `seq` order. The returned entry is safe to use in other checks. */
   next(entry: EntryDocument): EntryDocument;
   head(): Head;
   readonly openHolds: ReadonlyMap<string, OpenedHold>;
-  /** The excess of each charge over its hold, by task id, as long as no `charge_extra` has followed. */
+  /** By task id: the part of a charge above its hold that still lacks a `charge_extra`. */
   readonly owedExtras: ReadonlyMap<string, Micros>;
 }
 
 export type OpenedHold = Pick<EntryDocument, 'amount' | 'at'>;
 
 /**
- * Replays one account's chain. Keeps only open holds, so memory is bounded by the number of tasks in flight at any
- * time. After a violation, continues from the entry's own values, so that each fault is reported once. Cannot detect a
- * truncated chain, which the anchored heads and the task records reveal instead.
+ * Checks one account's chain, entry by entry. Only open holds are kept in memory. After a fault, the check continues
+ * from the entry's own values, so that each fault is reported once. It cannot detect a truncated chain; the anchored
+ * heads and the task records do that.
  */
 export function createAccountCheck(account: string, { hash, report }: AccountCheckDeps): AccountCheck {
   const open: OpenTasks = { openHolds: new Map(), owedExtras: new Map() };
@@ -90,7 +90,7 @@ export function createAccountCheck(account: string, { hash, report }: AccountChe
   return { next, head: () => last, ...open };
 }
 
-/** Whether the entry has the correct hash. A manually edited entry may have fields of types that cannot be hashed. */
+/** Returns false if the hash is wrong, or if manual edits left values that cannot be hashed. */
 function isHashed(entry: EntryDocument, hash: EntryHash): boolean {
   try {
     return entry.hash === hash(entry);
@@ -109,8 +109,8 @@ interface OpenTasks {
 const integers = ['seq', 'amount', 'available', 'held'] as const;
 
 /**
- * Reads an entry whose fields may have any type after manual edits in MongoDB. Reports a field of the wrong type, then
- * uses the value that the chain implies, or none. One bad entry therefore does not stop the verification of the others.
+ * After manual edits in MongoDB, a field may have any type. Such a field is reported and replaced with the value that
+ * the chain implies, so that one bad entry does not stop the verification.
  */
 function readEntry(stored: EntryDocument, last: Head, onViolation: OnViolation): EntryDocument {
   const entry = withoutMistyped(stored, onViolation);
@@ -165,7 +165,6 @@ function isList(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 }
 
-/** Returns the expected balance changes, or undefined if they are unknown. */
 function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation): Balances | undefined {
   const { kind, amount } = entry;
   const task = entry.task ?? '';
@@ -232,10 +231,7 @@ interface Balances {
   readonly held: Micros;
 }
 
-/**
- * Checks an entry's amount and key. The key check, together with the unique index on `key`, rules out a second entry
- * for the same operation.
- */
+/** The key check, together with the unique index on `key`, rules out a second entry for the same operation. */
 function shapeFault(entry: EntryDocument): Pick<Violation, 'invariant' | 'message'> | undefined {
   const { kind, amount, key, account, task } = entry;
   if (!isAmountOf(kind, amount)) {
@@ -267,7 +263,7 @@ function isAmountOf(kind: EntryDocument['kind'], amount: Micros): boolean {
     case 'charge_extra':
       return amount >= 0n;
     default:
-      // The kind was edited manually. `replay` reports it.
+      // `replay` reports a kind that was edited manually.
       kind satisfies never;
       return true;
   }
@@ -305,7 +301,7 @@ export function closedTask(entry: EntryDocument): ClosedTask | undefined {
   return { account, task, kind, at, note, charged: closedAt(entry) };
 }
 
-/** A refund to compare with its settle, which may be far back in the chain. */
+/** Refunds are compared with their settles later, because the settle may be far back in the chain. */
 export interface RefundedTask {
   readonly account: string;
   readonly task: string;

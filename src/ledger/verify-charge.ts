@@ -7,7 +7,7 @@ import type { Micros } from '../money/money.ts';
 import type { PriceBasis } from '../money/price.ts';
 import type { EntryDocument } from './entry.ts';
 
-/** The size of each cache. Similar requests have the same frozen prices and the same result. */
+/** Similar requests have the same prices and the same result, so a small cache suffices. */
 const textsMax = 1_000;
 
 interface Frozen {
@@ -17,7 +17,7 @@ interface Frozen {
 
 export type ChargeCheck = (entry: EntryDocument) => string | undefined;
 
-/** Returns a check that each charge follows from the prices frozen in the hold. Create one check per account. */
+/** Checks that each charge follows from the prices stored with its hold. Create one check per account. */
 export function createChargeCheck(): ChargeCheck {
   const frozen = createRecent<Frozen>(textsMax);
   const open = new Map<string, { readonly held: Micros; readonly prices: Frozen }>();
@@ -38,7 +38,7 @@ export function createChargeCheck(): ChargeCheck {
     if (kind === 'hold') {
       const prices = pricesOf(`${entry.basis ?? ''}`);
       open.set(task, { held: amount, prices });
-      return prices.basis === undefined ? 'no prices are frozen in this hold' : undefined;
+      return prices.basis === undefined ? 'this hold contains no prices' : undefined;
     }
     if (kind !== 'settle' && kind !== 'release') return undefined;
     const hold = open.get(task);
@@ -67,7 +67,7 @@ function chargeBy(
   return amount;
 }
 
-/** Returns undefined if the calculation throws. Manually edited rules may test for facts that cannot occur. */
+/** Returns undefined if the calculation throws, as it may after manual edits of the stored prices. */
 function chargeIfPossible(charged: Charged): Micros | undefined {
   try {
     return chargeAgain(charged);

@@ -14,7 +14,7 @@ import { readRecords } from './verify-records.ts';
 export interface VerifyOptions {
   readonly db: Db;
   readonly key: Uint8Array;
-  /** Returns what keeps each task alive. Omits tasks that nothing keeps alive. Accepts at most 500 tasks. */
+  /** Tasks that nothing keeps alive are omitted from the result. Accepts at most 500 tasks. */
   readonly holders: (tasks: readonly string[]) => Promise<ReadonlyMap<string, Holder>>;
   readonly now?: () => number;
   /** When the last verification without a violation started. It anchored the head of every account. */
@@ -32,8 +32,8 @@ export interface VerifyProgress {
 }
 
 /**
- * What keeps a task alive. `creation`: the task is being created, or the creating process died too recently for the
- * creation to have been abandoned.
+ * `creation` means that the task is being created, or that its creating process died too recently for the creation to
+ * be abandoned.
  */
 export type Holder = 'workflow' | 'lease' | 'creation';
 
@@ -64,10 +64,7 @@ export function createVerifyContext(
     anchors: createHeadAnchors(db, key),
     removals: createRemovalMarks(db, key),
     hasKeyIndex: () => hasIndex(ledger, keyIndex),
-    /**
-     * Reads all account names up front. A cursor would sit idle while the accounts are verified, and MongoDB would
-     * close it.
-     */
+    /** Read all names first. A cursor would sit idle while the accounts are verified, and MongoDB would close it. */
     async *accounts(): AsyncIterable<string> {
       const found = ledger.aggregate<{ _id: string }>([{ $group: { _id: '$account' } }], {
         allowDiskUse: true,
@@ -92,7 +89,7 @@ export function createVerifyContext(
   };
 }
 
-/** Drops fields of impossible types. The account check reports them. */
+/** Drops fields of invalid types, which the account check reports. */
 function legible({ excess, ...entry }: EntryFacts): EntryFacts {
   const integer = (value: unknown): bigint => (typeof value === 'bigint' ? value : 0n);
   const more = typeof excess === 'bigint' ? { excess } : {};
@@ -104,7 +101,7 @@ interface Subject {
   readonly task: string;
 }
 
-/** @param what - The rest of a sentence that starts with the task's id. */
+/** @param what - Completes a sentence that starts with the task's id. */
 export function violation(invariant: Invariant, { account, task }: Subject, what: string): Violation {
   return { invariant, account, task, message: `${task} ${what}` };
 }

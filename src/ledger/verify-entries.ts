@@ -8,9 +8,7 @@ import type { EntryFacts, Holder, VerifyContext } from './verify-context.ts';
 import { createChunks } from './verify-reading.ts';
 import { isBeingCreated, isWithin } from './verify-tasks.ts';
 
-/**
- * Compares refunds with their settles. A settle precedes its refund in the chain, so the settle has to be read again.
- */
+/** The settle precedes its refund in the chain, so it must be read again. */
 export async function checkRefunds(context: VerifyContext, refunds: readonly RefundedTask[]): Promise<void> {
   const closes = await context.findEntries(refunds.map(({ task }) => keys.close(task)));
   for (const refund of refunds) {
@@ -56,10 +54,7 @@ const heldAloneMaxMs: Readonly<Record<Holder, number>> = {
   lease: dayMs,
 };
 
-/**
- * Reports open holds that nothing accounts for. Leaves out the holds of finished tasks, which are reported with their
- * records.
- */
+/** Skips the holds of finished tasks, which are reported with their records. */
 async function checkOpenHolds(
   context: VerifyContext,
   account: string,

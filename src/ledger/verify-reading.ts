@@ -23,7 +23,7 @@ export async function* each<Item>(
   const cursor = found.batchSize(batchSize);
   const fetch = (): Promise<boolean> => {
     const more = cursor.hasNext();
-    // Nothing awaits this promise until the previous batch has been processed. Possibly nothing ever does.
+    // Nothing may ever await this promise, so prevent an unhandled rejection.
     more.catch(() => undefined);
     return more;
   };
@@ -40,7 +40,7 @@ export async function* each<Item>(
   }
 }
 
-/** Collects items and passes them on in chunks. The next chunk fills up while the previous one is processed. */
+/** Passes items on in chunks. The next chunk fills up while the previous one is processed. */
 export function createChunks<Item>(flush: (chunk: Item[]) => Promise<void>) {
   let chunk: Item[] = [];
   let atWork: Promise<void> = Promise.resolve();

@@ -5,7 +5,7 @@ import type { StateName } from '../task/state.ts';
 import { each } from './verify-reading.ts';
 import type { Pace } from './verify-reading.ts';
 
-/** The record fields that show what should have been paid. After manual edits, they can contain anything. */
+/** After manual edits, these fields can contain anything. */
 export interface TaskFacts {
   readonly _id: string;
   readonly account: string;
@@ -34,7 +34,7 @@ export function readRecords(db: Db, options: ReadOptions) {
   const tasks = openCollection<TaskFacts>(db, 'tasks', durable);
 
   return {
-    /** Has no filter, so no field can hide a record. */
+    /** Without a filter, no edited field can hide a record. */
     everyRecord: () => each(tasks.find({}, { projection: taskFields }), options),
 
     async findTasks(ids: readonly string[]): Promise<Map<string, TaskFacts>> {

@@ -5,8 +5,8 @@ import { addSpent, nothingSpent, scopesOf } from './spent.ts';
 import type { Spent, SpentSum } from './spent.ts';
 
 /**
- * The most scopes remembered per account. Beyond this, the least recently seen scope is forgotten, and the next sums
- * recorded for that scope are trusted.
+ * Limits how many scopes are remembered per account. The least recently seen one is forgotten, and the next sums
+ * recorded for it are trusted.
  */
 const scopesMax = 50_000;
 
@@ -16,7 +16,7 @@ export function createSpentCheck() {
   let isWhole = true;
 
   function remember(spent: Spent): void {
-    // The map's order decides which scope is dropped, so the order matters only once the map is full.
+    // The map's order decides which scope is forgotten, so it matters only once the map is full.
     if (sums.size >= scopesMax) sums.delete(spent.scope);
     sums.set(spent.scope, spent);
     const [oldest] = sums.keys();
@@ -79,7 +79,7 @@ function isSame(one: Spent | undefined, other: Spent | undefined): boolean {
   return one.day === other.day && isDeepStrictEqual(sumsOf(one), sumsOf(other));
 }
 
-/** Whether all fields have valid types. Manual edits in MongoDB may leave doubles or strings. */
+/** Manual edits in MongoDB may leave doubles or strings. */
 function isWellFormed(spent: Spent): boolean {
   return typeof spent.day === 'string' && sumsOf(spent).every((sum) => typeof sum === 'bigint');
 }
@@ -88,7 +88,7 @@ function shown(spent: Spent | undefined): string {
   return spent === undefined ? 'nothing' : `${spent.day} ${sumsOf(spent).map(String).join(', ')}`;
 }
 
-/** Returns the amounts. After manual edits in MongoDB, they can have any value. */
+/** After manual edits in MongoDB, the amounts can have any type. */
 function sumsOf({ today, month, total }: Spent): readonly unknown[] {
   return [today, month, total].flatMap((sum: Partial<SpentSum> | undefined) => [sum?.used, sum?.held]);
 }

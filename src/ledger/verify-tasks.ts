@@ -10,15 +10,13 @@ import type { EntryFacts, VerifyContext } from './verify-context.ts';
 import { createChunks } from './verify-reading.ts';
 import type { TaskFacts } from './verify-records.ts';
 
-/**
- * How long a task may stay in the state `ending`. Only one write lies between moving the money and recording the end.
- */
+/** A task normally leaves the state `ending` after a single write, so one hour is generous. */
 const endingMaxMs = hourMs;
 
 /**
- * Checks that each closed task has a record, unless the record was removed after its retention or the creation was
- * abandoned. Synchronous images have no record. Removal marks are raised before records are removed, so the marks are
- * read after the records.
+ * Every closed task must have a record, with three exceptions: the record was removed after its retention, the creation
+ * was abandoned, or the task is a synchronous image. Removal marks are written before records are removed, so they must
+ * be read after the records.
  */
 export async function checkClosedTasks(context: VerifyContext, all: readonly ClosedTask[]): Promise<void> {
   const closed = all.filter(({ task, note }) => !isImageId(task) && note !== abandonedNote);
@@ -32,7 +30,7 @@ export async function checkClosedTasks(context: VerifyContext, all: readonly Clo
   }
 }
 
-/** Compares every record with the ledger. Rereads suspected faults, because money may have moved in the meantime. */
+/** Suspected faults are read again before they are reported, because money may have moved in the meantime. */
 export async function checkRecords(context: VerifyContext): Promise<void> {
   const records = createChunks(async (chunk: TaskFacts[]) => {
     const suspects = await faultsOf(context, chunk);
@@ -74,7 +72,6 @@ function recordFault(task: TaskFacts, books: Books): Fault | undefined {
   return fault === undefined ? undefined : ['unfinished_task_is_held', fault];
 }
 
-/** Describes an unknown status or state, which would make the task invisible to every process. */
 function unknownFault({ status, state }: TaskFacts): string | undefined {
   if (!taskStatuses.includes(status)) return `has the unknown status ${String(status)}`;
   if (state === undefined || !stateNames.includes(state.at)) {
@@ -98,21 +95,18 @@ function unfinishedFault(task: TaskFacts, { hold, close, now }: Books): string |
   return `shows a hold of ${task.hold ?? 'nothing'}, but the ledger says ${hold.amount}`;
 }
 
-/**
- * How long a creation may take. The reconciler runs every five minutes and abandons creations that are two minutes
- * old.
- */
+/** The reconciler runs every five minutes and abandons creations that are two minutes old. This leaves a margin. */
 const creationMaxMs = 20 * 60_000;
 
-/** Whether the task may lack a hold, because it is being created or its creation was abandoned recently. */
+/** The task may lack a hold, because its creation is incomplete or was abandoned recently. */
 export function isBeingCreated({ state }: TaskFacts, now: number): boolean {
   const tryId = state?.at === 'creating' ? state.tryId : state?.abandoned;
   return typeof tryId === 'string' && isWithin(Number.parseInt(tryId, 10), now, creationMaxMs);
 }
 
 /**
- * Whether `since` is less than `limitMs` away from `now`. An invalid time never is. A future time can be, because
- * another process's clock may be ahead.
+ * Returns true if the times differ by less than `limitMs`. `since` may lie in the future, because it may come from
+ * another process's clock. An invalid time yields false.
  */
 export function isWithin(since: unknown, now: number, limitMs: number): boolean {
   return typeof since === 'number' && since > now - limitMs && since < now + limitMs;
@@ -143,9 +137,9 @@ function failedFault(
   hold: EntryFacts | undefined,
   close: EntryFacts | undefined,
 ): string | undefined {
-  if (close?.kind === 'settle') return `is failed, but settled for ${closedAt(close)}`;
-  if (hold === undefined) return 'is failed, but has no entry in the ledger';
-  return charge === undefined || charge === 0n ? undefined : `is failed, but shows a charge of ${charge}`;
+  if (close?.kind === 'settle') return `has failed, but was settled for ${closedAt(close)}`;
+  if (hold === undefined) return 'has failed, but has no entry in the ledger';
+  return charge === undefined || charge === 0n ? undefined : `has failed, but shows a charge of ${charge}`;
 }
 
 function bookedFault(

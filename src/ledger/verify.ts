@@ -25,15 +25,13 @@ export interface VerifyResult {
 }
 
 const violationsMax = 1_000;
-/**
- * How many accounts are verified concurrently. While one account waits for MongoDB, the entries of another are hashed.
- */
+/** While one account waits for MongoDB, the entries of another are hashed. */
 const accountsAtOnce = 4;
 const entriesBetweenReports = 500;
 
 /**
- * Reads the whole ledger and every task record, and reports everything that violates an invariant. Can run while money
- * moves, because differences between two collections are reread before they are reported.
+ * Reads the whole ledger and every task record. Can run while money moves, because differences between two collections
+ * are read again before they are reported.
  */
 export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult> {
   const violations: Violation[] = [];
@@ -104,7 +102,7 @@ async function verifyAccount(
   const closed = createChunks((chunk: ClosedTask[]) => checkClosedTasks(context, chunk));
   const refunded = createChunks((chunk: RefundedTask[]) => checkRefunds(context, chunk));
   const checkCharge = createChargeCheck();
-  // Read the anchored heads before the entries. A head anchored in the meantime would lie beyond the entries read.
+  // Read the anchored heads first. A head that is anchored later would lie beyond the entries read.
   const anchored = await context.anchors.of(account);
   const anchors = createAnchorCheck(anchored, {
     isSigned: context.anchors.isSigned,
@@ -133,7 +131,7 @@ async function verifyAccount(
   return isSound ? { account, seq, hash, at: context.now() } : undefined;
 }
 
-/** How far two writers' clocks may differ. */
+/** Two writers' clocks may differ by this much. */
 const clocksApartMs = 5 * 60_000;
 
 function isAnchoredSince({ at }: EntryDocument, { lastSoundAt }: VerifyContext): boolean {
@@ -144,7 +142,7 @@ function reportEntry(report: Report, { _id: id, account, task }: EntryDocument, 
   report({ invariant: 'charge_is_priced', account, ...defined({ task }), message: `${id}: ${fault}` });
 }
 
-/** Reports accounts whose entries are all gone, which no other check would notice. */
+/** No other check notices an account whose entries are all gone. */
 async function checkAnchoredAccounts(context: VerifyContext, heads: readonly AnchoredHead[]): Promise<void> {
   const begun = await context.accountsWithEntries(heads.map(({ account }) => account));
   for (const { account, seq } of heads) {

@@ -46,7 +46,6 @@ export function banner(facts: BannerFacts): string {
   ].join('\n');
 }
 
-/** Returns the link to tasks that need an operator. docs/operating.md shows the same query. */
 function waitingTasksUrl(temporalUi: string): string {
   const query = encodeURIComponent('NeedsAttention IS NOT NULL AND ExecutionStatus = "Running"');
   return `${temporalUi}/namespaces/default/workflows?query=${query}`;

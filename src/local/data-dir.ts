@@ -16,7 +16,7 @@ export class DataDirInUseError extends LocalServerError {
   }
 }
 
-/** `holds` is missing in claims written by older versions, which always held the directory. */
+/** `holds` is missing in claims from older versions, which always held the directory. */
 const claimSchema = processIdentitySchema.extend({ holds: z.boolean().default(true) });
 type DirectoryClaim = z.infer<typeof claimSchema>;
 
@@ -24,11 +24,11 @@ const attemptsMax = 10;
 const backoffMs = 50;
 
 /**
- * Locks a data directory for this process, creating it if needed. Takes over the directory of a process that has died.
- * Throws DataDirInUseError if another running process holds the directory.
+ * Creates the directory if needed. The directory of a process that has died is taken over. Throws DataDirInUseError if
+ * another running process holds it.
  *
- * Each process writes its own claim before it looks for others. If two processes start at the same moment, at least one
- * sees the other, so they never both continue. If each sees the other's claim, both back off and retry.
+ * Each process writes its own claim before it looks for others, so of two processes that start at the same moment, at
+ * least one sees the other. If both do, both back off and retry.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
@@ -57,17 +57,14 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   throw new LocalServerError(`${dataDir} cannot be locked: other processes keep trying to lock it.`);
 }
 
-/** Writes a claim under another name and renames it, so that readers never see a partial claim. */
+/** Writes the claim under another name and renames it, so that readers never see a partial claim. */
 async function writeClaim(dataDir: string, name: string, holds: boolean): Promise<void> {
   const unfinished = join(dataDir, `.${name}`);
   await writeFile(unfinished, JSON.stringify({ ...(await identifyProcess(process.pid)), holds }));
   await rename(unfinished, join(dataDir, name));
 }
 
-/**
- * Returns another running process's claim, preferably one that holds the directory. Removes the claims of dead
- * processes.
- */
+/** Prefers a claim that holds the directory. Claims of dead processes are removed. */
 async function liveRival(dataDir: string, own: string): Promise<DirectoryClaim | undefined> {
   let rival: DirectoryClaim | undefined;
   for (const name of await readdir(dataDir)) {

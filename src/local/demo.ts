@@ -29,7 +29,7 @@ const capabilitiesSchema = z.object({
 });
 
 /**
- * Renders a video, using only the public API. Returns whether the video and the callback arrived and the video was
+ * Renders a video, using only the public API. Returns true if the video and the callback arrived and the video was
  * charged.
  */
 export async function runDemo({ apiUrl, apiKey, print }: DemoOptions): Promise<boolean> {
@@ -98,7 +98,7 @@ async function follow(id: string, { videos }: Client, say: (text: string) => voi
   });
 }
 
-/** Starts a server for callbacks. `received` resolves to the signed id of the first callback. */
+/** Listens for callbacks. `received` resolves to the signed id of the first one. */
 async function startReceiver() {
   let receive: (id: string) => void = () => undefined;
   const received = new Promise<string>((resolve) => (receive = resolve));

@@ -6,7 +6,7 @@ import { capabilityFor, offerOf } from '../routing/capability.ts';
 import type { Offer } from '../routing/capability.ts';
 
 /**
- * Example requests for the banner and the demo. They are derived from the configuration, which determines the available
+ * The banner and the demo show these requests. They are derived from the configuration, which determines the available
  * models.
  */
 export interface Examples {

@@ -5,13 +5,13 @@ import { probe, probeTimeoutMs } from './start-gateway.ts';
 
 const retryMs = 500;
 
-/** A gateway in local mode that runs in this data directory and accepts the directory's key. */
+/** Runs in local mode in this data directory and accepts the directory's key. */
 export interface RunningGateway {
   readonly apiUrl: string;
   readonly apiKey: string;
 }
 
-/** Finds a gateway that responds. It may not be ready, because Temporal or a worker is slow. */
+/** The gateway that is found responds, but may not be ready, because Temporal or a worker is slow. */
 export async function findAnswering(dataDir: string): Promise<RunningGateway | undefined> {
   const settings = await readLocalSettings(dataDir);
   const apiUrl = settings && (await runningApiUrl(settings));

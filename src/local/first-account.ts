@@ -19,9 +19,9 @@ export interface FirstAccount {
 }
 
 /**
- * Creates the local account with a credit and a key, through the operators' API. The credit is added only once,
- * because its reference makes it idempotent. If the stored key is rejected, because the database is a different one or
- * the key was revoked, creates a new key. Also completes an interrupted start.
+ * Creates the local account with a credit and a key, through the operators' API. It can be repeated after an
+ * interrupted start, because the credit's reference makes it idempotent. If the stored key is rejected, because it was
+ * revoked or the database is a different one, a new key is created.
  */
 export async function makeAccount(settings: LocalSettings): Promise<FirstAccount> {
   const { account, apiKey } = settings;

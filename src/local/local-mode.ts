@@ -32,17 +32,17 @@ import { followFile, terminalLine } from './terminal-lines.ts';
 import { watchGateway } from './watch-gateway.ts';
 
 const runningDeadlineMs = 180_000;
-/** A server that is bound to one of these addresses can be reached through loopback. */
+/** A server bound to one of these addresses can be reached through loopback. */
 const anyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const keepAliveMs = 3_600_000;
 
-/** Promises that must be created right after the process starts. */
+/** These promises must be created right after the process starts. */
 export interface Launch {
   readonly parentEnded: Promise<void>;
   readonly readerLeft: Promise<void>;
 }
 
-/** Runs until Ctrl-C, or until the npm process that started this one or the reader of its output has exited. */
+/** Runs until Ctrl-C, or until the npm process or the reader of the output exits. */
 export async function runStartCommand(display: StartDisplay, launch: Launch): Promise<void> {
   await inProcessTree({ display, launch }, async (started) => {
     const plan = readPlan();
@@ -61,13 +61,13 @@ export async function runStartCommand(display: StartDisplay, launch: Launch): Pr
       ),
     );
     started.push(watch, ...logs);
-    // The children do not keep this process alive, and with external servers nothing else would.
+    // The children do not keep this process alive. Without this timer, it would exit at once if the servers are
+    // external.
     const keepAlive = setInterval(() => undefined, keepAliveMs);
     started.push({ stop: () => Promise.resolve(clearInterval(keepAlive)) });
   });
 }
 
-/** Demonstrates one task and exits. Uses the gateway that is running in this data directory, or starts one. */
 export async function runDemoCommand(display: StartDisplay, launch: Launch): Promise<void> {
   await inProcessTree({ display, launch }, async (started, end) => {
     const { dataDir } = readDataDir();
@@ -85,10 +85,7 @@ interface Surroundings {
   readonly launch: Launch;
 }
 
-/**
- * Runs `body`. After a signal or an error, or when `body` calls `end`, stops everything that was started, in reverse
- * order.
- */
+/** Everything that was started is stopped in reverse order after a signal or an error, or when `body` calls `end`. */
 async function inProcessTree({ display, launch }: Surroundings, body: Body): Promise<void> {
   const started: Started = [];
   let ending: Promise<void> | undefined;
@@ -102,7 +99,7 @@ async function inProcessTree({ display, launch }: Surroundings, body: Body): Pro
     return ending;
   };
   const endFor = (reason: string): void => {
-    // One Ctrl-C may send multiple signals, first from the terminal and then from npm.
+    // One Ctrl-C may send several signals, first from the terminal and then from npm.
     if (ending !== undefined) return;
     display.close();
     display.report(`\n${reason}: stopping everything that was started here…`);
@@ -134,7 +131,7 @@ interface Plan {
 function readPlan(): Plan {
   const { environment, dataDir } = readDataDir();
   const own = ownGatewayFile(rawEnvironment());
-  // Empty, because these values are generated later. The file cannot refer to them.
+  // These values are generated later, so the configuration file cannot refer to them.
   const variables = localEnvironment(rawEnvironment(), { secretsKey: '', adminToken: '', account: '' });
   try {
     const file = openConfigFile(variables['GATEWAY_CONFIG'] ?? '', { ...adapters, environment: variables });
@@ -157,7 +154,7 @@ async function withAddress(error: unknown, dataDir: string): Promise<unknown> {
     : new LocalServerError(`${error.message}\nIts gateway is at ${running.apiUrl}.`);
 }
 
-/** Starts a gateway. If another process is already starting one in the same directory, waits for that process. */
+/** If another process is already starting a gateway in the same directory, waits for that process. */
 async function startOrFind(
   dataDir: string,
   display: StartDisplay,
@@ -177,7 +174,7 @@ async function startOrFind(
 
 interface LocalMode {
   readonly facts: BannerFacts & { readonly settings: { readonly apiKey: string } };
-  /** The URL on this machine. PUBLIC_URL may point elsewhere. */
+  /** The address on this machine, because PUBLIC_URL may point elsewhere. */
   readonly listeningUrl: string;
   readonly logFiles: readonly string[];
 }
@@ -188,7 +185,7 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   started.push({ stop: () => lock.release() });
   const options = { dataDir, report: display.report, environment: rawEnvironment() };
   const portRequest = portRequestOf(environment);
-  // Check the port before any downloads, which can take minutes. The port is checked again when the API binds it.
+  // Check the port before downloads that take minutes. It is checked again when the API binds it.
   if (typeof portRequest === 'object' && 'fixed' in portRequest) await choosePort(portRequest, portPurpose);
   const settings = await loadOrCreateLocalSettings(dataDir);
   const [startRole, servers, simulatorUrl] = await Promise.all([

@@ -9,8 +9,8 @@ import { supervise } from './servers/supervisor.ts';
 import type { Started } from './start-servers.ts';
 
 /**
- * In milliseconds. The worker and the API take seconds to load, or up to a minute on a busy machine. If either exits
- * earlier, the wait ends immediately.
+ * In milliseconds. The worker and the API take seconds to load, or up to a minute on a busy machine. If either exits,
+ * the wait ends immediately.
  */
 const readyDeadlineMs = 180_000;
 /** In milliseconds. Frequent probes are cheap, because the API caches the response for 250 ms. */
@@ -24,9 +24,8 @@ type Role = (typeof roles)[number];
 type StartRole = (role: Role) => Promise<ChildServer>;
 
 /**
- * Starts the worker and the API without their settings, so that they load their code while the servers start. They
- * then wait for their environment. Returns a function that starts either role. Its first call for each role returns
- * the process that is already loading.
+ * Starts the worker and the API without their settings, so that they load their code while the servers start. The
+ * returned function starts either role, and its first call for each role returns the process that is already loading.
  */
 export async function loadGateway(options: LocalOptions, started: Started): Promise<StartRole> {
   const start = (role: Role): Promise<ChildServer> =>
@@ -69,7 +68,7 @@ export async function startGateway(
     await probe(apiUrl);
   });
   try {
-    // Await both, because the API is ready only while workers poll. If the worker exits, waiting is pointless.
+    // The API is ready only while workers poll, so there is no point in waiting if the worker exits.
     await Promise.all([api, worker].map((child) => waitUntilServing(child, ready, readyDeadlineMs)));
   } catch (error) {
     await Promise.all([worker.kill(), api.kill()]);
@@ -79,7 +78,7 @@ export async function startGateway(
   return [api.logFile, worker.logFile];
 }
 
-/** Resolves if the gateway is ready and reports no warnings. Otherwise, rejects with the gateway's message. */
+/** Rejects with the gateway's message unless the gateway is ready without warnings. */
 export async function probe(apiUrl: string): Promise<void> {
   const { statusCode, body } = await request(`${apiUrl}/readyz`, {
     headersTimeout: probeTimeoutMs,

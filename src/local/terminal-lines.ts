@@ -22,8 +22,8 @@ const recordSchema = z.object({
 });
 
 /**
- * Formats a log record about a request, a finished task, or a failure. Returns undefined for any other record.
- * LOG_LEVEL decides which records reach the log at all.
+ * Shows requests, finished tasks and failures. Returns undefined for any other record. LOG_LEVEL decides which records
+ * reach the log at all.
  */
 export function terminalLine(text: string): string | undefined {
   const parsed = recordSchema.safeParse(parseJson(text));
@@ -31,7 +31,7 @@ export function terminalLine(text: string): string | undefined {
   const { time, level, msg, ...facts } = parsed.data;
   // watch-gateway.ts already reports readiness.
   if (facts.operation === 'readyz') return undefined;
-  // The simulator calls back multiple times per task, so successful callbacks are left out.
+  // The simulator calls back several times per task, so successful callbacks are left out.
   if (facts.operation === 'receiveUpstreamCallback' && Number(facts.status) < 400) return undefined;
   const clock = new Date(time).toTimeString().slice(0, 8);
   if (msg === 'request') {
@@ -47,10 +47,7 @@ export function terminalLine(text: string): string | undefined {
   return [`${clock}  ${level.toUpperCase()}  ${msg}`, ...details].join('  ');
 }
 
-/**
- * Passes on every complete line that is appended to the file from now on. If the file becomes shorter, starts again
- * from its beginning.
- */
+/** Passes on every line that is appended from now on. If the file becomes shorter, starts again from its beginning. */
 export async function followFile(
   file: string,
   onLine: (line: string) => void,

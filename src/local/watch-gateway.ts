@@ -6,15 +6,15 @@ const intervalMs = 5_000;
 const failuresMax = 2;
 
 export interface WatchOptions {
-  /** Throws while the gateway is not ready. The message states which server does not respond. */
+  /** Throws while the gateway is not ready. The message names the server that does not respond. */
   readonly probe: () => Promise<void>;
   readonly report: Report;
   readonly everyMs?: number;
 }
 
 /**
- * Reports when the gateway stops being ready and when it is ready again, because the supervisor does not notice a
- * process that is alive but unresponsive.
+ * The supervisor does not notice a process that is alive but unresponsive. This reports when the gateway stops being
+ * ready and when it is ready again.
  */
 export function watchGateway({ probe, report, everyMs = intervalMs }: WatchOptions): {
   stop(): Promise<void>;

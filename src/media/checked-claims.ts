@@ -3,9 +3,9 @@ import type { MediaSource } from './media-source.ts';
 const trunFlags = 0x000f05;
 
 /**
- * Wraps an MP4 source so that reads reject if the file's tables claim more samples than the file has bytes. A box of 28
- * bytes can claim millions of samples, each of which would cost time and memory. The thread's limits bound whatever
- * this check misses.
+ * A box of 28 bytes in an MP4 file can claim millions of samples, each of which would cost time and memory. Reads from
+ * this source reject if the file's tables claim more samples than the file has bytes. The thread's limits bound
+ * whatever this check misses.
  */
 export function checkedClaims(source: MediaSource): MediaSource {
   const { bytes } = source;
@@ -45,20 +45,14 @@ function* claimsOf(
   }
 }
 
-/**
- * Returns how many samples a fragment claims. Image data can contain the box name by chance, but then the flags
- * differ, so it is ignored.
- */
+/** Image data can contain the box name by chance. The flags then differ, and the claim is ignored. */
 function runClaim(block: Buffer, at: number): number {
   const versionAndFlags = block.readUInt32BE(at + 4);
   const isRun = versionAndFlags >>> 24 <= 1 && (versionAndFlags & 0xffffff & ~trunFlags) === 0;
   return isRun ? block.readUInt32BE(at + 8) : 0;
 }
 
-/**
- * Returns how many samples the box claims. Samples of equal size need no table, so a small box can claim any number of
- * them.
- */
+/** Samples of equal size need no table, so a small box can claim any number of them. */
 function sizeClaim(block: Buffer, at: number): number {
   return block.readUInt32BE(at + 4) === 0 && block.readUInt32BE(at + 8) > 0 ? block.readUInt32BE(at + 12) : 0;
 }

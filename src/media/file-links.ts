@@ -17,9 +17,9 @@ export interface FileLinksDeps {
 type Kind = 'image' | 'video' | 'audio';
 
 /**
- * Converts a medium's URL to the form for upstreams. `asset://file_…` becomes a link that is valid for as long as the
- * file is stored. A link of our own is changed so that it never redirects. Other URLs stay unchanged. Throws
- * invalid_parameter.
+ * Converts a URL to the form for upstreams. `asset://file_…` becomes a link that is valid for as long as the file is
+ * stored. A link of our own is changed so that it never redirects. Other URLs stay unchanged.
+ * @throws GatewayError invalid_parameter
  */
 export type LinkMedium = (url: string, place: MediumPlace) => Promise<string>;
 

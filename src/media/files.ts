@@ -44,21 +44,21 @@ export interface NewFile {
 
 export interface Files {
   readonly bytesMax: number;
-  /** Throws request_too_large, storage_quota_exceeded, or (for anything but a media file) invalid_parameter. */
+  /**
+   * @throws GatewayError request_too_large, storage_quota_exceeded, or (for anything but a media file)
+   * invalid_parameter
+   */
   add(file: NewFile): Promise<UserFile>;
   addFetched(url: string, file: Omit<NewFile, 'bytes'>): Promise<UserFile>;
   find(id: string, reach: Reach): Promise<UserFile | undefined>;
-  /**
-   * Lists files, newest first. `after` is the id of the last file on the previous page. That file may have been
-   * removed since.
-   */
+  /** Newest first. `after` is the id of the last file on the previous page, which may have been removed since. */
   list(reach: Reach, page: { readonly limit: number; readonly after?: string }): Promise<FilePage>;
-  /** Removes a file, bytes first. If a call fails halfway, the next call or the file's expiry completes the removal. */
+  /** Removes the bytes first. If a call fails halfway, the next call or the file's expiry completes the removal. */
   remove(file: UserFile): Promise<void>;
 }
 
 const probeMs = 30_000;
-/** How long writing a file may take. After that, its record and any bytes are removed. */
+/** If writing a file takes longer than this, its record and any bytes are removed. */
 const writingMs = { base: 120_000, perMebibyte: 1_000 } as const;
 
 export function createFiles(deps: FilesDeps): Files {
@@ -133,8 +133,8 @@ async function giveUp(
 }
 
 /**
- * Throws if the account has no room for the file. The file itself is already counted, so concurrent files cannot
- * exceed the limit.
+ * Throws if the account has no room for the file. The file itself is already counted, so concurrent files cannot exceed
+ * the limit.
  */
 async function requireRoom(
   { account, bytes }: Pick<UserFile, 'account' | 'bytes'>,

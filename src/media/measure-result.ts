@@ -15,10 +15,7 @@ export interface MeasureResultDeps {
   readonly storage?: Pick<ResultStorage, 'stat' | 'read'>;
 }
 
-/**
- * The time limit of a measurement, in milliseconds, including the wait for a thread. Each account may use two threads
- * at a time.
- */
+/** Includes the wait for a thread. Each account may use two threads at a time. */
 const timeoutMs = 20_000;
 
 export function createMeasureResult({ probe, openLink, storage }: MeasureResultDeps): MeasureResult {
@@ -28,7 +25,7 @@ export function createMeasureResult({ probe, openLink, storage }: MeasureResultD
       const measured = open().then((source) => source && probe.probe(source, account, signal));
       return await Promise.race([measured, aborted(signal)]);
     } catch {
-      // If nothing is measured, settlement uses the upstream's report or the smallest possible quantity.
+      // Settlement then uses the upstream's report or the smallest possible quantity.
       return undefined;
     }
 

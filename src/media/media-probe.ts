@@ -75,9 +75,7 @@ export function createMediaProbe(): MediaProbe {
   };
 }
 
-/**
- * Asks a thread for the facts. `none` means that the thread exited, used too much CPU time, or did not respond in time.
- */
+/** `none` means that the thread exited, used too much CPU time, or did not respond in time. */
 function ask(
   worker: Worker,
   source: MediaSource,

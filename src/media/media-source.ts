@@ -22,7 +22,7 @@ export function limitedSource(source: MediaSource, bytesMax: number): MediaSourc
 
 const dataUrl = /^data:[^,]{0,200};base64,/i;
 
-/** Returns undefined unless the URL is a base64 data URL. Skips invalid characters, which corrupts the file. */
+/** Returns undefined unless the URL is a base64 data URL. Invalid characters are skipped, which corrupts the file. */
 export function dataUrlSource(url: string): MediaSource | undefined {
   const prefix = dataUrl.exec(url.slice(0, 256))?.[0];
   if (prefix === undefined) return undefined;
@@ -32,8 +32,7 @@ export function dataUrlSource(url: string): MediaSource | undefined {
   return {
     bytes,
     read(start, end) {
-      // Four characters encode three bytes. Decoding starts at the beginning of a group and covers no more than the
-      // requested bytes.
+      // Four characters encode three bytes, so decoding starts at the beginning of a group.
       const group = Math.floor(start / 3);
       const text = url.slice(from + group * 4, from + Math.ceil(Math.min(end, bytes) / 3) * 4);
       return Promise.resolve(Buffer.from(text, 'base64').subarray(start - group * 3, end - group * 3));

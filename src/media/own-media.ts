@@ -9,8 +9,8 @@ export interface OwnMedia {
 }
 
 /**
- * Returns a function that opens media. Media behind our own valid links are read directly from storage, because the
- * gateway may not be able to reach its own public URL.
+ * Media behind our own valid links are read directly from storage, because the gateway may not be able to reach its own
+ * public URL.
  */
 export function createOpenOwnMedia(
   own: OwnMedia | undefined,

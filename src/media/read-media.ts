@@ -6,13 +6,10 @@ import { inspectSource } from '../images/inspect-image.ts';
 import { checkedClaims } from './checked-claims.ts';
 import type { MediaSource } from './media-source.ts';
 
-/**
- * The formats that can be read. Playlists and other formats that refer to more files are excluded, so that only the
- * source is read.
- */
+/** Playlists and other formats that refer to more files are excluded, so that only the source is read. */
 const formats = [MP4, QTFF, WEBM, MATROSKA, MP3, WAVE, OGG, FLAC, ADTS];
 const cacheBytesMax = 4 * 1024 * 1024;
-/** The longest plausible length in seconds, one day. */
+/** In seconds. A file that claims to be longer than a day is not plausible. */
 const secondsMax = 86_400;
 
 export async function readMedia(source: MediaSource): Promise<MediaFacts | undefined> {
@@ -43,8 +40,8 @@ async function readFilm(source: MediaSource): Promise<MediaFacts | undefined> {
 }
 
 /**
- * Computes the length from the frames, because videos are charged by length and the header may be wrong. Returns NaN
- * if the readable bytes are not sufficient.
+ * Videos are charged by length and the header may be wrong, so the length is computed from the frames. Returns NaN if
+ * too little of the file is readable.
  */
 async function lengthOfFrames(input: Input): Promise<number> {
   try {
@@ -55,8 +52,8 @@ async function lengthOfFrames(input: Input): Promise<number> {
 }
 
 /**
- * Returns the length in the header, if there is one. Some audio formats have no frame table, so checking the header
- * would require reading every frame.
+ * Some audio formats have no frame table, so checking the header would mean reading every frame. Trust the header if it
+ * has a length.
  */
 async function lengthOfAudio(input: Input): Promise<number> {
   return (await input.getDurationFromMetadata()) ?? lengthOfFrames(input);

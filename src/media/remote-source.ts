@@ -8,7 +8,7 @@ export interface RemoteSourceOptions {
   readonly signal: AbortSignal;
 }
 
-/** The minimum to read per request. In most files, the first bytes show where the boxes or tables are. */
+/** Each request reads at least this much. In most files, the first bytes show where the boxes or tables are. */
 const blockBytes = 64 * 1024;
 const requestsMax = 64;
 
@@ -29,7 +29,7 @@ export async function openRemoteSource(url: string, options: RemoteSourceOptions
     async read(start, end) {
       if (end <= first.bytes.length || first.partOf === undefined) return first.bytes.subarray(start, end);
       const part = await fetch(start, Math.min(fileBytes, Math.max(end, start + blockBytes)));
-      if (part.partOf !== fileBytes) throw new RangeError('the file has changed while it was read');
+      if (part.partOf !== fileBytes) throw new RangeError('the file changed while it was being read');
       return part.bytes.subarray(0, end - start);
     },
   };

@@ -39,10 +39,9 @@ export interface UploadsDeps {
 export interface Uploads {
   /**
    * Replaces each link to one of our files with the upstream's own URL. A file is uploaded under this credential at
-   * most once, however many concurrent requests need it. If the upstream cannot store files, the links are kept.
-   * Throws UpstreamError. If `signal` aborts, throws its reason: a request that waits for another request's upload
-   * stops waiting immediately, and a request that uploads abandons the upload, so that the next request starts a new
-   * one.
+   * most once, however many requests need it. If the upstream cannot store files, the links are kept. If `signal`
+   * aborts, throws its reason, and an upload of this request is abandoned so that the next request starts a new one.
+   * @throws UpstreamError
    */
   readonly register: (
     request: GenerationRequest,
@@ -53,11 +52,10 @@ export interface Uploads {
 }
 
 const uploadMs = 120_000;
-/** The time after which an upload has finished, successfully or not, in milliseconds. */
+/** By this time, an upload has finished, successfully or not. */
 const abandonedMs = uploadMs + 30_000;
-/** How long before the upstream deletes a file requests stop using it, because a job may start late. */
+/** Requests stop using a file this long before the upstream deletes it, because a job may start late. */
 const marginMs = 3_600_000;
-/** The maximum number of deletions per channel and step. */
 const duePerStep = 100;
 const removeMs = 20_000;
 /** Limits the deletions per channel, so that a hanging upstream does not delay other channels. */
@@ -188,8 +186,8 @@ async function removeAtUpstream({ id, channel: name, credential }: StoredUpload,
 }
 
 /**
- * Throws UpstreamError if the account's files, or all files together, would use too much of the disk. The error does
- * not count against the upstream. A file larger than an account's share uses the entire share.
+ * Throws UpstreamError if the files of the account, or all files together, would use too much of the disk. This error
+ * is not counted against the upstream. A file larger than an account's share uses the entire share.
  */
 async function withRoom<Result>(
   { account, bytes }: UserFile,

@@ -16,7 +16,6 @@ export interface Consumption {
   readonly metadata: (name: string) => boolean;
 }
 
-/** Maps our field names to the names that callers use. */
 const fieldNames = {
   mode: 'mode',
   resolution: 'resolution',

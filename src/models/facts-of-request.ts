@@ -5,8 +5,8 @@ import type { FactsCondition, FieldName, MediaPart, ModelFacts, PlainFacts } fro
 import type { GenerationRequest, ImageRequest, JsonObject, VideoMedia, VideoRequest } from './request.ts';
 
 /**
- * Overlays `over` on `facts`. Nested objects are merged key by key. Lists, lengths, sizes and shapes are replaced as a
- * whole. Names that either side reserves stay reserved.
+ * Nested objects are merged key by key. Lists, lengths, sizes and shapes are replaced as a whole. Names reserved on
+ * either side stay reserved.
  */
 export function laidOver(facts: PlainFacts, over: PlainFacts): PlainFacts {
   return {
@@ -76,7 +76,7 @@ export function broughtBy(media: Partial<VideoMedia & Pick<ImageRequest, 'images
   return new Set(mediaParts.filter((part) => counts[part] > 0));
 }
 
-/** `metadata` names that every vendor spells the same. They are sent only if the model's facts list them. */
+/** Every vendor spells these `metadata` names the same way. They are sent only if the model's facts list them. */
 export const commonParameters = [
   'negative_prompt',
   'cfg_scale',
@@ -104,10 +104,7 @@ export function isUsed(name: string, facts: PlainFacts): boolean {
   return isRead || sentName(name, facts) !== undefined;
 }
 
-/**
- * Returns the values from `metadata` (or an image request's extra fields) that the vendor receives, under the vendor's
- * own names.
- */
+/** Returns the values from `metadata` (or an image request's extra fields) under the vendor's own names. */
 export function passedOn({ extra }: Pick<FactsBasis, 'extra'>, facts: PlainFacts): JsonObject {
   const passed = Object.entries(extra).flatMap(([name, value]) => {
     const sent = sentName(name, facts);
@@ -116,9 +113,7 @@ export function passedOn({ extra }: Pick<FactsBasis, 'extra'>, facts: PlainFacts
   return Object.fromEntries(passed);
 }
 
-/**
- * Removes values that affect the price but are not sent, because the vendor renders and bills something else instead.
- */
+/** The vendor renders and bills without values that are not sent, so they must not affect the price either. */
 export function asSent(request: GenerationRequest, facts: PlainFacts): GenerationRequest {
   return request.kind === 'video' ? videoAsSent(request, facts) : imageAsSent(request, facts);
 }

@@ -6,14 +6,13 @@ export type Day = `${number}-${number}-${number}`;
 
 export interface FactsOrigin {
   readonly source: string;
-  /** The day on which the source was read, or just the month if the day was not recorded. */
+  /** The day on which the source was read, or just the month if the day is unknown. */
   readonly read: Day | `${number}-${number}`;
 }
 
-/** A row states its `origin` only if that differs from the table's. */
+/** `origin` is given only if it differs from the table's. */
 export type FactsRow = readonly [name: RegExp, facts: ModelFacts, origin?: FactsOrigin];
 
-/** Models that the vendor has shut down or plans to shut down. */
 export interface Retirements extends FactsOrigin {
   readonly models: readonly (readonly [name: RegExp, on: Day])[];
 }
@@ -21,7 +20,7 @@ export interface Retirements extends FactsOrigin {
 export interface FactsTable {
   readonly origin: FactsOrigin;
   readonly retired?: Retirements;
-  /** Models, fields and values that the vendor offers but this adapter does not, each with the reason. */
+  /** Models, fields and values that the vendor offers but this adapter does not. Each has a reason. */
   readonly unoffered?: readonly (readonly [name: RegExp, reason: string])[];
   readonly models: readonly FactsRow[];
   readonly others: ModelFacts;
@@ -56,7 +55,7 @@ export function parameterNames(source: FactsSource): string[] {
   return [...new Set(all.flatMap(({ parameters = {} }) => Object.keys(parameters)))];
 }
 
-/** A provider that can serve any model derives the facts from the mapping in gateway.yaml. */
+/** For a provider that can serve any model, the facts come from the mapping in gateway.yaml. */
 export type FactsSource = FactsTable | ((mapping: FieldMapping | undefined) => ModelFacts);
 
 export interface Served {

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import type { JsonValue } from './request.ts';
 
 /**
- * The `mapping` of a channel's model in gateway.yaml, for vendors whose models have no common format. A mapping says
- * how to write requests to the model and how to read its responses. It is implemented in src/providers/shared and
- * described in docs/configuration.md.
+ * The `mapping` of a channel's model in gateway.yaml, for vendors whose models have no common format. It says how to
+ * write requests and read responses. src/providers/shared implements it, and docs/configuration.md describes it.
  */
 
 const mappedInputs = ['text_to_video', 'first_last_frame', 'reference', 'generate', 'edit'] as const;
@@ -226,10 +225,7 @@ function findNameMistakes({ fields, constants, pass, marker }: Sketch): Mistake[
   });
 }
 
-/**
- * Returns the inputs for which the rule applies, which are all inputs that can include the field if the rule has no
- * `inputs`.
- */
+/** A rule without `inputs` applies to all inputs that can include the field. */
 export function inputsOf(field: string, rule: FieldRule): readonly MappedInput[] {
   if (rule.inputs !== undefined) return rule.inputs;
   if (field === 'first_frame' || field === 'last_frame') return ['first_last_frame'];

@@ -1,4 +1,4 @@
-/** Facts read from a file's bytes. The file name and the sender's claims are ignored. */
+/** Read from the file's bytes, because its name and its sender may be wrong. */
 export interface MediaFacts {
   readonly mediaType: string;
   readonly width?: number;

@@ -2,8 +2,8 @@ import { defined } from '../base/defined.ts';
 import type { AskedVideo, InputType, VideoMedia, VideoRequest } from './request.ts';
 
 /**
- * Assigns a role to each of a request's images. An image without a role becomes a reference if the model accepts
- * references, and otherwise the first frame. Two images become first and last frame only if the caller says so.
+ * Decides what each image is for. An image without a role is a reference if the model accepts references, and the first
+ * frame otherwise. Two images become first and last frame only if the caller says so.
  */
 export function resolveRoles(
   asked: AskedVideo,

@@ -124,8 +124,7 @@ export function isFetched(
 }
 
 /**
- * Returns an issue if the model lacks a switch that the request uses. Callers rely on these fields, so the request is
- * rejected instead of the field being ignored.
+ * Callers rely on these fields, so a request with one that the model lacks is rejected instead of ignoring the field.
  */
 function switchIssue(request: VideoRequest, { fields = {}, seed: span }: PlainFacts): FactsIssue | undefined {
   const { draft, tools, seed, watermark } = request;

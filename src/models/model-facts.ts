@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { sizeFacts, sizeInPixels } from '../base/image-sizes.ts';
 
 /**
- * Facts about a model: what it renders, from which input, and which fields it has. They are plain data in our own
- * terms. The vendor's table states them, and `facts` on a channel's model in gateway.yaml can override them.
- * model-facts-check.ts checks requests against them. Anything that the facts leave open is up to the vendor.
+ * What a model renders, from which input, and which fields it has. The vendor's table states these facts, and `facts`
+ * in gateway.yaml can override them. model-facts-check.ts checks requests against them. Anything that they leave open
+ * is up to the vendor.
  */
 
 export const mediaParts = ['first_frame', 'last_frame', 'references', 'videos', 'audios'] as const;
@@ -42,8 +42,8 @@ const isSpan = ({ min, max }: { readonly min?: number | undefined; readonly max?
 const spanMessage = 'min is above max';
 
 /**
- * Either a list of exact lengths, or a range in steps of `step` seconds (default 1), counted from 0. An empty list
- * means that requests cannot choose the length.
+ * Either a list of exact lengths, or a range in steps of `step` seconds (default 1), counted from 0. With an empty
+ * list, requests cannot choose the length.
  */
 const lengthFacts = z
   .strictObject({
@@ -61,7 +61,7 @@ const lengthFacts = z
   .refine(isSpan, spanMessage);
 export type LengthFacts = z.infer<typeof lengthFacts>;
 
-/** Fields that only some models have, under callers' names. Callers send some of them in `metadata`. */
+/** Only some models have these fields. The names are those that callers use, some of them in `metadata`. */
 export const fieldNames = [
   'mode',
   'resolution',
@@ -251,10 +251,7 @@ const ofVideos = {
     .optional()
     .describe('Whether the vendor’s responses contain the total duration of all input videos'),
   frames_per_second: count.optional().describe('The highest frame rate of a rendered video'),
-  /**
-   * What the vendor renders if a request omits a value, or contains a value that is not sent. The default resolution
-   * comes first.
-   */
+  /** Applies if a request omits the value, or if the value is not sent. The default resolution comes first. */
   unsaid: z
     .strictObject({
       resolutions: texts

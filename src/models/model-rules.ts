@@ -32,18 +32,15 @@ export interface FittedRequest {
   readonly warnings: readonly string[];
 }
 
-/**
- * Fields that are never ignored, even if the model's entry says `ignore`, because the caller would pay for a different
- * video.
- */
+/** Never ignored, even if the model's entry says `ignore`, because the caller would pay for a different video. */
 const media = new Set(['images', 'videos', 'audios']);
 
-/** Fields that change the result's price or meaning. They are rejected unless the model's entry says `ignore`. */
+/** These fields change the result's price or meaning, so they are rejected unless the model's entry says `ignore`. */
 const significantFields = new Set(['resolution', 'duration', 'input_type']);
 
 /**
- * Fits a request to its model: fills in the default duration, and rejects or drops whatever the model does not support.
- * Errors and warnings use the field names that `nameOf` returns.
+ * Fills in the default duration, and rejects or drops whatever the model does not support. Errors and warnings use the
+ * field names that `nameOf` returns.
  */
 export function fitVideoRequest(
   request: VideoRequest,

@@ -3,7 +3,7 @@ import { defined } from '../base/defined.ts';
 import { conditionSchema, offeredShape, parameterShape } from './model-facts.ts';
 import type { ModelFacts, PlainFacts } from './model-facts.ts';
 
-/** The facts that callers see: what a request can contain, without vendor details. */
+/** Callers see these facts, so vendor details must not appear here. */
 
 const plainShape = {
   ...offeredShape,

@@ -24,8 +24,8 @@ export function possibleOutput(
 type UnsaidSeconds = NonNullable<NonNullable<PlainFacts['unsaid']>['seconds']>;
 
 /**
- * Returns the possible lengths. A result as long as its input may be up to a second longer, because the measured input
- * length may exclude an extra frame and vendors may round up.
+ * A result that should be as long as its input may be up to a second longer, because the measured length may lack a
+ * frame and vendors may round up.
  */
 function lengthsFor(
   { min, max, as_input: isAsInput = false }: UnsaidSeconds,

@@ -1,11 +1,6 @@
 import type { GenerationRequest } from './request.ts';
 
-/**
- * Learns render times from successful renders, without side effects. Keeps a few dozen samples per kind of output and
- * gives recent ones more weight. Stored samples are validated before use.
- */
-
-/** The properties that determine a render-time distribution. `output` comes from `renderedOutput`. */
+/** Renders with the same properties share a distribution of times. `output` comes from `renderedOutput`. */
 export interface RenderKind {
   readonly channel: string;
   readonly model: string;
@@ -13,7 +8,7 @@ export interface RenderKind {
 }
 
 export interface RenderSample {
-  /** Milliseconds from the upstream's acceptance of the job to the end of the render. */
+  /** From the upstream's acceptance of the job to the end of the render. */
   readonly ms: number;
   readonly at: number;
 }
@@ -24,13 +19,13 @@ export interface RenderTimes {
 }
 
 export const renderSamplesMax = 48;
-/** The spread is unknown if there are fewer samples. */
+/** With fewer samples, the spread is unknown. */
 const samplesMin = 5;
 const halfLifeMs = 3 * 24 * 3_600_000;
 const renderMsMax = 7 * 24 * 3_600_000;
 
 /**
- * Returns undefined if too few samples are usable. Clock skew can put a sample in the future. Such a sample counts as
+ * Returns undefined if there are too few usable samples. A sample from the future, caused by clock skew, is treated as
  * new.
  */
 export function learnedTimes(samples: readonly RenderSample[], now: number): RenderTimes | undefined {
@@ -60,8 +55,8 @@ export function guessedTimes(expectedMs: number): RenderTimes {
 }
 
 /**
- * Returns the time in milliseconds within which renders with a total weight of `share` finish. If all weights add up to
- * 1, `share` is a proportion of the renders.
+ * Returns the time in milliseconds by which renders with a total weight of `share` have finished. If all weights add up
+ * to 1, `share` is a proportion of the renders.
  */
 export function quantileOf({ points }: Pick<RenderTimes, 'points'>, share: number): number {
   let reached = 0;
@@ -79,8 +74,8 @@ export function quantileOf({ points }: Pick<RenderTimes, 'points'>, share: numbe
 }
 
 /**
- * Returns the two times between which nearly all renders finish. The window is wider if there are few samples, because
- * these are less likely to include the extremes.
+ * Nearly all renders finish between these two times. With few samples, the window is wider, because they may not
+ * include the extremes.
  */
 export function renderWindow(times: RenderTimes) {
   const doubt = doubtOf(times);
@@ -90,16 +85,13 @@ export function renderWindow(times: RenderTimes) {
   };
 }
 
-/**
- * Returns the fraction by which a render window is widened in case the samples missed the extremes. A guess is already
- * wide enough.
- */
+/** A window is widened by this fraction, in case the samples missed the extremes. A guess is already wide enough. */
 export function doubtOf({ samples }: RenderTimes): number {
   return samples === 0 ? 0 : 1 / samples;
 }
 
 /**
- * Estimates how many milliseconds a render of this age still needs, based on the renders that took longer. Returns
+ * Estimates how many more milliseconds a render of this age needs, based on the renders that took longer. Returns
  * undefined if hardly any did.
  */
 export function remainingTime(times: RenderTimes, elapsedMs: number, share: number): number | undefined {
@@ -123,7 +115,10 @@ export function etaOf(times: RenderTimes | undefined, elapsedMs: number): Eta | 
   return { p50: Math.ceil(p50 / 1000), p90: Math.ceil(p90 / 1000) };
 }
 
-/** Returns what determines a request's render time, such as `720p/5`. The number of possible values is limited. */
+/**
+ * Returns the part of the request that determines the render time, such as `720p/5`. There is a limited number of such
+ * values.
+ */
 export function renderedOutput(request: GenerationRequest): string {
   if (request.kind === 'image') return `image/${Math.min(request.n, imagesMax)}`;
   return `${resolutionWord(request.resolution)}/${durationWord(request.duration)}`;

@@ -34,8 +34,8 @@ export interface VideoRequest extends VideoMedia {
   readonly resolution?: string;
   readonly ratio?: string;
   /**
-   * `<width>x<height>`. Before planning, this is the size that the caller sent. Afterwards, it is the pixel size for
-   * the resolution and ratio.
+   * `<width>x<height>`. Before planning, this is the caller's size. Afterwards, it is the pixel size for the resolution
+   * and ratio.
    */
   readonly size?: string;
   readonly duration?: Duration;
@@ -58,11 +58,11 @@ interface Strict {
   readonly strict?: true;
 }
 
-/** A video request as received. Its images have no roles yet, because roles depend on the model. */
+/** The request as received. Its images have no roles yet, because roles depend on the model. */
 export interface AskedVideo extends Strict, Omit<VideoRequest, 'firstFrame' | 'lastFrame' | 'references'> {
   readonly images: readonly AskedImage[];
   /**
-   * The caller's names for fields, where they differ from ours (`duration`: `seconds`). Used in errors and warnings.
+   * Names that the caller used, if they differ from ours (`duration`: `seconds`). Errors and warnings use them.
    * Includes `input_type` if the caller sent it.
    */
   readonly named: Readonly<Record<string, string>>;

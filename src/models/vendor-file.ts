@@ -5,8 +5,8 @@ import { channelPriceSchema } from '../money/price-schema.ts';
 import { imageFactsSchema, videoFactsSchema } from './model-facts.ts';
 
 /**
- * Schema of a vendor file, which defines an adapter as data. docs/vendor-files.md describes every key, and a test
- * verifies that the two agree.
+ * A vendor file defines an adapter as data. docs/vendor-files.md describes every key, and a test verifies that the two
+ * agree.
  */
 
 const text = z.string().min(1).max(500);
@@ -67,7 +67,7 @@ const failureRow = z
     'needs a code, words or a status',
   );
 
-/** Job states. A vendor's state that the file does not list counts as `running`. */
+/** If a vendor's state is missing from the file, the job is treated as `running`. */
 const stateWords = z.enum(['submitted', 'running', 'succeeded', 'failed', 'cancelled', 'expired']);
 export type StateWord = z.infer<typeof stateWords>;
 
@@ -191,7 +191,7 @@ const retiredSchema = z.strictObject({
 
 const vendorName = z
   .string()
-  .regex(/^[a-z][a-z0-9-]{1,30}$/, 'must be 2-31 small letters, digits and dashes');
+  .regex(/^[a-z][a-z0-9-]{1,30}$/, 'must be 2-31 lowercase letters, digits and dashes');
 
 export const vendorFileSchema = z
   .strictObject({
@@ -203,7 +203,9 @@ export const vendorFileSchema = z
       .strictObject({ status: count.default(404), codes: z.array(pattern).optional() })
       .prefault({}),
     failures: z.array(failureRow).max(100).default([]),
-    /** A free request that requires a valid key. If missing, keys are checked by querying a nonexistent job. */
+    /**
+     * A free request that requires a valid key. If missing, keys are checked by asking for a job that does not exist.
+     */
     key_check: z.strictObject({ path }).optional(),
     balance: z.strictObject({ path, answer: expression, unit: costUnit }).optional(),
     videos: videosSchema.optional(),

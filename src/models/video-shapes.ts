@@ -23,9 +23,8 @@ const usualResolutions = ['480p', '720p', '1080p', '4k'];
 const usualRatios = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
 /**
- * Lists every shape that a model renders. Pixel sizes come from the model's facts. If the facts contain no sizes,
- * lists those of both common conventions, in this order: the shorter side has as many pixels as the resolution has
- * lines, or the frame has as many pixels as a 16:9 frame.
+ * Pixel sizes come from the model's facts. Without them, both common conventions apply: the shorter side has as many
+ * pixels as the resolution has lines, or the frame has as many pixels as a 16:9 frame.
  */
 export function videoShapes({ resolutions, ratios }: ListedShapes, factsOf: FactsOf): readonly VideoShape[] {
   const known = factsOf({});
@@ -71,7 +70,9 @@ function nominalSizes({ resolution, ratio }: Pair): readonly string[] {
 const linesOfWords: Readonly<Record<string, number>> = { '1k': 1080, '2k': 1440 };
 const linesPerK = 540;
 
-/** Returns a 16:9 frame's shorter side in pixels, or undefined if the resolution does not look like `720p` or `4k`. */
+/**
+ * Returns the shorter side of a 16:9 frame in pixels, or undefined if the resolution does not look like `720p` or `4k`.
+ */
 export function linesOf(resolution: string): number | undefined {
   const [, count, unit] = /^(\d{1,4})(p|k)$/i.exec(resolution) ?? [];
   if (count === undefined || unit === undefined) return undefined;
@@ -80,14 +81,13 @@ export function linesOf(resolution: string): number | undefined {
 }
 
 /**
- * The relative tolerance per side. Vendors round both sides to multiples of up to 32 pixels, so 832x480, 854x480 and
- * 864x496 are the same shape.
+ * Relative, per side. Vendors round both sides to multiples of up to 32 pixels, so 832x480, 854x480 and 866x496 are the
+ * same shape.
  */
 const sideTolerance = 0.04;
 
 /**
- * Returns the nearest of `shapes`, or the first of two equally near ones. Returns undefined if no shape is within the
- * tolerance.
+ * Returns the nearest shape, or the first of two equally near ones. Returns undefined if none is within the tolerance.
  */
 export function shapeOfPixels(size: string, shapes: readonly VideoShape[]): VideoShape | undefined {
   const pixels = parseSize(size);

@@ -10,7 +10,7 @@ export interface Unclaimed {
   readonly output: string;
   readonly upstreamModel?: string | undefined;
   readonly state: string;
-  /** Whether an operator can still adopt a job, because the task is waiting for it. */
+  /** True if the task is waiting for an operator to assign its job. */
   readonly adoptable: boolean;
   /** A job that the upstream reported after the task had continued without it. */
   readonly strayJob?: string | undefined;
@@ -39,18 +39,15 @@ export type KnownAmounts = (
 ) => AmountRange | undefined;
 
 const candidatesMax = 3;
-/** The maximum number of attempts considered per line. The most recent attempts are chosen. */
+/** Per bill line. The most recent attempts are considered first. */
 export const consideredMax = 1_000;
-/**
- * How long after the billed time an attempt may have started, if the bill states when a job began. Allows for clock
- * skew.
- */
+/** Used if the bill states when a job began. An attempt may have started this much later, because clocks differ. */
 const earlyMs = 10 * 60_000;
-/** How long before the billed time an attempt may have started, if the bill states when a job finished. */
+/** Used if the bill states when a job finished. An attempt may have started this much earlier. */
 const lateMs = 24 * 3_600_000;
 
 /**
- * Proposes attempts for a billed job that no task has, matching by the job's id or, failing that, by time, model and
+ * Proposes attempts for a billed job that no task has. It matches by the job's id or, failing that, by time, model and
  * amount. A fact that contradicts the bill excludes an attempt. A fact that only one side has is ignored.
  */
 export function createProposals(attempts: readonly Unclaimed[], known: KnownAmounts) {

@@ -9,25 +9,24 @@ import {
 } from './decimal.ts';
 
 /**
- * One bill line, or the sum of multiple lines in the same unit. Amounts are exact decimals as text. Times are in Unix
+ * One bill line, or the sum of several lines in the same unit. Amounts are exact decimals as text. Times are in Unix
  * milliseconds.
  */
 
 export interface Billed {
-  /** Empty if the line has no job. */
   readonly job: string;
   readonly unit: string;
   readonly amount: string;
   readonly lines: number;
   readonly at: number;
-  /** How much later than `at` the job may have run. This is a day if the bill states only the day. */
+  /** The job may have run up to this much later than `at`: a day if the bill states only the day. */
   readonly spanMs: number;
   readonly model?: string | undefined;
 }
 
 /**
- * What we expect a job to cost. `upstream` is the exact amount that the upstream reported. `rules` is the result of
- * the channel's cost rules, in the gateway's currency.
+ * `upstream` is the exact amount that the upstream reported for the job. `rules` is the result of the channel's cost
+ * rules, in the gateway's currency.
  */
 export interface Expected {
   readonly by: 'upstream' | 'rules';

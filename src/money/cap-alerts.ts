@@ -10,7 +10,7 @@ export interface SpentBy {
   readonly endUser?: string;
 }
 
-/** The usage of each cap scope as of a ledger entry. Omits scopes that the entry does not count towards. */
+/** Usage per cap scope, as of a ledger entry. Contains only the scopes of that entry. */
 export interface Spending {
   readonly by: SpentBy;
   readonly uses: ReadonlyMap<CapScope, SpentUse>;
@@ -51,7 +51,7 @@ function partOf(scope: CapScope, { key = '', model = '', endUser = '' }: SpentBy
   }
 }
 
-/** Identifies one window of a cap within its account. A new limit or window gets a new name. */
+/** Unique within the account. A new limit or window has a new name, so it is reported again. */
 export function windowName({ cap, by }: Pick<ReachedCap, 'cap' | 'by'>): string {
   const { key, model, endUser } = partOf(cap.scope, by);
   const whose = [key, model, endUser].filter((part) => part !== undefined).join('/');

@@ -1,10 +1,10 @@
 import type { Micros } from './money.ts';
 
-/** UTC days and UTC calendar months. `total` never ends. */
+/** In UTC. `total` never ends. */
 export const capWindows = ['day', 'month', 'total'] as const;
 export type CapWindow = (typeof capWindows)[number];
 
-/** What a cap applies to: a key, a key's use of one model, or an end user of the account. */
+/** A cap applies to a key, to a key's use of one model, or to an end user of the account. */
 export type CapScope = 'key' | 'model' | 'end_user';
 
 /** In micro-units, never negative. A window without a limit has no cap. */
@@ -42,7 +42,7 @@ interface WindowUse {
   readonly resetsAt?: number;
 }
 
-/** Returns what has been charged, excluding open holds. Refunds are already subtracted. */
+/** Excludes open holds. Refunds are already subtracted. */
 export function chargedOf({ used, held }: Pick<WindowUse, 'used' | 'held'>): Micros {
   return used - held;
 }

@@ -14,8 +14,8 @@ export interface Charged {
 }
 
 /**
- * Recomputes a settled amount by applying the frozen prices to the recorded facts and counts. Returns undefined if they
- * yield no charge.
+ * Repeats a recorded calculation with the same prices, facts and counts, to verify the amount. Returns undefined if
+ * they yield no charge.
  */
 export function chargeAgain({ basis, reckoning, held }: Charged): Micros | undefined {
   let amount = firstAmount({ basis, reckoning, held });

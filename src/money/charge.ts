@@ -18,10 +18,7 @@ export interface ChargeInput extends Omit<SettleInput, 'estimatedTokens'> {
 
 export interface TaskCharge {
   readonly settlement: Settlement;
-  /**
-   * Whether the charge exceeds what the request and its model allow, because the upstream reported more. If so, an
-   * operator decides.
-   */
+  /** The upstream reported more than the request and its model allow, so an operator decides. */
   readonly isBeyond: boolean;
 }
 
@@ -30,9 +27,9 @@ export function chargeTask(kind: TaskKind, input: ChargeInput): TaskCharge {
 }
 
 /**
- * Charges what the upstream reported if that costs no more than the request allows. If it costs more or cannot be
- * priced, replaces reported values that no price line uses, such as `1280x720`, with the requested values. If the
- * charge is still too high, an operator decides.
+ * Charges what the upstream reported, if the request allows that much. If not, or if there is no price for it, reported
+ * values without a price line (such as `1280x720`) are replaced with the requested ones. If the charge is still too
+ * high, an operator decides.
  */
 function chargeVideo(asked: ChargeInput): TaskCharge {
   const { basis, channel } = asked;
@@ -50,8 +47,8 @@ function chargeVideo(asked: ChargeInput): TaskCharge {
 }
 
 /**
- * Limits lengths that only we measured to what the request allows, because a file may contain extra frames or state the
- * wrong length.
+ * A file may contain extra frames or state the wrong length, so lengths that only we measured are limited to what the
+ * request allows.
  */
 function asMeasured(facts: SettleFacts, basis: PriceBasis): SettleFacts {
   const { durationSeconds, inputSeconds, measured = [] } = facts;
@@ -66,10 +63,7 @@ function asMeasured(facts: SettleFacts, basis: PriceBasis): SettleFacts {
   };
 }
 
-/**
- * How many seconds a video may exceed the requested length. Whole frames, the soundtrack or rounding can make the
- * video longer.
- */
+/** In seconds. Whole frames, the soundtrack or rounding can make a video this much longer than requested. */
 const lengthSlack = 1;
 
 function isTooLong(reported: number | undefined, most: number | undefined): boolean {
@@ -85,8 +79,8 @@ function isFixed(name: Word | 'generate_audio', { basis, channel }: Chargeable):
 }
 
 /**
- * Returns the price of the reported output, limited to what was requested. If the upstream chose a resolution that is
- * not allowed, uses the most expensive allowed resolution.
+ * Charges at most what was requested. If the upstream chose a resolution that is not allowed, uses the most expensive
+ * allowed one.
  */
 function allowedAmount(input: ChargeInput): Micros {
   const within = videoWithin(input);
@@ -117,7 +111,7 @@ function videoWithin(input: ChargeInput): SettleFacts {
   };
 }
 
-/** Limits reported input to what the request and its model allow. */
+/** Limits the reported input to what the request and its model allow. */
 function withinBounds(facts: SettleFacts, basis: PriceBasis): SettleFacts {
   const { usage, inputSeconds, inputImages } = facts;
   const seconds = boundOf('input_second', basis);
@@ -163,9 +157,8 @@ function omitWords(facts: SettleFacts, isOmitted: (word: Word) => boolean): Sett
 
 /**
  * Charges each image by its own facts, but no more images than were requested. Size and quality come from the request
- * if it specifies them, and otherwise from the upstream's report. If neither has them, the rest of the request
- * determines the price. If no line matches or no amount is credible, charges the request's minimum price, multiplied
- * by the share of images that arrived.
+ * or, failing that, from the upstream's report. If no price line matches, or no amount is credible, the request's
+ * minimum price is charged for the share of images that arrived.
  */
 export function chargeImages(
   input: ChargeInput,
@@ -198,8 +191,8 @@ export function chargeImages(
 }
 
 /**
- * Replaces a pixel size that has no price line with the named class of about the same pixel count: `2752x1536` becomes
- * `2K`. Keeps the pixels if the price counts megapixels.
+ * A pixel size without a price line is replaced with the named class of about the same pixel count: `2752x1536` becomes
+ * `2K`. If the price counts megapixels, the pixels are kept.
  */
 function withPricedSize<Sized extends { readonly size?: string }>(sized: Sized, price: Price): Sized {
   const pixels = parseSize(sized.size);

@@ -2,13 +2,13 @@ import { defined } from '../base/defined.ts';
 import type { Price, PriceBasis } from './price.ts';
 
 /**
- * What an upstream bills for a model's jobs on a channel. Frozen with the attempt, so that later edits do not affect
+ * What an upstream bills for a model's jobs on a channel. Stored with the attempt, so that later changes do not affect
  * it.
  */
 export interface CostTerms {
   /**
    * What the operator pays, in the same form as a model's price. Undefined if only the upstream's reported cost
-   * counts.
+   * matters.
    */
   readonly price?: Price;
   readonly worths: Readonly<Record<string, string>>;
@@ -26,10 +26,7 @@ interface BilledChannel {
   readonly models: Readonly<Record<string, { readonly cost?: CostRules | undefined }>>;
 }
 
-/**
- * Returns the basis of the cost, which is the requested output at the upstream's rates. The channel's selling price
- * does not matter.
- */
+/** Prices the requested output at the upstream's rates instead of the channel's selling price. */
 export function costBasis({ facts, unsent, bounds, version }: PriceBasis, price: Price): PriceBasis {
   return { price, facts, ...defined({ unsent, bounds }), version };
 }

@@ -19,7 +19,7 @@ export function sumCosts(costs: readonly (Cost | undefined)[]): Cost | undefined
   return { amount, unit: first.unit };
 }
 
-/** Converts a reported cost to micro-units, rounded half up. Returns undefined if the unit's value is unknown. */
+/** Returns micro-units, rounded half up, or undefined if the unit's value is unknown. */
 export function worthOf(
   { amount, unit }: Cost,
   worths: Readonly<Record<string, string>>,

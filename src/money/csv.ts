@@ -6,10 +6,7 @@ export type Cell = string | number | bigint | Decimal | undefined;
 
 export const csvMediaType = 'text/csv; charset=utf-8';
 
-/**
- * Formats one line according to RFC 4180, including the line break. Escapes text that a spreadsheet would treat as a
- * formula.
- */
+/** Follows RFC 4180 and includes the line break. Text that a spreadsheet would treat as a formula is escaped. */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(cellText).join(',')}\r\n`;
 }
@@ -22,8 +19,8 @@ function cellText(cell: Cell): string {
 }
 
 /**
- * Matches cells that a spreadsheet evaluates when it opens the file. Such a formula can leak the file's content
- * (OWASP, CSV injection).
+ * A spreadsheet evaluates such cells when it opens the file, and a formula can leak the file's content (OWASP, CSV
+ * injection).
  */
 const formulaStart = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 

@@ -1,4 +1,4 @@
-/** The exact number `digits` × 10^-`places`. Represents amounts in any unit without rounding. */
+/** The exact number `digits` × 10^-`places`, for amounts in any unit. */
 export interface Decimal {
   readonly digits: bigint;
   readonly places: number;

@@ -6,7 +6,7 @@ import type { PriceBasis, PriceFacts } from './price.ts';
 import { countSources, factSources } from './reckoning.ts';
 import type { Reckoning } from './reckoning.ts';
 
-/** Schemas of the pricing data in ledger entries. An entry's text is not necessarily our own JSON. */
+/** Entries may have been edited in MongoDB, so their pricing data is validated. */
 
 const price = z.object({
   minimum: z.string(),

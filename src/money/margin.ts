@@ -4,8 +4,7 @@ export const marginDimensions = ['day', 'channel', 'model', 'account', 'key', 'e
 export type MarginDimension = (typeof marginDimensions)[number];
 
 /**
- * Covers tasks that finished or were refunded on these UTC days, such as `2026-01-31`. `from` is inclusive and `before`
- * exclusive.
+ * UTC days such as `2026-01-31`, on which tasks finished or were refunded. `from` is inclusive and `before` exclusive.
  */
 export interface MarginAsked {
   readonly from: string;

@@ -29,7 +29,7 @@ export interface Extent {
   readonly framesPerSecond?: number;
   readonly images?: number;
   readonly pixels?: number;
-  /** Applies the adapter's formula. Undefined if the formula cannot determine the number of tokens. */
+  /** Undefined if the adapter's formula cannot determine the number of tokens. */
   readonly tokens: () => bigint | undefined;
 }
 
@@ -40,7 +40,6 @@ interface MeasureRow {
   readonly kinds: readonly TaskKind[];
   readonly rendered?: (extent: Extent) => Quantity | undefined;
   readonly reported: (facts: SettleFacts) => Quantity | undefined;
-  /** The usage field that reports the measure, if `reported` reads nothing else. */
   readonly usageField?: TokenCount;
 }
 
@@ -132,7 +131,7 @@ export function tokenQuantity(tokens: bigint): Quantity {
   return { numerator: tokens, denominator: 1_000_000n };
 }
 
-/** Rounds to milliseconds so that amounts are exact, because upstreams report seconds as JSON numbers. */
+/** Upstreams report seconds as JSON numbers. Rounding them to milliseconds keeps amounts exact. */
 export function secondQuantity(seconds: number): Quantity {
   return { numerator: BigInt(Math.round(seconds * 1000)), denominator: 1000n };
 }
@@ -141,7 +140,7 @@ export function wholeQuantity(count: number): Quantity {
   return { numerator: BigInt(count), denominator: 1n };
 }
 
-/** Counts megapixels of 1024 x 1024 pixels and rounds each image up, as vendors do. */
+/** A megapixel has 1024 x 1024 pixels. Each image is rounded up, as vendors do. */
 export function pixelQuantity(pixels: number, images: number): Quantity {
   return wholeQuantity(Math.ceil(pixels / 1024 ** 2) * images);
 }
@@ -175,7 +174,7 @@ export function reportedQuantity(measure: Measure, facts: SettleFacts): Quantity
 }
 
 /**
- * Returns undefined for an impossible number, so that it cannot block a settlement. Zero is also impossible, because a
+ * An impossible number becomes undefined, so that it cannot block a settlement. Zero is impossible too, because a
  * successful task has produced something.
  */
 export function credible(value: number | undefined): number | undefined {

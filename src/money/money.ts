@@ -30,14 +30,13 @@ export function formatAmount(amount: Micros, currency: string): string {
   return `${formatMicros(amount)} ${currency}`;
 }
 
-/** The numerator must not be negative, and the denominator must be positive. */
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   if (numerator < 0n || denominator <= 0n) throw new RangeError('divideHalfUp requires n >= 0 and d > 0');
   return (numerator * 2n + denominator) / (denominator * 2n);
 }
 
 /**
- * The limit of a ledger entry, and of the balance or debt after a credit: 10^12 currency units. This is far below the
- * int64 limit, so holds can always be settled or released.
+ * 10^12 currency units. This limits an entry, and the balance or debt after a credit. It is far below the int64 limit,
+ * so holds can always be settled or released.
  */
 export const amountMax: Micros = 10n ** 18n;

@@ -13,7 +13,7 @@ export const entryKinds = [
 ] as const;
 export type EntryKind = (typeof entryKinds)[number];
 
-/** Entry kinds that reduce the balance. Ledger amounts are unsigned, so the kind determines the sign. */
+/** Ledger amounts are unsigned. These kinds reduce the balance. */
 const taking: ReadonlySet<EntryKind> = new Set(['hold', 'settle', 'charge_extra']);
 
 export function movementOf({ kind, amount }: { readonly kind: EntryKind; readonly amount: Micros }): Micros {

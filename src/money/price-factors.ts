@@ -2,8 +2,8 @@ import { formatDecimal, parseDecimal } from './decimal.ts';
 import { parseMicros } from './money.ts';
 
 /**
- * Factors by which list prices are multiplied, as decimal text without trailing zeros. `0.9` is a discount of ten per
- * cent.
+ * List prices are multiplied by these factors, which are decimal text without trailing zeros. `0.9` is a discount of
+ * ten per cent.
  */
 export interface PriceFactors {
   /** Undefined if the account pays list prices. */

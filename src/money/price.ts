@@ -5,7 +5,7 @@ import { isOfImage, isOfLength, isRendered, measures } from './measures.ts';
 import type { Measure } from './measures.ts';
 import type { CountSource, Quantity, Step } from './reckoning.ts';
 
-/** The facts that a line's `when` can test. Testing an undefined text or duration always fails. */
+/** A line's `when` can test these. A test of an undefined text or duration always fails. */
 export interface PriceFacts {
   readonly resolution?: string;
   readonly ratio?: string;
@@ -46,41 +46,40 @@ export interface PriceLine {
   readonly measure: Measure;
   /** Currency units per unit of the measure, as a decimal string. */
   readonly price: string;
-  /** The free quantity. Applies to each image if the measure is megapixels. */
+  /** This quantity is free. If the measure is megapixels, it applies to each image. */
   readonly beyond?: number | undefined;
   readonly when?: PriceCondition | undefined;
 }
 
 /**
- * The charge is the sum of the lines. If a measure has multiple lines, only the first line with a matching `when`
- * applies.
+ * The charge is the sum of the lines. If several lines have the same measure, only the first whose `when` matches is
+ * used.
  */
 export interface Price {
   readonly minimum: string;
   readonly lines: readonly PriceLine[];
   readonly factor?: string;
   /**
-   * A charge above this multiple of the hold needs an operator's decision. A decimal string that defaults to 3. `none`
-   * disables this check.
+   * An operator must decide on charges above this multiple of the hold. A decimal string that defaults to 3; `none`
+   * disables the check.
    */
   readonly reviewAbove?: string;
 }
 
 /**
- * Everything that a task's price depends on. Frozen when the hold is made, so that later price changes do not affect
- * it. Stored as JSON in the hold's ledger entry and in the workflow's input.
+ * Everything that a task's price depends on, fixed when the hold is made so that later price changes do not affect it.
+ * Stored as JSON in the hold's ledger entry and in the workflow's input.
  */
 export interface PriceBasis {
   readonly price: Price;
-  /** Prices by channel id. A channel's price replaces the model's. */
+  /** By channel id. A channel's price replaces the model's. */
   readonly channels?: Readonly<Record<string, Price>>;
-  /** The account's factor, by which all these prices are multiplied. Undefined if it is 1. */
+  /** All prices are multiplied by the account's factor. Undefined if it is 1. */
   readonly factor?: string;
-  /** The facts that at least one channel receives. */
   readonly facts: PriceFacts;
-  /** The names of facts that a channel does not receive, by channel id. */
+  /** By channel id: the names of facts that the channel does not receive. */
   readonly unsent?: Readonly<Record<string, readonly string[]>>;
-  /** The size that determines an image's price if no price line matches the image's own size, by channel id. */
+  /** By channel id: the size that determines an image's price if no price line matches the image's own size. */
   readonly sizes?: Readonly<Record<string, string>>;
   /** The measured length of the request's videos. Undefined if it is unknown or does not affect the price. */
   readonly input_seconds?: number;
@@ -88,18 +87,16 @@ export interface PriceBasis {
   readonly bounds?: Bounds;
   /** The request's minimum price, in micro-units as decimal text. Charged if none of the known facts can be priced. */
   readonly least?: string;
-  /** The fingerprint of the configuration that contained the price. */
   readonly version: string;
 }
 
 export type Bounds = { readonly [M in Measure]?: Bound };
 
 export interface Bound {
-  /** As `numerator/denominator`. */
   readonly most: string;
   /**
-   * Where the quantity comes from. `assumed` is only an upper limit, so nothing is charged unless the upstream reports
-   * a count. `request` and `measured` are actual quantities.
+   * `request` and `measured` are actual quantities. `assumed` is only an upper limit, so nothing is charged unless the
+   * upstream reports a count.
    */
   readonly source: 'request' | 'measured' | 'assumed';
 }
@@ -109,11 +106,11 @@ export interface MostOutput {
   readonly images?: number;
   /** Facts that the upstream may choose even though the request specifies them. */
   readonly open?: readonly (keyof PriceFacts)[];
-  /** The resolutions from which the upstream may choose if the channel does not request a specific one. */
+  /** The upstream chooses among these if the channel does not request a specific resolution. */
   readonly resolutions?: readonly string[];
 }
 
-/** A part of a task that is priced as a unit: the whole task, or a group of images with the same facts. */
+/** A part has a price of its own. It is the whole task, or a group of images with the same facts. */
 export interface Part {
   readonly facts: PriceFacts;
   readonly of?: PriceFacts;
@@ -128,7 +125,7 @@ export interface Count {
   readonly source: CountSource;
 }
 
-/** Returns the count to charge. Assumed counts affect only holds, so they become zero in charges. */
+/** Assumed counts affect only holds, so they become zero in charges. */
 export function chargeable({ quantity, source }: Count): Count {
   return { quantity: source === 'assumed' ? { ...quantity, numerator: 0n } : quantity, source };
 }
@@ -141,7 +138,7 @@ export interface ChargedLine extends Count {
   readonly of?: PriceFacts;
   /** The number of images whose megapixels this line adds up. Undefined if there is only one image. */
   readonly images?: number;
-  /** The exact amount in millionths of a micro-unit. Lines are added up before rounding. */
+  /** In millionths of a micro-unit. Lines are added up before rounding. */
   readonly exact: bigint;
 }
 
@@ -179,8 +176,8 @@ export function measuresOf({ lines }: Pick<Price, 'lines'>): readonly Measure[] 
 }
 
 /**
- * Returns the measures for which a request must have a matching line to be priced: those of rendered output, or `call`
- * if the price has none.
+ * A request can be priced only if it has a line for each of these measures. They are those of rendered output, or
+ * `call` if the price has none.
  */
 export function requiredMeasures(price: Pick<Price, 'lines'>): readonly Measure[] {
   const named = measuresOf(price);
@@ -229,7 +226,7 @@ export function holds(when: PriceCondition, facts: PriceFacts): boolean {
   return facts.duration >= (when.duration.min ?? 0) && facts.duration <= (when.duration.max ?? Infinity);
 }
 
-/** How finely a micro-unit is divided: enough to represent the price of every quantity exactly. */
+/** Fine enough to represent the price of every quantity exactly. */
 const exactPerMicro = 1_000_000n;
 
 /**

@@ -4,7 +4,7 @@ import type { Micros } from './money.ts';
 export const projectionDaysMin = 3;
 
 export interface MonthSoFar {
-  /** Usage so far in the UTC calendar month, including today, in micro-units. */
+  /** In micro-units, for the UTC calendar month so far, including today. */
   readonly used: Micros;
   readonly today: Micros;
   readonly now: number;
@@ -14,13 +14,12 @@ export interface MonthSoFar {
 
 export interface Projection {
   readonly projected?: Micros;
-  /** The number of this month's complete days on which the projection is based. */
   readonly days: number;
 }
 
 /**
- * Assumes that each remaining day costs the average of the month's complete days. Today counts as that average or, if
- * higher, as today's usage.
+ * Assumes that each remaining day costs the average of the month's complete days. Today costs that average or, if
+ * higher, what has been used today.
  */
 export function projectMonth({ used, today, now, since }: MonthSoFar): Projection {
   const date = new Date(now);

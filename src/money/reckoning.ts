@@ -9,7 +9,7 @@ export interface Quantity {
   readonly denominator: bigint;
 }
 
-/** A step from the lines to the final amount. Each step starts from the previous amount. */
+/** Each step starts from the previous amount. The last one is the charge. */
 export type Step =
   | { readonly kind: 'sum'; readonly amount: Micros }
   | { readonly kind: 'minimum'; readonly minimum: Micros; readonly amount: Micros }
@@ -32,16 +32,18 @@ export type WrittenStep =
   | { readonly kind: 'limit'; readonly limit: string; readonly amount: string };
 
 /**
- * The source of a fact that the request does not specify. `default`: the model's configuration. `open`: the request
- * leaves the fact open, so the most expensive value is assumed. `upstream`: the upstream's report. `measured`: the
- * stored result.
+ * Where a fact comes from if the request does not specify it.
+ * - `default`: the model's configuration.
+ * - `open`: nobody decided it, so the most expensive value is assumed.
+ * - `upstream`: the upstream's report.
+ * - `measured`: the stored result.
  */
 export const factSources = ['default', 'open', 'upstream', 'measured'] as const;
 export type FactSource = (typeof factSources)[number];
 
 /**
- * The source of a count. `formula`: the adapter derived the count from the output's resolution, ratio and length.
- * `assumed`: the count is unknown, so the highest possible count is held but not charged.
+ * `formula` means that the adapter derived the count from the output's resolution, ratio and length. `assumed` means
+ * that the count is unknown, so the highest possible one is held but not charged.
  */
 export const countSources = [
   'request',
@@ -70,9 +72,7 @@ export interface Reckoning {
   readonly rules_of: 'model' | 'channel';
   readonly facts: PriceFacts;
   readonly sources: { readonly [Fact in keyof PriceFacts]?: FactSource };
-  /**
-   * The output length to which the formula was applied. Undefined if no formula was applied or the length is unknown.
-   */
+  /** The output length used in the formula. Undefined if no formula was applied or the length is unknown. */
   readonly seconds?: number;
   /** The measured length of the input videos. Undefined if there are none or their length is unknown. */
   readonly input_seconds?: number;

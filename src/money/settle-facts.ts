@@ -2,7 +2,7 @@ export interface Usage {
   readonly completionTokens?: number;
   readonly totalTokens?: number;
   readonly textTokens?: number;
-  /** Input by kind, excluding cached tokens. */
+  /** Excludes cached tokens. */
   readonly inputTextTokens?: number;
   readonly inputImageTokens?: number;
   readonly inputAudioTokens?: number;
@@ -17,9 +17,8 @@ export interface ImageGroup {
 }
 
 /**
- * The facts of a finished upstream job that determine the charge. They pass through Temporal, so they are small and
- * contain no secrets. Result links never pass through Temporal: the poll that receives the links writes them to the
- * task record.
+ * These facts of a finished job determine the charge. They pass through Temporal, so they are small and contain no
+ * secrets. Result links never do: the poll that receives them writes them to the record.
  */
 export interface SettleFacts {
   readonly usage?: Usage;
@@ -39,8 +38,8 @@ export interface SettleFacts {
    */
   readonly groups?: readonly ImageGroup[];
   /**
-   * Facts that the upstream did not report, so they were read from the result or, in the case of `input_seconds`, from
-   * the request's videos. `size` means the size of at least one image.
+   * Facts that the upstream did not report. They were read from the result or, in the case of `input_seconds`, from the
+   * request's videos. `size` means that the size of at least one image was measured.
    */
   readonly measured?: readonly MeasuredFact[];
   /**

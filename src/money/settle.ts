@@ -32,7 +32,7 @@ import type { Reckoning, Step } from './reckoning.ts';
 export interface Settlement extends Reckoning {
   readonly amount: Micros;
   /**
-   * Whether the output was neither reported nor measured, so that the charge was computed or is the lowest possible
+   * True if the output was neither reported nor measured, so the charge comes from a formula or is the lowest possible
    * one.
    */
   readonly estimated: boolean;
@@ -43,16 +43,13 @@ export interface SettleInput {
   readonly channel: string;
   readonly facts: SettleFacts;
   readonly held: Micros;
-  /** The token count from the adapter's formula, based on the reported length and size. */
+  /** From the adapter's formula, based on the reported length and size. */
   readonly estimatedTokens?: bigint;
 }
 
 type About = Pick<Reckoning, 'rules_of' | 'facts' | 'sources'>;
 
-/**
- * Computes a successful task's final charge from the frozen prices and from the usage, resolution and length in the
- * response.
- */
+/** Uses the prices fixed with the hold, and the usage, resolution and length in the response. */
 export function settle(input: SettleInput): Settlement {
   const { basis, channel, facts, held } = input;
   const price = priceAt(basis, channel);
@@ -159,7 +156,7 @@ function imageCounts({ images, size }: ImageGroup, { basis, facts }: SettleInput
 
 interface PixelTerms {
   readonly bound: Bound | undefined;
-  /** Whether the pixels were measured in the images. If so, the charge does not exceed the bound. */
+  /** True if the pixels were measured in the images. The charge then does not exceed the bound. */
   readonly isMeasured: boolean;
 }
 
@@ -221,8 +218,8 @@ export function needsFormula(price: Pick<Price, 'lines'>, facts: SettleFacts): b
 }
 
 /**
- * Whether a video's token counts are so inconsistent that an operator must decide, for example `completion_tokens: 1`
- * with `total_tokens: 108900`. The total also includes input tokens, but those are far fewer.
+ * True if the token counts are so inconsistent that an operator must decide, for example `completion_tokens: 1` with
+ * `total_tokens: 108900`. The total also includes input tokens, but those are far fewer.
  */
 export function areContradictory(
   { completionTokens, totalTokens }: Usage,

@@ -14,13 +14,13 @@ import type { BalanceAfter, NotedBalances, SeenBalances } from './noted-balances
 import { createEventPosts } from './post-event.ts';
 import type { PostEventDeps } from './post-event.ts';
 
-/** Posts events to an account's alert URL. Multiple processes may run this, but each event is created only once. */
+/** Several processes may run this, but each event is created only once. */
 export interface AccountAlerts extends Rounds {
-  /** Notes an account's remaining balance, in memory and for at most 10,000 accounts. */
+  /** Kept in memory, for at most 10,000 accounts. */
   readonly note: (account: string, after: BalanceAfter) => void;
   /**
-   * Compares accounts with their limits again, in case a process died before it could compare its own changes. Covers
-   * all accounts with alerts, a few per call.
+   * Compares accounts with their limits again, because a process may die before it has compared its own changes. Each
+   * call covers a few accounts.
    */
   readonly repair: (isOver?: IsOver) => Promise<Walked>;
 }
@@ -43,7 +43,7 @@ export function createAccountAlerts(deps: AccountAlertsDeps): AccountAlerts {
   const caps = createCapAlerts({ ...deps, newEventId });
   const posts = createEventPosts(deps);
   const warn = (account: string, err: unknown): void =>
-    log.warn({ account, err }, 'an account could not be compared with its limits');
+    log.warn({ account, err }, 'an account’s balance could not be checked against its limits');
   const judgeNoted = createJudgeNoted(noted, { ...deps, balances, caps, warn });
   let repairedUpTo = '';
 
@@ -59,7 +59,7 @@ export function createAccountAlerts(deps: AccountAlertsDeps): AccountAlerts {
       await judgeNoted();
       await postDue();
     },
-    onError: (err) => log.warn({ err }, 'accounts could not be compared with their limits'),
+    onError: (err) => log.warn({ err }, 'the balances of accounts could not be checked against their limits'),
   });
 
   return {
@@ -77,7 +77,7 @@ export function createAccountAlerts(deps: AccountAlertsDeps): AccountAlerts {
         loop: 'limits of accounts',
         isOver,
         async run(alert) {
-          // The next call continues with the accounts that this call did not reach.
+          // The next call continues after this account.
           repairedUpTo = alert.account;
           const isCrossed =
             hasLimit(alert) && (await balances.judge(alert, await deps.balance(alert.account)));
@@ -117,7 +117,7 @@ function createJudgeNoted(noted: NotedBalances, { store, balances, caps, warn, n
         return isCrossed;
       },
       onFailed([account, after], err) {
-        // Move the failed item to the end, so that the next round starts with the others.
+        // Move the failed item to the end so that the next round starts with the others.
         left.delete(account);
         left.set(account, after);
         warn(account, err);

@@ -12,9 +12,8 @@ export interface BalanceAlertsDeps {
 }
 
 /**
- * Creates an event when an account's balance falls below its threshold. Another event follows only after the balance
- * has recovered. A conditional write lets only one process record each crossing, and stores the event until it is
- * delivered.
+ * Creates an event when an account's balance falls below its threshold, and no other until the balance has recovered. A
+ * conditional write lets only one process record each crossing, and stores the event until it is delivered.
  */
 export function createBalanceAlerts({ store, newEventId, currency, now }: BalanceAlertsDeps) {
   async function judge(alert: BalanceLimit, { available, seq }: BalanceAfter): Promise<boolean> {
@@ -25,7 +24,7 @@ export function createBalanceAlerts({ store, newEventId, currency, now }: Balanc
     return store.cross(alert, { isBelow, seq, ...(isBelow ? { event } : {}) });
   }
 
-  /** Evaluates a balance. A balance that fell and recovered since the last check counts as fallen. */
+  /** A balance that fell and recovered since the last check still causes an event. */
   async function judgeSeen(alert: BalanceLimit, { lowest, last }: SeenBalances): Promise<void> {
     const hasFallen = lowest.available < alert.threshold && (await judge(alert, lowest));
     await judge(hasFallen ? { ...alert, isBelow: true, seq: lowest.seq } : alert, last);

@@ -38,9 +38,9 @@ const pageEntries = 200;
 const dueOfAccountMax = 20;
 
 /**
- * Creates one event for each percentage of a cap that spending reaches in a window. Checks every ledger entry,
- * starting from a position that all processes share. Therefore, it also notices a cap that was reached only briefly,
- * or through an entry whose process has since died.
+ * Creates one event for each percentage of a cap that spending reaches in a window. Checks every ledger entry, starting
+ * from a position that all processes share. It therefore also notices a cap that was reached only briefly, or by a
+ * process that has since died.
  */
 export function createCapAlerts(deps: CapAlertsDeps) {
   const { store, events, newEventId, log, now } = deps;
@@ -76,10 +76,7 @@ export function createCapAlerts(deps: CapAlertsDeps) {
     return events.add(reached.map((one) => ({ id: newEventId(), account, ...one, tries: 0, dueAt: now() })));
   }
 
-  /**
-   * Returns the events that are due. Limits their number per account, so that a slow receiver does not delay other
-   * accounts.
-   */
+  /** The number of events per account is limited, so that a slow receiver does not delay other accounts. */
   async function due(): Promise<OwedEvent[]> {
     const accounts = await events.dueAccounts(now());
     if (accounts.length === 0) return [];
@@ -124,7 +121,7 @@ async function owedEvent(
   return { id, account, address, tries, type: 'cap.reached', at, data, change };
 }
 
-/** Returns the projected spending for the whole month. End users' caps have no projection. */
+/** Projects the spending to the end of the month. End users' caps have no projection. */
 async function projected(
   account: string,
   { cap, by }: Pick<CapEvent, 'cap' | 'by'>,
@@ -165,7 +162,7 @@ async function reachedNow(account: string, deps: CapAlertsDeps): Promise<Reached
   return reached;
 }
 
-/** Yields the keys, models and end users that have their own caps. Other end users are checked when they spend. */
+/** Yields the keys, models and end users that have caps of their own. Other end users are checked when they spend. */
 async function* cappedSpenders(
   account: string,
   { keys, accounts, now }: CapAlertsDeps,

@@ -14,7 +14,7 @@ import type { ClockJump, ClockMarks } from '../store/clock-marks.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { UpkeepFailureStore } from '../store/upkeep-failures.ts';
 
-/** Returns the conditions that currently hold. If a source throws, its notices stay unchanged. */
+/** If a source throws, its notices stay unchanged. */
 export type Source = () => Promise<readonly Condition[]>;
 
 const callbacksMax = 1_000;
@@ -56,7 +56,8 @@ export function createSources(deps: SourceDeps) {
   const sightings = createSightings(now);
 
   /**
-   * Checks only whether there are any workers. The reconciler, which runs in a worker, checks the individual channels.
+   * Checks only whether any worker runs at all. Individual channels are checked by the reconciler, which itself needs a
+   * worker.
    */
   async function withoutWorkers(): Promise<readonly Condition[]> {
     const missing = (await workers()).unserved();
@@ -87,8 +88,8 @@ export function createSources(deps: SourceDeps) {
       const { length: count } = await tasks.abandonedCallbacks(callbacksMax);
       if (count === 0) return [];
       const text =
-        `${count === callbacksMax ? `At least ${count}` : count} callbacks were abandoned: their receivers did not accept them for ` +
-        'days, or responded that they no longer exist. `gateway tasks list --callback-failed` lists them; the action `redeliver` sends them again.';
+        `${count === callbacksMax ? `At least ${count}` : count} callbacks were abandoned because their receivers did not accept them for ` +
+        'days or responded with 410 Gone. `gateway tasks list --callback-failed` lists them; the action `redeliver` sends them again.';
       return [{ kind: 'callbacks_abandoned', subject: 'all', count, text }];
     },
 
@@ -136,12 +137,9 @@ function clockJumped({ expected, seen }: ClockJump): Condition {
   return { kind: 'clock_jumped', subject: 'database', count: 1, text };
 }
 
-/** The interval between two checks for losses. Summing two days of the ledger is too expensive for every round. */
+/** Summing two days of the ledger is too expensive for every round. */
 const lossesEveryMs = 15 * 60_000;
-/**
- * The interval between two checks of balances. Reading the last entry of every account is too expensive for every
- * round.
- */
+/** Reading the last entry of every account is too expensive for every round. */
 const balancesEveryMs = 60_000;
 const lowBalancesMax = 100;
 
@@ -154,7 +152,7 @@ function everyMs(ms: number, read: Source, now: () => number): Source {
   };
 }
 
-/** Covers yesterday and today (UTC), so that a day's first task does not determine the result alone. */
+/** Covers yesterday and today (UTC), because a day's first task alone would not be representative. */
 async function readLosses({ margin, config, now }: SourceDeps): Promise<readonly Condition[]> {
   const { currency } = config();
   const losses: Condition[] = [];
@@ -164,14 +162,14 @@ async function readLosses({ margin, config, now }: SourceDeps): Promise<readonly
     if (marginOf(row) >= 0n) continue;
     const earned = formatAmount(row.charged - row.refunded, currency);
     const text =
-      `Tasks at ${of.channel ?? 'no channel'} that have ended since yesterday cost ${formatAmount(cost, currency)} and earned ${earned}. ` +
+      `Tasks on ${of.channel ?? 'no channel'} that have ended since yesterday cost ${formatAmount(cost, currency)} and earned ${earned}. ` +
       '`gateway margin --by channel,model` shows the models; compare their prices with what the channel costs.';
     losses.push({ kind: 'margin_negative', subject: of.channel ?? 'none', count, text });
   }
   return losses;
 }
 
-/** Reads balances from the ledger, because those in a process's memory may be outdated. */
+/** Reads the ledger, because balances in a process's memory may be outdated. */
 async function readLowBalances({ accounts, lowBalances, config }: SourceDeps): Promise<readonly Condition[]> {
   const { notify, currency } = config();
   const limit = parseMicros(notify.low_balance ?? '');

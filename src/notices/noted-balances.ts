@@ -14,7 +14,7 @@ export interface SeenBalances {
 export interface NotedBalances {
   readonly note: (account: string, after: BalanceAfter) => void;
   readonly take: () => Map<string, SeenBalances>;
-  /** Restores balances that could not be evaluated. Newer notes take precedence. */
+  /** Restores balances that could not be evaluated, unless there are newer ones. */
   readonly putBack: (balances: ReadonlyMap<string, SeenBalances>) => void;
 }
 

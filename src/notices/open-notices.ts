@@ -41,7 +41,7 @@ export interface NoticesDeps {
 export interface Notices extends NoticeWatch {
   readonly noteBalance: AccountAlerts['note'];
   readonly accountAlerts: Pick<AccountAlerts, 'run' | 'repair'>;
-  /** Accepts the latest census's counts, so that the notices do not have to count again. */
+  /** Reuses the latest census, so that the notices need no count of their own. */
   readonly noteAttention: (counts: readonly AttentionCount[]) => void;
 }
 

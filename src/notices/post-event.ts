@@ -16,8 +16,8 @@ export interface OwedEvent {
   readonly at: number;
   readonly data: object;
   /**
-   * Records the next delivery, or that the event is finished if `left` is undefined. Resolves to false if another
-   * process has started a delivery since `seenTries` was read.
+   * Records the next delivery. If `left` is undefined, no delivery remains. Resolves to false if another process has
+   * started a delivery since `seenTries` was read.
    */
   readonly change: (seenTries: number, left: EventTries | undefined) => Promise<boolean>;
 }
@@ -37,16 +37,13 @@ export interface PostEventDeps {
   readonly random: () => number;
 }
 
-/** How long a round waits for its receivers, in milliseconds. Most of them respond within this time. */
+/** Most receivers respond within this time. The round does not wait for the others. */
 const roundWaitMs = 2_000;
-/** In milliseconds. If a process dies during a delivery, the event is due again after this time, with the same id. */
+/** If a process dies during a delivery, the event is due again after this time, with the same id. */
 const unansweredMs = 60_000;
 const unreported = 'an event could not be delivered to its account';
 
-/**
- * Posts events in the background. `post` waits only briefly, so that a receiver that hangs does not delay later
- * rounds.
- */
+/** `post` waits only briefly, so that a receiver that hangs does not delay later rounds. */
 export function createEventPosts(deps: PostEventDeps) {
   const postEvent = createPostEvent(deps);
   const inFlight = new Map<string, Promise<void>>();
@@ -64,7 +61,7 @@ export function createEventPosts(deps: PostEventDeps) {
   };
 }
 
-/** Never rejects. An undelivered event becomes due again. */
+/** Never rejects. An event that was not delivered becomes due again. */
 function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
   return async (event: OwedEvent): Promise<void> => {
     const { account, type } = event;
@@ -75,11 +72,11 @@ function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
         return void (await event.change(event.tries, undefined));
       }
       const means = await meansOf(event).catch(async (error: unknown) => {
-        // A failure to decrypt does not count as a delivery.
+        // A failure to decrypt is not a delivery, so the number of tries stays the same.
         await event.change(event.tries, { tries: event.tries, dueAt: now() + unansweredMs });
         throw error;
       });
-      // Wait for the host before counting the delivery, because time spent behind other requests is not a delivery.
+      // Wait for the host first, because waiting behind other requests must not use up a delivery.
       const place = await deps.takePlace(new URL(means.url).origin, account);
       if (!place.isGranted)
         return void (await event.change(event.tries, { tries: event.tries, dueAt: now() + place.afterMs }));
@@ -95,7 +92,7 @@ function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
   };
 
   async function send(event: OwedEvent, { tries, means }: Sending) {
-    // Count the delivery before sending, so that it is repeated if this process dies.
+    // Count the delivery before sending it, so that the event becomes due again if this process dies.
     if (!(await event.change(event.tries, { tries, dueAt: now() + unansweredMs }))) return undefined;
     return sendEvent({ ...event, ...means }, { deliver: deps.deliver, now });
   }

@@ -14,7 +14,7 @@ export interface SentEvent {
 
 const answerWithinMs = 10_000;
 
-/** Sends one signed request to a URL chosen by a caller. Never rejects. */
+/** Never rejects. */
 export async function sendEvent(
   { id, type, at, data, url, secrets }: SentEvent,
   { deliver, now }: { readonly deliver: GuardedClient['deliver']; readonly now: () => number },

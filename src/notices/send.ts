@@ -10,8 +10,8 @@ import type { GuardedClient } from '../http-client/index.ts';
 export type Target = NotifyConfig['targets'][number];
 
 /**
- * Resolves to the reason why the target did not accept the notice, or to undefined if the target accepted it. Never
- * rejects, and always settles within `answerWithinMs`.
+ * Resolves to the reason why the target did not accept the notice, or to undefined if it did. Never rejects, and
+ * settles within `answerWithinMs`.
  */
 export type SendNotice = (target: Target, notice: Notice) => Promise<string | undefined>;
 
@@ -49,7 +49,7 @@ export function createSendNotice({ deliver, commandEnvironment, now }: SendDeps)
   }
 }
 
-/** Runs a command without a shell, so its arguments need no quoting. Writes the text to standard input. */
+/** Uses no shell, so the arguments need no quoting. The command reads the text from standard input. */
 async function run([file = '', ...parts]: readonly string[], text: string, env: NodeJS.ProcessEnv) {
   const child = spawn(file, parts, {
     env,
@@ -64,7 +64,7 @@ async function run([file = '', ...parts]: readonly string[], text: string, env: 
   return `the command ended with ${child.signalCode ?? `exit code ${child.exitCode}`}`;
 }
 
-/** The times in `data` are in Unix seconds. */
+/** Times in `data` are in Unix seconds. */
 function noticeEvent({ id, kind, subject, state, count, text, since, endedAt, revisedAt }: Notice) {
   return {
     type: `notice.${state}`,

@@ -6,7 +6,7 @@ import type { CallbackAttempt } from '../task/callback-record.ts';
 import { sendEvent } from './send-event.ts';
 
 export interface TryCallbackDeps {
-  /** Returns undefined if the host or the account already has its maximum number of requests in flight. */
+  /** Returns undefined if the host or the account has reached its maximum number of requests in flight. */
   readonly takePlace: (origin: string, account: string) => { readonly leave: () => void } | undefined;
   readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
   readonly deliver: GuardedClient['deliver'];
@@ -18,7 +18,7 @@ export type TriedCallback = Pick<CallbackAttempt, 'status' | 'error' | 'duration
   readonly id: string;
 };
 
-/** Sends one signed `test` event. Throws concurrency_limit_exceeded. */
+/** Throws concurrency_limit_exceeded. */
 export type TryCallback = (account: string, url: string) => Promise<TriedCallback>;
 
 const idCharacters = 16;

@@ -11,12 +11,9 @@ import { ledgerViolation } from './conditions.ts';
 import type { Source } from './conditions.ts';
 import type { SendNotice, Target } from './send.ts';
 
-/**
- * Notifies operators of conditions, from one process at a time. If that process stops reporting for a minute, another
- * one takes over.
- */
+/** One process at a time notifies operators. If it stops reporting for a minute, another one takes over. */
 export interface NoticeWatch extends Rounds {
-  /** Waits up to 10 s for in-flight notices (at most one per target). */
+  /** Waits up to 10 s for notices in flight, of which there is at most one per target. */
   readonly stop: () => Promise<void>;
   readonly noteVerification: (violations: number) => Promise<void>;
   /** Sends a test message to every target. `error` is undefined if the target accepted it. */
@@ -33,7 +30,7 @@ export interface NoticeWatchDeps {
   readonly duty: Duty;
 }
 
-/** How many finished notices are considered. The newest are enough, because each notice is sent within minutes. */
+/** Only the newest finished notices are read, which is enough because notices are sent within minutes. */
 const overMax = 200;
 const sentAtOnceMax = 20;
 const pauseMsMax = 30 * 60_000;
@@ -70,8 +67,8 @@ function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
   return { look, report };
 
   /**
-   * Returns false if another process was first to write the notice. Nothing is lost, because a process that checks at
-   * the same time sees the same conditions.
+   * Returns false if another process was first to write the notice. Nothing is lost, because that process saw the same
+   * conditions.
    */
   async function apply(id: string, change: Change, kept?: KeptNotice): Promise<boolean> {
     const before = kept ?? (await store.find(id));
@@ -108,8 +105,8 @@ function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
   }
 
   /**
-   * Records whether a condition holds, for a source that reports on its own. Its next report may be a long time away,
-   * so a write that loses to another process is repeated until it succeeds.
+   * For a source that reports on its own. Its next report may be a long time away, so a write that another process
+   * pre-empts is repeated until it succeeds.
    */
   async function report(condition: Condition, isSo: boolean): Promise<void> {
     const change: Change = (notice) =>
@@ -128,13 +125,13 @@ interface NotifierDeps extends NoticeWatchDeps {
 }
 
 function createNotifier({ store, targets, send, duty, isStopping, log, now }: NotifierDeps) {
-  /** The targets that do not respond, each with the number of consecutive failures and the time of the next attempt. */
+  /** Targets that do not respond, each with the number of consecutive failures and the time of the next attempt. */
   const failing = new Map<string, { readonly times: number; readonly nextAt: number }>();
   return { notifyAll, test };
 
   /**
-   * Sends each target one notice at a time. Calls `duty` in between so that this process stays elected. If targets are
-   * slow, a round can take longer than the silence after which another process takes over.
+   * Sends each target one notice at a time. Slow targets can make a round last longer than the silence after which
+   * another process takes over, so `duty` is called in between.
    */
   async function notifyAll(): Promise<void> {
     const queues = await owedNotices();
@@ -179,7 +176,7 @@ function createNotifier({ store, targets, send, duty, isStopping, log, now }: No
 
   async function test() {
     const at = now();
-    const text = 'This is a test: nothing is wrong.';
+    const text = 'This is a test. Nothing is wrong.';
     const condition = { kind: 'attention', subject: 'test', count: 1, text } as const;
     const notice = { ...sighted(undefined, condition, at), id: `test/${at}` };
     return Promise.all(

@@ -17,7 +17,7 @@ interface Family {
   readonly samples: (census: Census) => readonly Sample[];
 }
 
-/** The gauges of the census. Only one process shows them at a time, so a sum over all processes is correct. */
+/** Only one process shows these gauges at a time, so a sum over all processes is correct. */
 const families: readonly Family[] = [
   {
     name: 'mediary_census_time_seconds',

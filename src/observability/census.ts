@@ -12,8 +12,8 @@ export interface CensusTakerDeps extends CensusGauges {
 }
 
 /**
- * Lets one worker count the whole system. The result is shown for as long as that worker lives. Does not use Temporal,
- * because operators must be able to see the census while Temporal is down.
+ * One worker counts the whole system, and shows the result for as long as it lives. Temporal is not involved, because
+ * operators must be able to see the census while Temporal is down.
  */
 export function createCensusTaker(deps: CensusTakerDeps): Rounds {
   const work = async () => deps.showCensus((await deps.duty()) ? await deps.take() : undefined);

@@ -9,7 +9,7 @@ export interface LogOptions {
   readonly destination?: DestinationStream;
 }
 
-/** Logs a message with named facts. A fact that is missing from `factNames` does not compile. */
+/** A fact that is missing from `factNames` does not compile. */
 export interface Logger {
   readonly debug: WriteLog;
   readonly info: WriteLog;
@@ -33,7 +33,7 @@ type LogScalar = string | number | boolean | bigint | undefined;
 type LogValue = LogScalar | readonly LogScalar[];
 
 /**
- * The only facts that reach the log. Each is listed deliberately, so that no key, prompt, media or URL slips in with a
+ * The only facts that reach the log. They are listed one by one, so that no key, prompt, media or URL slips in with a
  * spread object. Anything that gets past the compiler is omitted and counted in `dropped`.
  */
 const factNames = [
@@ -114,7 +114,7 @@ interface ErrorDescription {
   readonly cause?: ErrorDescription;
 }
 
-/** Describes an error for the log. Never includes `words`, because an upstream's message may repeat a caller's text. */
+/** Never includes `words`, because an upstream's message may repeat a caller's text. */
 function describeError(error: Error, causes: number): ErrorDescription {
   const code =
     'code' in error && ['string', 'number'].includes(typeof error.code)
@@ -147,7 +147,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w+/=])(?=[A-Za-z0-9+/_-]*\d)(?=[A-Za-z0-9+/_-]*[A-Z])[A-Za-z0-9+/_-]{60,}={0,2}/g, '[data]'],
 ];
 
-/** Scrubs keys, signed queries, base64 and terminal control characters. Truncates to 2,000 characters. */
+/** Removes keys, signed queries, base64 and terminal control characters. Truncates to 2,000 characters. */
 export function scrubForLog(text: string): string {
   const cut = text.length > textCharactersMax ? `${text.slice(0, textCharactersMax)}…` : text;
   const clean = patterns.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), cut);

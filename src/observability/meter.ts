@@ -1,11 +1,10 @@
 import type { UpstreamOutcome } from '../errors/upstream-outcome.ts';
 
 export interface UpstreamMeter {
-  /** Starts measuring an adapter call. Call the returned function when the adapter call has finished. */
+  /** Call the returned function when the adapter call has finished. */
   beginUpstream(channel: string, step: UpstreamStep): (result: UpstreamResult) => void;
 }
 
-/** The methods of an adapter. `list` asks for many jobs in a single request. */
 export type UpstreamStep = 'submit' | 'status' | 'list' | 'find' | 'cancel' | 'generate' | 'resume';
 export type UpstreamResult = 'ok' | UpstreamOutcome | 'adapter_failed';
 

@@ -14,7 +14,7 @@ export interface MetricsServerOptions {
   readonly port: number;
 }
 
-/** Serves Prometheus metrics on a separate port (METRICS_PORT), so that they need not be public. */
+/** Uses a separate port (METRICS_PORT), so that the metrics need not be public. */
 export async function startMetricsServer({
   metrics,
   more,

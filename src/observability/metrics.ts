@@ -9,8 +9,8 @@ import { createCensusGauges } from './census-gauges.ts';
 import type { CensusGauges } from './census-gauges.ts';
 
 /**
- * Metrics of this process's own work and, while this process takes the census, of the whole system. Labels contain
- * names from the configuration and our own codes, but never an account, a key, a task, a model or a prompt.
+ * Covers this process's own work and, while it takes the census, the whole system. Labels contain names from the
+ * configuration and our own codes, but never an account, a key, a task, a model or a prompt.
  */
 export interface Metrics extends CensusGauges, UpstreamMeter, LedgerMeter {
   observeRequest(operation: string, status: number, seconds: number): void;
@@ -34,7 +34,7 @@ export interface MetricsOptions {
   readonly configVersion: () => string;
 }
 
-/** Uses its own registry, so that multiple gateways in one process do not share metrics. */
+/** Uses its own registry, so that several gateways in one process do not share metrics. */
 export function createMetrics({ configVersion }: MetricsOptions): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

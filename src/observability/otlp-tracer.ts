@@ -20,8 +20,8 @@ const flushMs = 3_000;
 
 /**
  * Sends spans in batches, as OTLP protobuf over HTTP. The exporter reads its URL from the OTEL_EXPORTER_OTLP_…
- * variables. Drops spans beyond a queue of 2,048. Sets no OpenTelemetry globals, so nothing else in the process is
- * traced.
+ * variables. Spans beyond a queue of 2,048 are dropped. Sets no OpenTelemetry globals, so nothing else in the process
+ * is traced.
  */
 export function createOtlpTracer({ node, ratio, log, random }: OtlpTracerOptions): Tracer {
   const provider = new TracerProvider({
@@ -97,9 +97,7 @@ function spanOf(span: SdkSpan): Span {
   };
 }
 
-/**
- * Returns a span that only continues the caller's trace. Its flags state that this process does not record the span.
- */
+/** Only continues the caller's trace. Its flags state that this process does not record the span. */
 function unrecorded(caller: SpanContext): Span {
   const nothing = (): void => undefined;
   const traceparent = traceparentOf({ ...caller, traceFlags: TraceFlags.NONE });
@@ -114,7 +112,7 @@ function isRecorded({ traceFlags }: SpanContext): boolean {
   return (traceFlags & TraceFlags.SAMPLED) !== 0;
 }
 
-/** Swallows the errors of an unavailable receiver. Logs once when an outage begins and once when it ends. */
+/** Hides the errors of an unavailable receiver. Logs once when an outage begins and once when it ends. */
 function quiet(exporter: SpanExporter, log: OtlpTracerOptions['log']): SpanExporter {
   let isFailing = false;
   const note = (error: Error | undefined): void => {

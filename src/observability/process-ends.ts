@@ -3,9 +3,9 @@ import type { Logger } from './log.ts';
 const parentCheckMs = 250;
 
 /**
- * Resolves at the first SIGINT or SIGTERM. After this call, neither signal terminates the process. Ctrl-C can arrive
- * twice, because the terminal signals all processes and npm forwards the signal that it received. Call this early,
- * because the first process in a container ignores signals that have no listener.
+ * Resolves at the first SIGINT or SIGTERM. From then on, neither signal terminates the process. Ctrl-C can arrive
+ * twice, because the terminal signals all processes and npm forwards its own signal. Call this early, because the first
+ * process in a container ignores signals that have no listener.
  */
 export function endSignalled(): Promise<void> {
   return new Promise((resolve) => {
@@ -15,8 +15,8 @@ export function endSignalled(): Promise<void> {
 }
 
 /**
- * Resolves when this process has a new parent, because npm was stopped. npm sends SIGTERM only to the shell that runs
- * the script, and the shell exits without forwarding the signal.
+ * When npm is stopped, it sends SIGTERM only to the shell that runs the script, and the shell exits without forwarding
+ * the signal. This process then gets a new parent.
  */
 export function parentEnded(parent: number): Promise<void> {
   return new Promise((resolve) => {
@@ -41,10 +41,7 @@ export function readerLeft(outputs: readonly NodeJS.WritableStream[]): Promise<v
   });
 }
 
-/**
- * Logs unhandled rejections, so that a forgotten promise does not crash the process. Each one is a bug. Returns a
- * function that stops the logging.
- */
+/** A forgotten promise is a bug, but must not crash the process. The returned function stops the logging. */
 export function logRejections(log: Logger): () => void {
   const onUnhandled = (err: unknown): void => log.error({ err }, 'a rejection was not handled');
   process.on('unhandledRejection', onUnhandled);

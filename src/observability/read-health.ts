@@ -19,7 +19,7 @@ interface ReaderDeps extends HealthDeps {
   readonly log: Logger;
 }
 
-/** The minimum interval between two counts of waiting tasks, no matter how many requests need the count. */
+/** Limits how often waiting tasks are counted, however many requests ask for the count. */
 const waitingCountedMs = 5_000;
 
 export function createHealthReader(deps: ReaderDeps): () => Promise<readonly ChannelHealth[]> {
@@ -34,7 +34,7 @@ export function createHealthReader(deps: ReaderDeps): () => Promise<readonly Cha
   };
 }
 
-/** Like `createHealthReader`, but counts waiting tasks only if a circuit is not closed. Used for notices. */
+/** Counts waiting tasks only if a circuit is not closed. */
 export function createCircuitReader(deps: ReaderDeps): () => Promise<readonly ChannelHealth[]> {
   const readCounted = createHealthReader(deps);
   return async () => {

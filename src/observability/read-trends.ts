@@ -28,23 +28,23 @@ const sizes = {
   week: { stepMs: hourMs, steps: 7 * 24 },
 } as const;
 
-/** The same span is read at most this often. All operators share the result. */
+/** Each span is read at most this often. All operators share the result. */
 const sharedMs = 20_000;
-/** An hour that was read at least this long after its end is final, and is not read again. */
+/** An hour is final if it was read at least this long after its end. It is then not read again. */
 const settledMs = 48 * hourMs;
-/** The number of failures after which the read stops, because smaller parts are unlikely to help. */
+/** The read stops after this many failures, because splitting it further is unlikely to help. */
 const failuresMax = 3;
-/** A rollup becomes stale when its age exceeds this share of the time from the end of its hour to the read. */
+/** A rollup is stale when its age exceeds this fraction of the time that had passed since its hour ended. */
 const staleShare = 1 / 4;
 
 /**
- * Creates the function that returns the trends of a span, up to and including the current step. Hours come from
- * rollups, which the function refreshes. Concurrent callers share one read, whose queries have time limits.
+ * Hours come from rollups, which the returned function refreshes. Concurrent callers share one read, and its queries
+ * have time limits.
  */
 export function createReadTrends(deps: TrendsDeps): ReadTrends {
   const terms = { ms: sharedMs, now: deps.now, hangsAfterMs: Infinity };
   let before: Promise<unknown> = Promise.resolve();
-  // Read only one span at a time. The week includes the day, so the second read can use the first one's rollups.
+  // The week includes the day, so reading them one after the other lets the second read use the first one's rollups.
   const afterOther = (span: TrendSpan): Promise<Trends> => {
     const read = before.then(() => readSpan(span, deps));
     before = read.catch(() => undefined);
@@ -67,7 +67,7 @@ async function readSpan(span: TrendSpan, deps: TrendsDeps): Promise<Trends> {
   return { steps, stepMs, flows: all, unfinished: unfinished.reduce((sum, row) => sum + row.count, 0) };
 }
 
-/** Reads hours. Writes each part's rollups before reading the next part, so that a failed read can be resumed. */
+/** Writes each part's rollups before reading the next part, so that a failed read can be resumed. */
 async function readHours(hours: readonly number[], deps: TrendsDeps): Promise<Flow[]> {
   const [first = 0] = hours;
   const startedAt = deps.now();
@@ -85,10 +85,7 @@ async function readHours(hours: readonly number[], deps: TrendsDeps): Promise<Fl
   return found;
 }
 
-/**
- * Whether a rollup can be used. A `readAt` in the future comes from a process with a wrong clock, so the hour is read
- * again.
- */
+/** A `readAt` in the future comes from a process with a wrong clock, so that hour is read again. */
 function isFresh({ at, readAt }: Rollup, now: number): boolean {
   const ageMs = now - readAt;
   const afterMs = readAt - (at + hourMs);
@@ -110,8 +107,8 @@ async function readSteps(steps: readonly number[], deps: PartDeps): Promise<Flow
 }
 
 /**
- * Reads the steps from the tasks and the ledger, day by day. A part that takes too long is split in half, down to a
- * single step. If one part fails, the others are still read, and the error is thrown at the end.
+ * Reads the tasks and the ledger day by day. A part that takes too long is split in half, down to a single step. If one
+ * part fails, the others are still read, and the error is thrown at the end.
  */
 async function eachPart(
   steps: readonly number[],

@@ -17,7 +17,7 @@ interface CountedChannel extends HealthChannel {
   readonly limits: { readonly concurrent_tasks?: number | undefined };
 }
 
-/** Runs only a few indexed queries, whose cost does not depend on the number of finished tasks. */
+/** Runs only a few indexed queries, whose cost does not grow with the number of finished tasks. */
 export async function takeCensus({ stores, ledgerTotals, config, log, now }: CensusDeps): Promise<Census> {
   const { channels, currency } = config();
   const { tasks, resultCopies } = stores;

@@ -1,13 +1,10 @@
 import type { Attributes, NewSpan, Span, Tracer } from './tracing.ts';
 
-/**
- * Records spans for work on tasks. Each span becomes a child of the task's current step in this process, so callers
- * need not pass spans along.
- */
+/** Each span becomes a child of the task's current step in this process, so callers need not pass spans along. */
 export interface TaskSpans {
   /**
-   * Runs a step in its own span. If `parent` is undefined, the span is a child of the task's current step in this
-   * process. If there is no such step, nothing is recorded.
+   * Runs a step in its own span. Without a `parent`, the span is a child of the task's current step in this process. If
+   * there is none, nothing is recorded.
    */
   run<Result>(task: string, step: Step, work: (span: Span | undefined) => Promise<Result>): Promise<Result>;
   note(task: string, call: EndedCall): void;
@@ -57,8 +54,8 @@ export function createTaskSpans(tracer: Pick<Tracer, 'start'>): TaskSpans {
 }
 
 /**
- * Ends the span. It counts as failed unless Temporal treats the error as benign, which means that the step is waiting
- * for its next attempt.
+ * A span has failed unless Temporal treats the error as benign, which means that the step is waiting for its next
+ * attempt.
  */
 function endOf(span: Span, error: unknown): void {
   const code = codeOf(error);

@@ -3,8 +3,8 @@ import { createTaskSpans } from './task-spans.ts';
 import type { TaskSpans } from './task-spans.ts';
 
 /**
- * Span attributes, named by OpenTelemetry conventions or prefixed with `mediary.`. They must never contain keys,
- * prompts, or URL query strings.
+ * Names follow OpenTelemetry conventions or start with `mediary.`. Attributes must never contain keys, prompts, or URL
+ * query strings.
  */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
@@ -12,14 +12,14 @@ export interface NewSpan {
   readonly name: string;
   readonly kind?: 'server' | 'client';
   readonly attributes?: Attributes;
-  /** In Unix milliseconds. Defaults to the current time. */
+  /** Unix milliseconds. Defaults to the current time. */
   readonly startedAt?: number;
 }
 
 export interface SpanEnd {
   /** One of our own codes, never a message. Undefined unless the span failed. */
   readonly failed?: string | undefined;
-  /** In Unix milliseconds. Defaults to the current time. */
+  /** Unix milliseconds. Defaults to the current time. */
   readonly at?: number;
 }
 
@@ -31,7 +31,8 @@ export interface Span {
 }
 
 /**
- * Creates spans, which callers pass on explicitly instead of through promise hooks. `enter` and `start` never throw.
+ * Callers pass spans on explicitly instead of through promise hooks, which would slow down every promise. `enter` and
+ * `start` never throw.
  */
 export interface Tracer {
   /**
@@ -40,7 +41,7 @@ export interface Tracer {
    * to pass on.
    */
   enter(header: string | undefined, span: NewSpan): Span | undefined;
-  /** Starts a child of one of our spans. Returns undefined if the parent, and therefore the child, is not recorded. */
+  /** Returns undefined if the parent, and therefore the child, is not recorded. */
   start(parent: string | undefined, span: NewSpan): Span | undefined;
   close(): Promise<void>;
 }
@@ -59,7 +60,7 @@ export interface Tracing {
   readonly tasks: TaskSpans;
 }
 
-/** Returns undefined if the environment does not enable tracing, in which case OpenTelemetry is not loaded at all. */
+/** Returns undefined if the environment does not enable tracing. OpenTelemetry is then not loaded at all. */
 export async function openTracing(
   settings: TracingSettings,
   process: Pick<OtlpTracerOptions, 'node' | 'log'>,

@@ -1,14 +1,12 @@
 import { idCharactersMax, isPlain, isToken } from '../base/plain-text.ts';
 import { parseMicros } from '../money/money.ts';
 
-/** The fields that an operator fills in for an action, in the console, on the command line or through the API. */
-
 export interface ActionInput {
   readonly reason: string;
-  /** The operator authenticated by the API, or the name entered in Temporal's tools. */
+  /** The operator authenticated by the API, or whatever name was entered in Temporal's tools. */
   readonly by: string;
   readonly dry_run?: boolean;
-  /** The plan that the action's dry run returned. The action is refused if the task has changed since. */
+  /** From the action's dry run. The action is refused if the task has changed since. */
   readonly plan?: string;
   readonly upstream_id?: string;
   readonly channel?: string;
@@ -25,12 +23,9 @@ export type ActionField = Exclude<keyof ActionInput, 'reason' | 'by' | 'dry_run'
 
 interface FieldRow {
   readonly label: string;
-  /**
-   * Help text for the command-line option and the API. It starts in lower case because it follows the action's name.
-   */
+  /** Starts in lower case, because the command line and the API print it after the action's name. */
   readonly description: string;
   readonly value: string;
-  /** `count` is an integer of at least 1. */
   readonly type: 'text' | 'count' | 'number';
 }
 

@@ -4,13 +4,13 @@ import { namesOf } from '../base/names-of.ts';
 import { stateWords, type EventName, type StateName } from '../task/state.ts';
 
 /**
- * All actions that operators can take on a task, one row per action. The Temporal UI, `temporal workflow update`, the
- * command line, the operators' API, the console and the documentation all derive from this table.
+ * The Temporal UI, `temporal workflow update`, the command line, the operators' API, the console and the documentation
+ * all derive their actions from this table.
  */
 
 interface ActionRow {
   readonly title: string;
-  /** One sentence, for the Temporal UI, the command line and the documentation. */
+  /** One sentence, shown in the Temporal UI, the command line and the documentation. */
   readonly description: string;
   readonly possible: readonly StateName[];
   readonly fields: Readonly<Partial<Record<ActionField, boolean>>>;
@@ -18,27 +18,27 @@ interface ActionRow {
   readonly money: MoneyEffect;
   readonly bills: UpstreamBill;
   readonly ends?: true;
-  /** The label of a checkbox that confirms a prerequisite. */
+  /** If set, the console shows this text with a checkbox that the operator must tick. */
   readonly confirmation?: string;
   /**
-   * The events that the action can apply to the record's state. Empty for actions on ended tasks, which no workflow
-   * handles.
+   * The events with which the action can change the record. Empty for actions on ended tasks, because no workflow
+   * handles them.
    */
   readonly events: readonly EventName[];
-  /**
-   * Set if the action's fields fit one specific task only, so that the action cannot be applied to multiple tasks at
-   * once.
-   */
+  /** Set if the action's fields are specific to one task, so the action cannot be applied to several tasks at once. */
   readonly isForOne?: true;
 }
 
 /**
- * `by_facts`: the charge is calculated from the facts that the operator enters. `proposed`: the charge that awaits a
- * decision is accepted.
+ * `by_facts` means that the charge is computed from the facts that the operator enters. `proposed` accepts the charge
+ * that is waiting for a decision.
  */
 export type MoneyEffect = 'none' | 'releases' | 'by_facts' | 'proposed' | 'refunds';
 
-/** Whether the upstream may bill a job that no charge covers: the task's own (`unpaid`) or a second one (`twice`). */
+/**
+ * Whether the upstream may bill a job for which the caller does not pay: the task's only job (`unpaid`) or a second one
+ * (`twice`).
+ */
 export type UpstreamBill = 'none' | 'unpaid' | 'twice';
 
 const submitting = ['creating', 'queued', 'sending', 'pausing'] as const;
@@ -166,18 +166,15 @@ export const actionTable: Readonly<Record<OperatorActionName, ActionRow>> = tabl
 
 export const operatorActions = namesOf(table);
 
-/**
- * Returns the role that the action requires. Ending a task, which releases its whole hold, requires `tasks`. Charging
- * or refunding requires `money`.
- */
+/** Ending a task releases its hold, which requires `tasks`. Charging or refunding requires `money`. */
 export function accessOfAct(name: OperatorActionName): 'tasks' | 'money' {
   const { money } = actionTable[name];
   return money === 'none' || money === 'releases' ? 'tasks' : 'money';
 }
 
 /**
- * Whether the API and the command line require a dry run's plan. A plan prevents operators from accidentally moving
- * money or making an upstream bill twice.
+ * Operators must run these actions dry first, so that they do not move money or cause a second upstream bill by
+ * accident.
  */
 export function needsPlan(name: OperatorActionName): boolean {
   const { money, bills } = actionTable[name];
@@ -192,7 +189,7 @@ export type EndedActionName = {
 }[OperatorActionName];
 export type RunningActionName = Exclude<OperatorActionName, EndedActionName>;
 
-/** Actions on unfinished tasks. The task's workflow has one update for each. The caller can also trigger `cancel`. */
+/** The task's workflow has one update for each of these actions. Callers can use `cancel` too. */
 export const workflowActions = operatorActions.filter(
   (name): name is RunningActionName => actionTable[name].events.length > 0,
 );
@@ -205,10 +202,7 @@ export interface Said {
   readonly money: string;
 }
 
-/**
- * An action's effect or, with `dry_run`, its predicted effect. To carry out exactly what was predicted, send the action
- * with this `plan`.
- */
+/** With `dry_run`, the result describes what the action would do. Sending the action with `plan` does exactly that. */
 export type ActionResult = { readonly did: Said } | { readonly would: Said; readonly plan: string };
 
 export function describeAction(name: OperatorActionName): string {
@@ -224,9 +218,7 @@ export function introduceAction(name: OperatorActionName): string {
   return `${description} Input: ${input}.`;
 }
 
-/**
- * Returns undefined if the action is possible in this state. Otherwise, explains why not and what is possible instead.
- */
+/** Returns undefined if the action is possible. Otherwise, the sentence also names the actions that are. */
 export function refusalOf(name: OperatorActionName, at: StateName): string | undefined {
   if (actionTable[name].possible.includes(at)) return undefined;
   const instead = operatorActions.filter((other) => actionTable[other].possible.includes(at));
@@ -241,8 +233,8 @@ export type ReadInput =
 const nameCharactersMax = 64;
 
 /**
- * Validates an update's input, which must be a flat object. Never throws, because an update that throws anything but a
- * refusal would block the task's workflow.
+ * Validates the input of an update. Never throws, because any error other than a refusal would block the task's
+ * workflow.
  */
 export function readActionInput(name: OperatorActionName, given: unknown): ReadInput {
   const refuse = (problem: string): ReadInput => ({

@@ -4,16 +4,12 @@ import type { Task } from '../task/record.ts';
 import type { Surroundings } from '../task/service.ts';
 import { attemptAt } from '../task/state.ts';
 
-/** Facts from outside the task's record, as far as they are known. */
 export interface Knowledge {
   readonly isUnsearchable?: true;
   readonly isForgotten?: true;
 }
 
-/**
- * Returns what is known about the task beyond its record. `isUnsearchable` is set only while an operator is being asked
- * about the task's job.
- */
+/** Sets `isUnsearchable` only if an operator has been asked about the task's job. */
 export function knowledgeOf(
   task: Task,
   around: Pick<Surroundings, 'isUnsearchable' | 'isForgotten'>,
@@ -27,7 +23,6 @@ export function knowledgeOf(
   };
 }
 
-/** Returns what an operator should do. Mentions only the `possible` actions. */
 export function adviceOf(
   asked: AttentionReason | undefined,
   { isUnsearchable, isForgotten }: Knowledge,
@@ -47,7 +42,7 @@ export function generalAdvice(asked: AttentionReason): string {
   return written(advice[asked], operatorActions);
 }
 
-/** Explains why a lost submission's job is not searched for. Mentions only the `possible` actions. */
+/** Explains why the gateway does not search for a lost job. Mentions only actions that are `possible`. */
 export function unsearchableWords(possible: readonly OperatorActionName[]): string {
   return written(unsearchable, possible);
 }
@@ -55,14 +50,12 @@ export function unsearchableWords(possible: readonly OperatorActionName[]): stri
 export const forgottenWords =
   'The task cannot be resubmitted, because the caller’s request is no longer kept (`retention.requests_days`).';
 
-/**
- * A plain sentence, or one that lists actions. A sentence that lists actions is left out if none of them is possible.
- */
+/** A sentence that lists actions is omitted if none of them is possible. */
 type Sentence = string | ActSentence;
 
 interface ActSentence {
   readonly before: string;
-  /** The actions, in the order of mention. Each value is a remark that follows in parentheses, or empty. */
+  /** The actions in the order in which they are mentioned. Each value is a remark in parentheses, or empty. */
   readonly acts: Readonly<Partial<Record<OperatorActionName, string>>>;
   readonly after: string;
 }

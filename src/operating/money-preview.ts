@@ -1,6 +1,6 @@
 import type { Micros } from '../money/money.ts';
 
-/** An action's effect on the task's money. An amount is null if it depends on the facts entered with the action. */
+/** An amount is null if it depends on the facts entered with the action. */
 export interface MoneyPreview<Amount = Micros> {
   readonly charged: Amount | null;
   readonly released: Amount | null;
@@ -21,7 +21,7 @@ export function mapMoney<From, To>(
   };
 }
 
-/** Every amount is null for an operator without the role `amounts`. */
+/** All amounts are null for an operator without the role `amounts`. */
 export type ShownMoney = Omit<MoneyPreview<string>, 'refunded'> & { readonly refunded: string | null };
 
 export function moneyInWords({ charged, released, refunded, unpaidJobs: jobs }: ShownMoney): string {

@@ -25,24 +25,21 @@ export interface Standing extends Knowledge, Pick<
   readonly attempt?: Omit<ShownAttempt, 'n'>;
 } // prettier-ignore
 
-/**
- * A task's situation as shown in the Temporal UI, the operators' API and the command line. Times are in Unix
- * milliseconds.
- */
+/** The Temporal UI, the operators' API and the command line all show this. Times are in Unix milliseconds. */
 export interface Situation {
   readonly name: StateName;
   readonly what: string;
   readonly waitsFor?: WaitCause;
   readonly since: number;
   readonly attention?: AttentionReason;
-  /** What an operator should do. Present even if no decision is needed yet. */
+  /** Present even if the task needs no decision yet. */
   readonly advice?: string;
   readonly until?: number;
   readonly where?: RouteCandidate;
   readonly upstreamId?: string;
   readonly marker?: string;
   readonly charge?: Micros;
-  /** The actions that are possible now, with recommended ones first. */
+  /** Recommended actions come first. */
   readonly actions: readonly PossibleAction[];
 }
 
@@ -81,10 +78,7 @@ export function standingOf(task: Task, around?: Surroundings): Standing {
   };
 }
 
-/**
- * Returns the current concern. A removed channel or credential is reported immediately. The reconciler records it only
- * minutes later.
- */
+/** Reports a removed channel or credential immediately. The reconciler records it only minutes later. */
 function concernNow({ state, attempts, concern }: Task, { isGone }: Surroundings): Task['concern'] {
   const attempt = isUnfinished(state) ? attemptAt(state, attempts) : undefined;
   if (attempt === undefined) return concern;
@@ -103,7 +97,7 @@ export function commandLine(task: string, action: OperatorActionName): string {
   return `gateway tasks action ${task} ${action}${options.join('')} --reason "…"`;
 }
 
-/** Describes a task's situation. The function is pure, so a record is described the same way everywhere. */
+/** Pure, so that every interface describes a record in the same way. */
 export function situation(standing: Standing): Situation {
   const { id, state, attempt, deadlineAt } = standing;
   const attention = attentionOf(standing);
@@ -148,16 +142,13 @@ function causeOf(
   return attention ?? (unserved === undefined ? undefined : 'no_worker') ?? wait?.cause ?? inState.cause;
 }
 
-/**
- * Returns when the wait began. For `no_worker`, this is when the last worker was seen or when the state began,
- * whichever is later.
- */
+/** For `no_worker`, the wait begins when the last worker was seen or when the state began, whichever is later. */
 function sinceOf({ stateSince, wait, unserved }: Standing, waitsFor: WaitCause | undefined): number {
   if (waitsFor === 'no_worker') return Math.max(stateSince, unserved?.since ?? 0);
   return wait?.cause === waitsFor ? (wait?.since ?? stateSince) : stateSince;
 }
 
-/** Returns a sentence that follows the one about the state, so it adds only what is missing there. */
+/** This sentence follows the one about the state, so it adds only what that one lacks. */
 function waitSentence({ wait }: Standing): string {
   if (wait === undefined || !isNamed(wait.cause)) return '';
   const place = waitPlace(wait);
@@ -175,7 +166,10 @@ function possibleNow(
   );
 }
 
-/** Conditions that the action table cannot express, such as whether there is anything to undo, redeliver or refund. */
+/**
+ * Conditions that the action table cannot express. For example, an action may need something to undo, redeliver or
+ * refund.
+ */
 const isSensible: Readonly<Partial<Record<OperatorActionName, (standing: Standing) => boolean>>> = {
   undo: ({ attempt }) => attempt?.adopted === true,
   accept_charge: ({ state }) => state.at === 'review' && unacceptable[state.why] === undefined,
@@ -231,11 +225,11 @@ const reviewSentences: Readonly<Record<Question['why'], string>> = {
 };
 
 /**
- * Sentences about stored concerns. They replace the state's sentence, because a workflow may see a concern before a new
+ * These replace the sentence about the state, because the workflow may learn of a concern before it learns of a new
  * state.
  */
 const concernSentences: Readonly<Partial<Record<AttentionReason, string>>> = {
-  poll_failing: 'Polling its job fails.',
+  poll_failing: 'Polls of its job are failing.',
   overdue: 'Its job is taking five times as long as usual.',
   channel_gone: 'The running configuration no longer contains the channel or credential.',
   workflow_failing: 'The steps of its workflow fail repeatedly.',

@@ -1,7 +1,7 @@
 import type { PollConcern } from '../task/attention.ts';
 import type { PollMemory } from './poll-memory.ts';
 
-/** Decides when an operator should look at a task that is waiting for its upstream. The task itself continues. */
+/** Decides when an operator should look at a task that keeps waiting for its upstream. The task itself continues. */
 
 export interface PollsSoFar extends Pick<PollMemory, 'errors' | 'isRefused'> {
   readonly failingMs: number;
@@ -13,7 +13,7 @@ const errorsMax = 10;
 /** Shorter outages usually resolve themselves. */
 const failingMinMs = 5 * 60_000;
 const expectedTimesMax = 5;
-/** Without this minimum, a job that normally finishes within seconds would be reported immediately. */
+/** Without this minimum, a job that normally takes seconds would be reported too early. */
 const overdueMinMs = 60_000;
 
 export function pollConcern(polls: PollsSoFar): PollConcern | undefined {

@@ -3,7 +3,7 @@ import { defined } from '../base/defined.ts';
 import { pollConcerns } from '../task/attention.ts';
 import type { OperationStatus, UpstreamError } from '../providers/provider.ts';
 
-/** The state that an attempt passes to the next one. Operators see it in the Temporal UI. */
+/** Each attempt passes this state to the next one in its heartbeat details. Operators see it in the Temporal UI. */
 const memorySchema = z.object({
   polls: z.number(),
   errors: z.number(),
@@ -13,10 +13,7 @@ const memorySchema = z.object({
   progress: z.number().optional(),
   queuePosition: z.number().optional(),
   progressAt: z.number().optional(),
-  /**
-   * Contains only the status and the code, because Temporal stores the memory, and the upstream's message may repeat
-   * the caller's text.
-   */
+  /** Temporal stores this text, so it must not contain the upstream's message, which may quote the caller. */
   lastError: z.string().optional(),
   /** Whether the last poll was refused for a reason that affects the whole channel: its key, balance or permissions. */
   isRefused: z.boolean().optional(),
@@ -26,29 +23,28 @@ const memorySchema = z.object({
   lastAt: z.number().optional(),
   concern: z.enum(pollConcerns).optional(),
   retryAfterMs: z.number().optional(),
-  /** The activity's age when the upstream accepted the job. Undefined if the activity began after that. */
+  /** How old the activity was when the upstream accepted the job. Undefined if the job is older than the activity. */
   acceptedAfterMs: z.number().optional(),
 });
 export type PollMemory = z.infer<typeof memorySchema>;
 
 const newMemory: PollMemory = { polls: 0, errors: 0, gone: 0, phase: 'submitted' };
 
-/** Returns the previous attempt's memory, or a new one if the details come from another activity. */
+/** Starts afresh if the details come from another activity. */
 export function rememberedPolls(details: unknown): PollMemory {
   return memorySchema.safeParse(details).data ?? newMemory;
 }
 
-/** Returns the initial memory for a job that this attempt has just submitted. */
 export function newPolls(acceptedAfterMs: number): PollMemory {
   return acceptedAfterMs < turnMinMs ? newMemory : { ...newMemory, acceptedAfterMs };
 }
 
-/** A submission that waited at least this long is recorded, so that its wait does not count as render time. */
+/** If a submission waited longer than this, the wait is recorded so that it is not mistaken for render time. */
 const turnMinMs = 5_000;
 
 /**
- * Returns undefined if the next attempt would start with these values anyway. This saves a heartbeat, which is a write
- * on the server.
+ * Returns undefined if the next attempt would start with the same values. This saves a heartbeat, which is a write on
+ * the server.
  */
 export function worthKeeping(memory: PollMemory): PollMemory | undefined {
   return memory === newMemory ? undefined : memory;
@@ -56,10 +52,7 @@ export function worthKeeping(memory: PollMemory): PollMemory | undefined {
 
 export type Pending = Extract<OperationStatus, { state: 'pending' }>;
 
-/**
- * Returns the memory after a poll that found the job unfinished. The phase never moves backwards, even if the
- * upstream's does.
- */
+/** The phase never moves backwards, even if the upstream's does. */
 export function afterPending(memory: PollMemory, { phase, progress, queuePosition }: Pending, now: number) {
   const { concern, progressAt, acceptedAfterMs } = memory;
   return {

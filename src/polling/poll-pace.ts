@@ -1,7 +1,6 @@
-/** Decides when a credential's next request is due and whether it may be a list. */
 export type PollPace = ReturnType<typeof createPollPace>;
 
-/** The interval between requests that may be lists: fewer than two per second. */
+/** Keeps list requests below two per second. */
 const listPaceMs = 520;
 /** After a failed list request, jobs are polled individually for this long. */
 const listRetryMs = 60_000;
@@ -19,16 +18,13 @@ export function createPollPace(hasList: () => boolean, monotonic: () => number) 
     canList,
     isDown: () => outage !== undefined,
 
-    /**
-     * Returns the milliseconds until the next request. `hasLone`: a question that must not be part of a list is
-     * waiting.
-     */
+    /** @param hasLone - Whether a question is waiting that must not be part of a list. */
     dueInMs(hasLone: boolean): number {
       if (outage !== undefined) return outage.nextProbeAt - monotonic();
       return canList() && !hasLone ? nextListAt - monotonic() : 0;
     },
 
-    /** Call this when the next request starts. Returns whether it may be a list. */
+    /** Call this when a request starts. Returns whether it may be a list. */
     begins(hasLone: boolean): boolean {
       if (outage !== undefined) probeAfter(Math.min(2 * outage.delayMs, probeDelayMaxMs));
       else if (canList() && !hasLone) {
@@ -38,7 +34,6 @@ export function createPollPace(hasList: () => boolean, monotonic: () => number) 
       return false;
     },
 
-    /** Any response from the upstream ends an outage. */
     answered: (): void => void (outage = undefined),
 
     listFailed: (): void => void (listOffUntil = monotonic() + listRetryMs),

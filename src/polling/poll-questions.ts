@@ -1,38 +1,35 @@
 import type { OperationStatus } from '../providers/provider.ts';
 import type { WatchedJob } from '../task/watched-job.ts';
 
-/** `model` is our callers' name for the model, whose mapping determines how the response is read. */
+/** `model` is the name that our callers use. Its mapping determines how the response is read. */
 export type PolledJob = Pick<WatchedJob, 'task' | 'account' | 'operation' | 'model'>;
 
 export interface Question extends PolledJob {
-  /** The asking activity's signal. An aborted question is not asked again. */
+  /** A question whose signal is aborted is not asked again. */
   readonly signal: AbortSignal;
   readonly answer: (status: OperationStatus) => void;
   readonly fail: (error: unknown) => void;
-  /**
-   * True if the job was missing from a list. The job is then polled individually, under the same limit as every other
-   * request.
-   */
+  /** True if the job was missing from a list. It is then polled individually, under the same rate limit. */
   alone: boolean;
 }
 
 export type PollQuestions = ReturnType<typeof createQuestions>;
 
-/** The maximum length of all ids in one list. The ids are part of the request's address, and servers accept 8 KB. */
+/** Limits the total length of the ids in one list. They are part of the request's address, and servers accept 8 KB. */
 const idCharactersMax = 6_000;
-/** The characters that a query needs per id in addition to the id itself. */
+/** Extra characters that each id needs in the query. */
 const idOverhead = 18;
 
 /**
- * Creates the queue of a credential's open questions. Accounts alternate, and each account's questions are asked in the
- * order in which they arrived. `onWaiting` is called whenever a question is added.
+ * Accounts take turns, and each account's questions are asked in order. `onWaiting` is called whenever a question is
+ * added.
  */
 export function createQuestions(listMax: () => number, onWaiting: () => void) {
   const [lone, listed] = [createAccountTurns(), createAccountTurns()];
   const turnsOf = ({ alone }: Question) => (alone ? lone : listed);
   const size = (): number => lone.size() + listed.size();
 
-  /** Queues a question. If the signal aborts, withdraws the question and rejects. */
+  /** If the signal aborts, the question is withdrawn and the promise rejects. */
   async function ask(job: PolledJob, signal: AbortSignal): Promise<OperationStatus> {
     // The signal's event has already fired, so nothing would reject the promise.
     if (signal.aborted) throw reasonOf(signal);
@@ -57,7 +54,6 @@ export function createQuestions(listMax: () => number, onWaiting: () => void) {
 
   return {
     ask,
-    /** Adds questions, or returns unanswered ones to the queue. */
     add,
     size,
     hasLone: (): boolean => lone.size() > 0,
@@ -80,7 +76,7 @@ export function createQuestions(listMax: () => number, onWaiting: () => void) {
 }
 
 function createAccountTurns() {
-  /** The open questions by account. The account whose turn is next comes first. */
+  /** Ordered so that the account whose turn is next comes first. */
   const accounts = new Map<string, Set<Question>>();
   let count = 0;
 
@@ -112,9 +108,7 @@ function createAccountTurns() {
       own.add(question);
     },
 
-    /**
-     * Removes and returns questions until `isWanted` returns false. `taken` is the number of questions taken so far.
-     */
+    /** Removes and returns questions until `isWanted` returns false. `taken` is the number taken so far. */
     take(isWanted: (question: Question, taken: number) => boolean): Question[] {
       const chosen: Question[] = [];
       for (let first = next(); first !== undefined; first = next()) {

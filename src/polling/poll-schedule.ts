@@ -11,10 +11,7 @@ export interface PollFacts extends Pick<
   readonly times: RenderTimes;
   readonly elapsedMs: number;
   readonly remainingMs: number;
-  /**
-   * True if one of the credential's requests covers all waiting jobs, so that an additional question costs almost
-   * nothing.
-   */
+  /** True if one request covers all jobs of the credential, so that another job costs almost nothing to poll. */
   readonly lists: boolean;
   /** In [0, 1). */
   readonly random: number;
@@ -22,40 +19,40 @@ export interface PollFacts extends Pick<
 
 export interface NextPoll {
   readonly delayMs: number;
-  /** True if the delay is too long to wait in this process, so that it becomes a timer on the server. */
+  /** True if the delay is too long to wait in this process. The attempt then ends, and the server waits instead. */
   readonly isFar: boolean;
 }
 
-/** The polling interval while renders are likely to end, if one list covers all jobs. */
+/** Used while renders are likely to end, if one list covers all jobs. */
 const steadyDelayMs = 1_000;
 const shortestDelayMs = 500;
-/** The lead time of a server-side timer. It may fire up to a second late, and the attempt starts only afterwards. */
+/** A timer on the server may fire up to a second late, and the attempt starts only after that. */
 const leadMs = 1_500;
 const earlyJitter = 0.05;
-/** A server-side timer costs two writes, so shorter delays do not use one. */
+/** A timer on the server costs two writes, so shorter delays wait in this process. */
 const farMs = 8_000;
 /**
- * How many times a job may be polled, without a list, until all renders of its kind have finished. One more poll is
+ * Without lists, a job is polled at most this often until all renders of its kind have finished. One more poll is
  * reserved for a lost attempt.
  */
 const questionsMax = 11;
 /**
- * The longest delay for which an attempt waits in this process. A server-side timer costs as much as the two heartbeats
- * of such a wait.
+ * An attempt may wait this long in this process. For longer delays, a timer on the server costs less than the
+ * heartbeats.
  */
 const stayedDelayMaxMs = 60_000;
-/** The delay as a fraction of the elapsed time, used without a list once the budget is spent. */
+/** Without lists, once the budget of polls is spent, the delay is this fraction of the elapsed time. */
 const rareShare = 0.25;
 const rarestDelayMs = 120_000;
 const overtimeDelayMs = 15_000;
 const longestDelayMs = 60_000;
-/** The delay after an error that concerns the credential. The credential's poller decides when to send a request. */
+/** Used after an error that concerns the credential. The credential's poller decides when to send the request. */
 const sharedDelayMs = 100;
 
 /**
- * Decides when to poll next. The first delay lasts until just before the earliest likely end. After that, polls follow
- * at a steady pace if there is a list. Without a list, a limited number of polls is spent where it helps most
- * (question-times.ts). In overtime, polls become less frequent. Delays have jitter and never exceed the remaining time.
+ * The first poll happens just before the earliest likely end. With lists, the following polls are evenly spaced.
+ * Without them, a limited number of polls is spent where it helps most (question-times.ts). In overtime, polls become
+ * less frequent. Delays have jitter and never exceed the remaining time.
  */
 export function nextPoll(facts: PollFacts): NextPoll {
   const { delayMs, isFar } = wishedPoll(facts);
@@ -75,7 +72,7 @@ function wishedPoll(facts: PollFacts): NextPoll {
 
 function listedPoll({ elapsedMs, random }: PollFacts, times: RenderTimes): NextPoll {
   const { earliestMs, latestMs } = renderWindow(times);
-  // Jitter only makes the poll earlier, because the window must not be missed.
+  // The jitter only makes the poll earlier, because the start of the window must not be missed.
   const opensMs = earliestMs * (1 - earlyJitter) - leadMs;
   if (elapsedMs < opensMs) {
     const delayMs = opensMs + earliestMs * earlyJitter * (1 - random) - elapsedMs;
@@ -87,7 +84,7 @@ function listedPoll({ elapsedMs, random }: PollFacts, times: RenderTimes): NextP
   return { delayMs, isFar: delayMs > stayedDelayMaxMs };
 }
 
-/** Spreads the rest of the budget over the remaining time in which such renders end. Used without a list. */
+/** Used without lists. Spreads the remaining polls over the time in which such renders end. */
 function budgetedPoll({ elapsedMs, polls, random }: PollFacts, times: RenderTimes): NextPoll {
   const left = questionsMax - polls;
   const atMs = left > 0 ? nextQuestionMs(times, { elapsedMs, left, jitter: random - 0.5 }) : undefined;
@@ -99,14 +96,13 @@ function budgetedPoll({ elapsedMs, polls, random }: PollFacts, times: RenderTime
   return { delayMs: delayMs * jitterOf(random), isFar: true };
 }
 
-/** Corrects an estimated render time, once the upstream's progress is high enough to extrapolate from. */
+/** Corrects the estimate if the upstream reports enough progress to extrapolate from. */
 function corrected({ times, progress, elapsedMs }: PollFacts): RenderTimes {
   if (times.samples > 0 || progress === undefined || progress < 10 || elapsedMs <= 0) return times;
   const factor = (elapsedMs * 100) / Math.min(progress, 100) / quantileOf(times, 0.5);
   return { ...times, points: times.points.map(({ ms, weight }) => ({ ms: ms * factor, weight })) };
 }
 
-/** A factor of 1 ± 20 %. */
 function jitterOf(random: number): number {
   return 0.8 + 0.4 * random;
 }

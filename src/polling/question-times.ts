@@ -1,16 +1,15 @@
 import { doubtOf, type RenderTimes } from '../models/render-times.ts';
 
 /**
- * Decides when to ask about a job, so that its end is known as early as the budget of questions allows. Pure.
+ * Decides when to ask about a job, so that its end is noticed early with a limited number of questions.
  *
  * If questions are `h(t)` apart and renders end at rate `f(t)`, the expected lag is the integral of `f · h / 2`, and
  * the number of questions is the integral of `1 / h`. For a given number of questions, the lag is smallest if `1 / h`
- * is proportional to the square root of `f`. A second matters more in a short render, so `f / t` replaces `f` here,
- * which minimises the lag as a fraction of the render. Equal probability between questions would be worse: its lag
- * matches that of equal intervals. Where few renders end, for example between two modes, few questions are asked.
+ * is proportional to the square root of `f`. A second matters more in a short render, so `f / t` replaces `f`, which
+ * minimises the lag as a fraction of the render. Spacing the questions by equal probability would be worse: its lag is
+ * the same as with equal intervals. Where few renders end, for example between two modes, few questions are asked.
  */
 
-/** An interval in milliseconds, with the share of renders that end within it. */
 interface Stretch {
   readonly fromMs: number;
   readonly toMs: number;
@@ -19,17 +18,16 @@ interface Stretch {
 
 export interface QuestionFacts {
   readonly elapsedMs: number;
-  /** How many questions are left until such renders have finished, at least 1. */
   readonly left: number;
-  /** In [-0.5, 0.5). Shifts the question within its share of time, so that many jobs do not ask simultaneously. */
+  /** In [-0.5, 0.5). Shifts the question, so that many jobs do not ask at the same moment. */
   readonly jitter: number;
 }
 
 const jitterShare = 0.2;
 
 /**
- * Returns when to ask next, in milliseconds since the upstream accepted the job, or undefined if all such renders
- * should have finished by now.
+ * Returns milliseconds since the upstream accepted the job, or undefined if all such renders should have finished by
+ * now.
  */
 export function nextQuestionMs(
   times: RenderTimes,
@@ -38,7 +36,7 @@ export function nextQuestionMs(
   const rest = stretchesAfter(elapsedMs, times);
   const whole = rest.reduce((sum, stretch) => sum + needOf(stretch), 0);
   if (whole <= 0) return undefined;
-  // The last question is at the end of the range, with no room to shift it.
+  // The last question lies at the end of the range, so it cannot be shifted.
   let need = (whole / left) * (left === 1 ? 1 : 1 + jitterShare * jitter);
   for (const stretch of rest) {
     const here = needOf(stretch);
@@ -48,14 +46,13 @@ export function nextQuestionMs(
   return rest.at(-1)?.toMs;
 }
 
-/** Returns how many questions an interval deserves, relative to other intervals. */
 function needOf({ fromMs, toMs, weight }: Stretch): number {
   return Math.sqrt((weight * (toMs - fromMs)) / ((fromMs + toMs) / 2));
 }
 
 /**
- * Splits the remaining time at the samples. Adds intervals before the first sample and after the last, which are longer
- * if there are few samples.
+ * Splits the remaining time at the samples. The intervals before the first sample and after the last are longer if
+ * there are few samples.
  */
 function stretchesAfter(elapsedMs: number, times: RenderTimes): readonly Stretch[] {
   const { points } = times;

@@ -6,26 +6,22 @@ import { createQuestions, type PolledJob, type PollQuestions, type Question } fr
 import { timeLimit } from '../process/running-time.ts';
 
 /**
- * Asks about many operations on behalf of one upstream account, subject to a rate limit. If the upstream supports
- * lists, one request covers many operations, and at most two requests are sent per second regardless of the number in
- * flight. Each process has one poller per credential, which holds only the open questions.
+ * Asks about many jobs of one credential, subject to its rate limit. If the upstream supports lists, one request covers
+ * many jobs, and at most two requests are sent per second. Each process has one poller per credential.
  *
- * Errors belong to the credential. After an error that is not the job's own, one question at a time probes whether the
- * upstream is back. If the probe fails, all waiting questions fail with it. If it succeeds, all of them proceed.
+ * An error that is not the job's own concerns the whole credential. The poller then sends one question at a time to
+ * find out whether the upstream is back. If it fails, all waiting questions fail with it.
  */
 export interface StatusPoller {
   /**
-   * Rejects with UpstreamError if the upstream did not report this job's state, and with CredentialFailure if the
-   * upstream currently does not respond to this credential at all.
+   * Rejects with UpstreamError if the upstream reported no state for this job, and with CredentialFailure if it does
+   * not respond to this credential at all.
    */
   status(job: PolledJob, signal: AbortSignal): Promise<OperationStatus>;
-  /** Whether a single request can currently cover all jobs. */
   lists(): boolean;
 }
 
-/**
- * The upstream does not respond to this credential. Further questions wait for a probe, so callers need not back off.
- */
+/** The upstream does not respond to this credential. The poller probes it, so callers need not back off. */
 export class CredentialFailure extends Error {
   readonly reason: UpstreamError;
 
@@ -48,11 +44,10 @@ export interface StatusPollerOptions {
 
 /** Polls that arrive within this time share a request. */
 const gatherMs = 50;
-/** The longest wait before the pace is checked again, because an outage may have ended in the meantime. */
+/** An outage may end while the poller waits, so the pace is checked again after this time at the latest. */
 const restMaxMs = 500;
 const throttledPauseMs = 2_000;
 const listMaxDefault = 100;
-/** The maximum number of suspects that are remembered. */
 const suspectsMax = 1_000;
 
 export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
@@ -75,7 +70,7 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
       }
       await options.limiter.take();
       if (questions.size() === 0) break;
-      // Multiple requests may be in flight at once. The limiter sets the pace, not the slowest response.
+      // Several requests may be in flight at once. The limiter sets the pace, not the slowest response.
       void send(pace.begins(questions.hasLone()) ? questions.takeMany() : questions.takeOne());
     }
     draining = false;
@@ -88,15 +83,12 @@ function rest(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
-/**
- * Sends one request, for a single job or as a list. Never rejects: every question succeeds, fails or returns to the
- * queue.
- */
+/** Never rejects: every question succeeds, fails or goes back to the queue. */
 function createSender(options: StatusPollerOptions, pace: PollPace, questions: PollQuestions) {
   const { limiter } = options;
   /**
-   * The ids of jobs whose failure was attributed to the credential. If such a job fails again while others do not, the
-   * job itself is at fault.
+   * Jobs whose failure was attributed to the credential. If such a job fails again while others do not, the job itself
+   * is at fault.
    */
   const suspects = new Set<string>();
 
@@ -112,7 +104,7 @@ function createSender(options: StatusPollerOptions, pace: PollPace, questions: P
   async function request(batch: readonly Question[]): Promise<ReadonlyMap<string, OperationStatus>> {
     const provider = options.provider();
     const context = (model: string) => options.context(model, timeLimit(options.timeoutMs()));
-    // A list's operations may belong to different models, so do not specify a model.
+    // The jobs of a list may belong to different models, so do not specify one.
     const operations = batch.map(({ operation }) => operation);
     if (provider.list !== undefined && batch.length > 1) return provider.list(operations, context(''));
     const statuses = new Map<string, OperationStatus>();
@@ -159,17 +151,14 @@ function failEach(batch: readonly Question[], error: unknown): void {
   for (const question of batch) question.fail(error);
 }
 
-/**
- * Whether the upstream refused to list jobs. A failure of the upstream itself, or throttling, affects all questions
- * instead.
- */
+/** True if the upstream refused to list jobs. If it is failing or throttles us, individual questions would not help. */
 function isRefusedList({ status, outcome }: UpstreamError): boolean {
   return status !== undefined && status < 500 && outcome !== 'throttled';
 }
 
 const sharedStatuses = new Set([401, 402, 403, 408, 429]);
 
-/** Whether the failure says nothing about the job in question, so that it is attributed to the credential. */
+/** True if the failure says nothing about the job, so that the credential is to blame. */
 function isShared({ status, gone, outcome }: UpstreamError): boolean {
   if (gone) return false;
   if (outcome === 'throttled' || outcome === 'unavailable') return true;

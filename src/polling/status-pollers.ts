@@ -10,10 +10,7 @@ export interface ChannelPoller extends StatusPoller {
   callsBack(): boolean;
 }
 
-/**
- * Creates a function that returns the poller for a channel, credential and kind of task. All their jobs in this process
- * share this poller.
- */
+/** All jobs with the same channel, credential and kind share one poller in this process. */
 export function createStatusPollers({
   channels,
   limiter,
@@ -23,9 +20,7 @@ export function createStatusPollers({
 }: {
   readonly channels: Channels;
   readonly limiter: (perSecond: () => number) => RateLimiter;
-  /**
-   * Is informed which task each polled job belongs to, because an adapter that polls many jobs at once does not know.
-   */
+  /** An adapter that polls many jobs at once does not know their tasks, so this code informs the recorder. */
   readonly recorder: Pick<ExchangeRecorder, 'own'>;
   readonly monotonic: () => number;
   readonly publicUrl?: string;

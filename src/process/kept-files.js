@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const root = new URL('../../node_modules/.cache/', import.meta.url);
 
 /**
- * Returns a cached file's path. The name must contain a hash of everything that affects the content.
+ * The name must contain a hash of everything that affects the content.
  * @param {string} name
  */
 export function keptPath(name) {
@@ -25,8 +25,8 @@ export function readKept(path) {
 }
 
 /**
- * Writes a file to the cache. Multiple processes may write the same file at the same time. If the directory is not
- * writable, nothing is cached and each start takes longer.
+ * Several processes may write the same file at the same time. If the directory is not writable, nothing is cached and
+ * each start takes longer.
  * @param {string} path
  * @param {string} text
  */

@@ -1,9 +1,9 @@
 /**
- * Decides how often a process reads what other processes write. An idle process reads rarely. Its next use first waits
- * until everything has been read once, so that its data is as recent as a busy process's.
+ * Decides how often a process reads what other processes write. An idle process reads rarely, so its next use waits
+ * until everything has been read once.
  */
 export interface Pace {
-  /** Runs a unit of work, such as a request or an activity. Keeps the process busy for some time afterwards. */
+  /** Runs a unit of work, such as a request or an activity. The process then stays busy for some time. */
   readonly use: <T>(run: () => Promise<T>) => Promise<T>;
   /**
    * Like `use`, for work that is unlikely to be followed by more. The process is idle again as soon as this work has
@@ -21,9 +21,7 @@ export interface Period {
 }
 
 const idleAfterMs = 15_000;
-/**
- * How long a use waits for the reads after an idle period, in milliseconds. After that, it proceeds with older data.
- */
+/** After an idle period, a use waits this long for the reads. Then it continues with older data. */
 const wakeMsMax = 2_000;
 
 /** @param now - A monotonic clock in milliseconds. */

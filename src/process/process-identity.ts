@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 import { z } from 'zod';
 
-/** A process's id and start time. The pid alone is not enough, because systems reuse pids. */
+/** The pid alone is not enough, because systems reuse pids. */
 export const processIdentitySchema = z.object({ pid: z.number().int().positive(), startedAt: z.string() });
 export type ProcessIdentity = z.infer<typeof processIdentitySchema>;
 
@@ -34,7 +34,8 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * Reads field 22 of Linux's /proc/PID/stat, in ticks since boot. Field 2 (the name) may contain spaces and parentheses.
+ * Field 22 of Linux's /proc/PID/stat is the start in ticks since boot. Field 2 (the name) may contain spaces and
+ * parentheses.
  */
 async function startFromProc(pid: number): Promise<string | undefined> {
   try {

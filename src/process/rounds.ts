@@ -1,22 +1,22 @@
 import type { Pace } from './pace.ts';
 
 export interface Rounds {
-  /** Runs one round, or joins the one in progress. Never rejects. */
+  /** If a round is in progress, waits for that one instead. Never rejects. */
   readonly run: () => Promise<void>;
-  /** Runs a round after each interval. The timer does not keep the process alive. */
+  /** The timer does not keep the process alive. */
   readonly start: (pace?: Pace) => void;
   readonly stop: () => Promise<void>;
 }
 
 export interface RoundsDeps {
   readonly everyMs: number;
-  /** The interval while `pace` considers the process idle, in milliseconds. Defaults to `everyMs`. */
+  /** Used while `pace` considers the process idle. Defaults to `everyMs`. */
   readonly idleMs?: number;
   readonly work: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Runs rounds one at a time. A round that becomes due while another is running is skipped. */
+/** Runs one round at a time. A round that becomes due while another is running is skipped. */
 export function createRounds({ everyMs, idleMs = everyMs, work, onError }: RoundsDeps): Rounds {
   let end: (() => void) | undefined;
   let running: Promise<void> | undefined;

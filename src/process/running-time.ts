@@ -1,21 +1,18 @@
 /**
- * The time limits in this module count only while this process is running. When a frozen machine resumes, all timers
- * fire at the same time, before the process has read what others have sent.
+ * These time limits exclude the time for which this process is suspended. When a suspended machine resumes, all
+ * ordinary timers fire at once, before the process has read what others have sent.
  */
 
-/**
- * Minimum tick in milliseconds. A time limit is split into ten ticks, or into fewer if the ticks would be shorter than
- * this.
- */
+/** A time limit is split into ten ticks, or into fewer if they would be shorter than this. */
 const partMsMin = 500;
 /**
- * In milliseconds. A tick that ends later than this includes a pause, so it is repeated. If the next tick is late as
- * well, the process is overloaded rather than paused, and the limit must hold.
+ * A tick that ends later than this includes a suspension, so it is repeated. If the next tick is late as well, the
+ * process is overloaded rather than suspended, and the limit applies.
  */
 const lateMs = 500;
 
 /**
- * Calls `expire` after this process has run for `ms`. Returns a function that cancels the call. The timer does not keep
+ * Calls `expire` after this process has run for `ms`. The returned function cancels the call. The timer does not keep
  * the process alive.
  */
 export function afterRunning(ms: number, expire: () => void): () => void {
@@ -38,14 +35,14 @@ export function afterRunning(ms: number, expire: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Like `AbortSignal.timeout`, but counts running time only. */
+/** Like `AbortSignal.timeout`, but excludes the time for which the process is suspended. */
 export function timeLimit(ms: number): AbortSignal {
   const limit = new AbortController();
   afterRunning(ms, () => limit.abort(new DOMException('The time limit has passed.', 'TimeoutError')));
   return limit.signal;
 }
 
-/** Settles like `work`, or rejects with the error from `late` after `ms`. Does not stop the work. */
+/** Rejects with the error from `late` after `ms`. The work itself continues. */
 export async function within<Result>(ms: number, work: Promise<Result>, late: () => Error): Promise<Result> {
   let cancel = (): void => undefined;
   const expired = new Promise<never>((_, reject) => {

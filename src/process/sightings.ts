@@ -1,9 +1,8 @@
 /**
- * Measures by this process's own clock how long something has stayed unchanged, so that a search for abandoned work
- * never compares two clocks. Kept in memory, so a restart starts from zero.
+ * Measures by this process's own clock how long something has stayed unchanged, so that two clocks are never compared.
+ * Kept in memory, so a restart starts from zero.
  */
 export interface Sightings {
-  /** Returns 0 for a version that has not been seen before. */
   unchangedMs(id: string, version: number | string): number;
   /** Ends a round, and forgets every id that was not passed to `unchangedMs` during it. */
   forgetOthers(): void;

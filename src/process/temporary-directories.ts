@@ -13,16 +13,15 @@ export type TemporaryPurpose = (typeof purposes)[number];
 const prefixOf = (purpose: TemporaryPurpose): string => `mediary-${purpose}-`;
 
 /**
- * The age at which a directory counts as abandoned if this machine cannot see its owner, which may be running in
- * another container. No request lives this long.
+ * A directory whose owner this machine cannot see may belong to another container. It is considered abandoned after
+ * this time, because no request lives that long.
  */
 const abandonedAfterMs = 24 * 3600 * 1000;
 
 const ownerSchema = processIdentitySchema.extend({ host: z.string() });
 
 /**
- * Creates a directory whose name contains its owner, so that `sweepTemporaryDirectories` can find it after the owner
- * was killed.
+ * The name contains the owner, so that `sweepTemporaryDirectories` can find the directory after the owner was killed.
  */
 export async function makeTemporaryDirectory(purpose: TemporaryPurpose, parent = tmpdir()): Promise<string> {
   const owner = { ...(await identifyProcess(process.pid)), host: hostname() };
@@ -30,15 +29,12 @@ export async function makeTemporaryDirectory(purpose: TemporaryPurpose, parent =
   return mkdtemp(join(parent, `${prefixOf(purpose)}${name}.`));
 }
 
-/** Removes a directory. Retries, because a file that is just being created may still appear. */
+/** Retries, because a file that is just being created may still appear. */
 export function removeTemporaryDirectory(directory: string): Promise<void> {
   return rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
 }
 
-/**
- * Removes the directories of dead processes. Failures are counted rather than thrown, because we cannot remove other
- * users' directories.
- */
+/** Failures are counted rather than thrown, because we cannot remove other users' directories. */
 export async function sweepTemporaryDirectories(now: () => number, parent = tmpdir()): Promise<Walked> {
   const names = await readdir(parent).catch(() => []);
   return walk(names, {

@@ -7,14 +7,14 @@ import type { ResourceLimits } from 'node:worker_threads';
 export interface Thread {
   readonly worker: Worker;
   /**
-   * Resolves to the thread's first message, which is sent when its code has been loaded. CPU time counts from then on.
+   * Resolves to the thread's first message, which is sent once its code has been loaded. CPU time counts from then on.
    */
   readonly ready: Promise<unknown>;
 }
 
 /**
- * Starts a thread for untrusted input, which can exhaust only that thread's time and memory. `file` is the name of a
- * code file next to `importer`, without the extension.
+ * Untrusted input can exhaust only this thread's time and memory. `file` is the name of a code file next to `importer`,
+ * without the extension.
  */
 export function startThread(importer: string, file: string, resourceLimits: ResourceLimits): Thread {
   const entry = new URL(`./${file}${extname(fileURLToPath(importer))}`, importer);
@@ -37,7 +37,7 @@ export function startThread(importer: string, file: string, resourceLimits: Reso
 }
 
 /**
- * Returns a function that estimates how much CPU time the thread has used since this call, in milliseconds. On a busy
+ * The returned function estimates the CPU time that the thread has used since this call, in milliseconds. On a busy
  * machine, the thread's active time is too high, so it is capped at the process's CPU time.
  */
 export function startThreadClock(worker: Worker): () => number {

@@ -46,7 +46,7 @@ export const providers: Readonly<Record<string, Provider>> = Object.fromEntries(
   Object.entries(vendors).map(([name, provider]) => [name, withTypedAnswers(provider)]),
 );
 
-/** Image request fields, beyond the common ones, that at least one vendor accepts. */
+/** Fields beyond the common ones that at least one vendor accepts in image requests. */
 export const vendorImageFields: ReadonlySet<string> = new Set(
   Object.values(providers).flatMap(({ image, imageTask }) =>
     [image?.facts, imageTask?.facts].flatMap((facts) => (facts === undefined ? [] : parameterNames(facts))),

@@ -1,8 +1,8 @@
 import type { Provider, ResultLinks } from './provider.ts';
 
 /**
- * The shortest lifetime that makes a link useful. Callers may poll only every few minutes, and download a result only
- * when someone wants to see it.
+ * A link with a shorter life is useless to callers, who may poll only every few minutes and download a result only when
+ * someone wants to see it.
  */
 export const linkLifeMinSeconds = 2 * 3600;
 
@@ -10,7 +10,7 @@ export function needsStorage({ video, imageTask }: Provider): boolean {
   return [video, imageTask].some((part) => part !== undefined && isUnusable(part));
 }
 
-/** Whether callers cannot use the links, because these need the vendor's key or expire too soon. */
+/** Callers cannot use links that need the vendor's key or expire too soon. */
 export function isUnusable({ linkLifeSeconds, linkHeaders }: ResultLinks): boolean {
   return linkHeaders !== undefined || (linkLifeSeconds ?? Infinity) < linkLifeMinSeconds;
 }

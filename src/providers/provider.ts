@@ -28,15 +28,24 @@ export interface Provider {
   readonly imageTask?: ImageTaskProvider;
   readonly bill?: BillFormat;
   /**
-   * Makes a free request that requires a valid key. Defined for vendors that have no jobs to query. Throws
-   * UpstreamError.
+   * Makes a free request that requires a valid key. Defined for vendors that have no jobs to query.
+   * @throws UpstreamError
    */
   readonly checkKey?: (context: ProviderContext) => Promise<void>;
-  /** Reads the remaining balance of the credential's account, free of charge. Throws UpstreamError. */
+  /**
+   * Reads the remaining balance of the credential's account, free of charge.
+   * @throws UpstreamError
+   */
   readonly balance?: (context: ProviderContext) => Promise<VendorBalance>;
-  /** Uploads a file so that requests under this credential can refer to it. Throws UpstreamError. */
+  /**
+   * Uploads a file so that requests under this credential can refer to it.
+   * @throws UpstreamError
+   */
   readonly upload?: (file: UploadedFile, context: ProviderContext) => Promise<UploadedMedia>;
-  /** Deletes an uploaded file. Succeeds if the file no longer exists. Throws UpstreamError. */
+  /**
+   * Succeeds if the file no longer exists.
+   * @throws UpstreamError
+   */
   readonly removeUpload?: (id: string, context: ProviderContext) => Promise<void>;
 }
 
@@ -56,12 +65,12 @@ export interface UploadedMedia {
   readonly url: string;
   /** In Unix milliseconds. If both `expiresAt` and `keptMs` are undefined, the vendor keeps the file indefinitely. */
   readonly expiresAt?: number;
-  /** The minimum time for which the vendor keeps the file, if it reports no expiry. */
+  /** The vendor keeps the file for at least this long. Set if it reports no expiry. */
   readonly keptMs?: number;
 }
 
 export interface BillFormat {
-  /** The page on the vendor's site where operators can download the file. */
+  /** Names the page of the vendor's site where operators can download the file. */
   readonly source: string;
   readonly columns: BillColumns;
   readonly unit?: string;
@@ -91,10 +100,10 @@ export interface ProviderFacts {
   readonly unverified: readonly string[];
 }
 
-/** Failed jobs that the vendor promises not to charge for. The gateway submits a replacement only for these. */
+/** The vendor promises not to charge for these failed jobs. The gateway submits a replacement only for them. */
 export interface UnbilledFailures {
   readonly classes: 'all' | readonly FailureClass[];
-  /** The prefix of the upstream model names to which the promise is limited. Undefined if it covers all models. */
+  /** Limits the promise to upstream models whose names start like this. Undefined if it covers all models. */
   readonly models?: string;
 }
 
@@ -102,7 +111,7 @@ export interface ResultLinks {
   /** How long result links are valid. Undefined if unknown, or at least a day. */
   readonly linkLifeSeconds?: number;
   /**
-   * Set if links require the vendor's key, so that callers cannot use them. Returns the headers for fetching a link.
+   * Returns the headers for fetching a link. Set if links require the vendor's key, so that callers cannot use them.
    * Only the vendor's own hosts may receive those headers.
    */
   readonly linkHeaders?: (url: string, context: ProviderContext) => Readonly<Record<string, string>>;
@@ -110,16 +119,22 @@ export interface ResultLinks {
 
 export interface TaskProvider<Request> extends ResultLinks {
   /**
-   * What each model accepts, receives and renders. For a `mapped` provider, the facts come from the mapping. `check`
-   * and `renders` cover what the table cannot express.
+   * For a `mapped` provider, the facts come from the mapping. `check` and `renders` cover what the table cannot
+   * express.
    */
   readonly facts: FactsSource;
   readonly check?: (request: Request, model: string, mapping?: FieldMapping) => RequestIssue | undefined;
-  /** Makes exactly one upstream call that may create a job. Throws UpstreamError. */
+  /**
+   * Makes exactly one upstream call that may create a job.
+   * @throws UpstreamError
+   */
   readonly submit: (request: Request, context: SubmitContext) => Promise<Submitted>;
-  /** Throws UpstreamError if the upstream did not report a state. Such an error alone never fails the task. */
+  /** @throws UpstreamError if the upstream did not report a state. Such an error alone never fails the task. */
   readonly status: (operation: Operation, context: ProviderContext) => Promise<OperationStatus>;
-  /** Returns an operation for a nonexistent job. `tryCredential` needs this if an id alone does not identify a job. */
+  /**
+   * Returns an operation for a job that does not exist. `tryCredential` needs this if an id alone does not identify a
+   * job.
+   */
   readonly absentJob?: (id: string, model: string) => Operation;
   /** The last state in which the upstream can cancel a job. `never` means that `cancel` is undefined. */
   readonly cancelUntil: 'queued' | 'running' | 'never';
@@ -129,8 +144,8 @@ export interface TaskProvider<Request> extends ResultLinks {
    */
   readonly cancel?: (operation: Operation, context: ProviderContext) => Promise<'cancelled' | 'refused'>;
   /**
-   * Gets the status of multiple operations with one request. Operations missing from the map are polled individually
-   * afterwards. The operations may belong to different models, so the context has no model.
+   * Reads the status of many operations with one request. Operations missing from the map are polled individually
+   * afterwards. They may belong to different models, so the context has no model.
    */
   readonly list?: (
     operations: readonly Operation[],
@@ -138,48 +153,42 @@ export interface TaskProvider<Request> extends ResultLinks {
   ) => Promise<ReadonlyMap<string, OperationStatus>>;
   readonly listMax?: number;
   /**
-   * Finds jobs that carry the marker of a submission whose response was lost. Undefined if the upstream does not
-   * return our marker, because matching by model and time could find other users' jobs on the same account.
+   * Finds jobs that carry the marker of a submission whose response was lost. Undefined if the upstream does not return
+   * our marker, because matching by model and time could find other users' jobs on the same account.
    */
   readonly find?: (lost: LostSubmit<Request>, context: ProviderContext) => Promise<readonly Submitted[]>;
-  /** Reads an upstream's callback. A callback is only a hint. The state always comes from polling. */
+  /** A callback only triggers a poll, because the state always comes from polling. */
   readonly parseCallback?: (callback: UpstreamCallback) => CallbackNews;
   /**
-   * Whether a callback is genuine, for vendors that sign callbacks. Callbacks with an invalid signature are ignored.
-   * Returns true for a callback that the vendor leaves unsigned, or that cannot be verified because no secret is
-   * configured.
+   * For vendors that sign callbacks. Callbacks with an invalid signature are ignored. Returns true for a callback that
+   * the vendor leaves unsigned, or that cannot be verified because no secret is configured.
    */
   readonly verifyCallback?: (callback: UpstreamCallback, context: CallbackContext) => Promise<boolean>;
   /**
-   * Returns how many tokens the upstream will bill for the request at this resolution and ratio, assuming the worst
-   * case for everything that the request leaves open. Returns undefined if the formula does not cover the resolution
-   * and ratio. `model` is the upstream's model name. If it is undefined, the most expensive known model is assumed.
+   * Returns the most tokens that the upstream can bill for the request at this resolution and ratio, or undefined if
+   * the formula does not cover them. `model` is the upstream's name. If it is undefined, the most expensive known model
+   * is assumed.
    */
   readonly estimateTokens?: (request: Request, output: EstimateOutput, model?: string) => bigint | undefined;
   /**
-   * Returns what the upstream may render if the request leaves an output open, or if a different field determines it
-   * (`frames` instead of a duration, or a draft's resolution). Properties missing from the result follow from the
-   * request and the model's configuration entry.
+   * Returns what the upstream may render if the request leaves it open, or if a different field determines it (`frames`
+   * instead of a duration, or a draft's resolution). Properties missing from the result follow from the request and the
+   * model's configuration entry.
    */
   readonly renders?: (request: Request, model: string, given?: GivenInput) => PossibleOutput;
 }
 
 export interface PossibleOutput {
   readonly resolutions?: readonly string[];
-  /**
-   * The shortest and longest output, in seconds. `usual` is missing if the model's configuration entry specifies it.
-   */
+  /** In seconds. `usual` is missing if the model's configuration entry specifies it. */
   readonly seconds?: { readonly min: number; readonly max: number; readonly usual?: number };
-  /** Whether the input media determine the ratio, even if the request specifies one. */
+  /** True if the input media determine the ratio, even if the request specifies one. */
   readonly openRatio?: boolean;
 }
 
 export type VideoProvider = TaskProvider<VideoRequest>;
 
-/**
- * An adapter for image models that render as jobs. A vendor that also has synchronous image models uses one facts table
- * for both.
- */
+/** Image models that render as jobs. If a vendor also has synchronous image models, one facts table covers both. */
 export type ImageTaskProvider = TaskProvider<ImageRequest>;
 
 export interface SynchronousImageProvider {
@@ -195,9 +204,15 @@ export interface SynchronousImageProvider {
    * unknown.
    */
   estimateTokens?(request: ImageRequest, facts: PlainFacts, model: string): bigint | undefined;
-  /** Returns at least one image, or the job that renders them. Throws UpstreamError. */
+  /**
+   * Returns at least one image, or the job that renders them.
+   * @throws UpstreamError
+   */
   generate(request: ImageRequest, context: ImageContext): Promise<GeneratedImages>;
-  /** Fetches a finished job's images. Throws UpstreamError, with `gone` if the job failed or is unknown. */
+  /**
+   * Fetches a finished job's images.
+   * @throws UpstreamError with `gone` if the job failed or is unknown
+   */
   readonly resume?: (job: string, context: ProviderContext) => Promise<GeneratedImages>;
 }
 
@@ -206,7 +221,6 @@ export interface ImageContext extends ProviderContext {
   readonly onPartial?: (image: string | Base64Blob) => void;
 }
 
-/** An image as delivered. Its base64 may be the received bytes instead of a string. */
 export type GeneratedImage = Omit<ResultItem, 'base64'> & {
   readonly base64?: string | Base64Blob;
   readonly size?: string;
@@ -215,19 +229,17 @@ export type GeneratedImage = Omit<ResultItem, 'base64'> & {
   readonly isMeasured?: true;
 };
 
-/** Base64 text from a response, kept as the received bytes instead of one long string. */
+/** Keeps the received bytes, because a string of this length would be expensive. */
 export interface Base64Blob {
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
-  /** Whether the text contains nothing that JSON would escape. */
+  /** True if the text contains nothing that JSON would escape. */
   readonly verbatim: boolean;
   toString(): string;
 }
 
 export interface GeneratedImages {
-  /**
-   * The upstream's id for a job that is still rendering. If set, `images` is empty, and `resume` fetches the images.
-   */
+  /** The upstream's id for a job that is still rendering. If set, `images` is empty, and `resume` fetches them. */
   readonly job?: string;
   readonly images: readonly GeneratedImage[];
   readonly facts: SettleFacts;
@@ -237,7 +249,7 @@ export interface GeneratedImages {
 }
 
 export interface GivenInput {
-  /** Total length of the request's videos. If undefined, the upstream's maximum is assumed. */
+  /** The total length of the request's videos. If undefined, the upstream's maximum is assumed. */
   readonly inputSeconds?: number;
 }
 
@@ -280,20 +292,20 @@ export type OperationStatus =
       readonly state: 'succeeded';
       readonly items: readonly ResultItem[];
       readonly facts: SettleFacts;
-      /** When the render finished by the vendor's clock, in Unix milliseconds. */
+      /** Unix milliseconds by the vendor's clock. */
       readonly endedAt?: number;
       readonly cost?: Cost;
       readonly traceId?: string;
     }
   | {
       readonly state: 'failed';
-      /** The vendor's own code (if its table contains the code) and message. */
+      /** The vendor's own code, if its table contains the code. */
       readonly code: string;
       readonly message: string;
       readonly failure: Failure;
       /**
-       * Result links that must not reach a caller. Adapters put every link in `items`, and usable-links.ts withholds
-       * the unusable ones.
+       * Links that must not reach a caller. Adapters put every link in `items`, and usable-links.ts moves the unusable
+       * ones here.
        */
       readonly withheld?: readonly string[];
       /**
@@ -309,7 +321,7 @@ export interface UpstreamCallback {
   /** The callback URL that we gave the vendor, if known. */
   readonly url?: string;
   readonly header: (name: string) => string | undefined;
-  /** The exact bytes of the body, as signed. */
+  /** The exact bytes of the body, because signatures cover them. */
   readonly raw: Uint8Array;
   readonly body: unknown;
 }
@@ -333,16 +345,17 @@ export interface ProviderContext {
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly model: string;
-  /** Set only for `mapped` providers. */
   readonly mapping?: FieldMapping;
   readonly facts?: ModelFacts;
-  /** Only for logs. Undefined for calls about multiple tasks, and for polls that know only the job. */
+  /** Only for logs. Undefined for calls about several tasks, and for polls that know only the job. */
   readonly task?: string;
   readonly signal: AbortSignal;
 }
 
 export interface SubmitContext extends ProviderContext {
-  /** The callback URL to give the upstream. Undefined if callbacks are disabled. Secret, and unique to each task. */
+  /**
+   * The callback URL to give the upstream. It is secret and unique to each task. Undefined if callbacks are disabled.
+   */
   readonly callbackUrl?: string;
   /** Identifies the job for `find`. Unique per attempt, at most 40 characters of [a-z0-9-]. */
   readonly marker: string;
@@ -360,7 +373,7 @@ export interface HttpRequestOptions {
   /** Longer responses are errors. Defaults to 1 MiB. */
   readonly bodyBytesMax?: number;
   /**
-   * Keeps long strings in the response's `json` as LargeText (src/providers/shared/large-json.ts), which references the
+   * Keeps long strings in the response's `json` as LargeText (src/providers/shared/large-json.ts), which refers to the
    * received bytes without copying them. `text` is then empty.
    */
   readonly largeStrings?: boolean;
@@ -378,15 +391,18 @@ export interface HttpResponse {
   readonly json: unknown;
 }
 
-/** Resolves for every status. Throws UpstreamError: `not_sent` if no byte was sent, `ambiguous` otherwise. */
+/**
+ * Resolves for every status.
+ * @throws UpstreamError with `not_sent` if no byte was sent, and `ambiguous` otherwise
+ */
 export type HttpRequest = (options: HttpRequestOptions) => Promise<HttpResponse>;
 
 export type { UpstreamOutcome };
 
 export interface UpstreamErrorOptions {
   /**
-   * One of our own codes (`timeout`, `connection_reset`, `unreadable_answer`), or a code from the vendor's table. A
-   * code that is not a token is moved into the message.
+   * One of our own codes (`timeout`, `connection_reset`, `unreadable_answer`), or a code from the vendor's table. If
+   * the given code is not a plain token, it becomes part of the message.
    */
   readonly code: string;
   readonly status?: number;
@@ -397,8 +413,8 @@ export interface UpstreamErrorOptions {
 }
 
 /**
- * An upstream error. `message` is our own text, so logs and Temporal histories may include it. `words` contains the
- * upstream's own text, sanitized for display.
+ * `message` is our own text, so logs and Temporal histories may include it. `words` contains the upstream's own text,
+ * sanitized for display.
  */
 export class UpstreamError extends Error {
   readonly outcome: UpstreamOutcome;

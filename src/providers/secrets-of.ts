@@ -1,9 +1,9 @@
 import type { ProviderContext } from './provider.ts';
 
-/** The minimum length of a secret. Shorter ones could be ordinary words, so they are not redacted. */
+/** Shorter secrets could be ordinary words, so they are not redacted. */
 const secretCharactersMin = 6;
 
-/** Returns the secrets in an upstream request, to be redacted from the upstream's responses. */
+/** These secrets are part of the request, so they must be redacted from the upstream's responses. */
 export function secretsOf(context: ProviderContext): readonly string[] {
   const { apiKey, callbackSecret = '' } = context.credential;
   const callbackUrl =

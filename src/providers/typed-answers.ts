@@ -24,9 +24,9 @@ const extraTextCharactersMax = 2_000;
 const operationCharactersMax = 1_024;
 
 /**
- * Wraps an adapter so that its results are sanitized: ids and facts are tokens, and messages are single displayable
- * lines. Upstream text reaches callers, the ledger and operators' terminals, none of which check it again.
- * UpstreamError itself sanitizes errors, and usable-links.ts checks links.
+ * Sanitizes an adapter's results: ids and facts become plain tokens, and messages become single displayable lines.
+ * Upstream text reaches callers, the ledger and operators' terminals, none of which check it again. UpstreamError
+ * itself sanitizes errors, and usable-links.ts checks links.
  */
 export function withTypedAnswers(provider: Provider): Provider {
   const { upload, removeUpload, checkKey, balance } = provider;
@@ -45,7 +45,6 @@ export function withTypedAnswers(provider: Provider): Provider {
   };
 }
 
-/** Redacts the request's secrets from a method's errors. */
 function discreet<Of, Context extends ProviderContext, Result>(
   ask: (of: Of, context: Context) => Promise<Result>,
 ): (of: Of, context: Context) => Promise<Result> {
@@ -73,7 +72,7 @@ function typedTasks<Request>(provider: TaskProvider<Request>): TaskProvider<Requ
   };
 }
 
-/** Throws if the job id is unusable. The outcome is then just as unknown as after an unreadable response. */
+/** If the job id is unusable, the outcome is as unknown as after an unreadable response. */
 function typedJob({ operation, traceId }: Submitted): Submitted {
   if (!isUsable(operation)) {
     throw new UpstreamError('ambiguous', 'The upstream returned a job id that cannot be used.', {
@@ -129,7 +128,7 @@ function typedLinks(links: readonly string[] | undefined): { readonly withheld?:
 }
 
 /**
- * A fact that is not a token counts as not reported. An impossible number is dropped, and the facts are marked as
+ * A fact that is not a plain token is treated as missing. An impossible number is dropped, and the facts are marked as
  * incredible.
  */
 function typedFacts({ usage, ...facts }: SettleFacts): SettleFacts {
@@ -165,9 +164,7 @@ function isTyped(numbers: object): boolean {
   return Object.values(numbers).every((value) => value === undefined || typedNumber(Number(value)) === value);
 }
 
-/**
- * Returns undefined for an impossible number, NaN or infinity. Zero is credible, because nothing may have been counted.
- */
+/** Impossible numbers, NaN and infinity become undefined. Zero is credible, because nothing may have been counted. */
 function typedNumber(value: number | undefined): number | undefined {
   return value !== undefined && value >= 0 && value <= measureMax ? value : undefined;
 }

@@ -5,14 +5,14 @@ import type { Micros } from '../money/money.ts';
 import type { StateName } from '../task/state.ts';
 import type { WaitReason } from '../task/wait.ts';
 
-/** System-wide counts at one moment. Times are in Unix milliseconds. */
+/** Times are in Unix milliseconds. */
 export interface Census {
   readonly at: number;
   readonly currency: string;
   readonly tasks: readonly TaskCount[];
   readonly attention: readonly AttentionCount[];
   readonly money: LedgerTotals;
-  /** Contains only channels that have a limit. */
+  /** Channels without a limit are omitted. */
   readonly slots: readonly { readonly channel: string; readonly inUse: number; readonly limit: number }[];
   readonly health: readonly ChannelHealth[];
   readonly callbacks: readonly CallbackCount[];
@@ -26,13 +26,12 @@ export interface VerificationSummary {
   readonly violations: number;
 }
 
-/** States without a job: the task has not been submitted yet, or waits to be resubmitted. */
+/** Tasks in these states have no upstream job yet, or wait to be resubmitted. */
 export const unsubmittedStates = ['creating', 'queued', 'pausing'] as const satisfies readonly StateName[];
 
 export interface TaskCount {
   readonly state: StateName;
   readonly channel: string;
-  /** Empty if the task is not waiting for anything specific. */
   readonly wait: WaitReason | '';
   readonly count: number;
   readonly since: number;
@@ -45,7 +44,7 @@ export interface AttentionCount {
   readonly since: number;
 }
 
-/** `failing`: an attempt has failed and another will follow. */
+/** `failing` means that an attempt has failed and will be retried. */
 export interface CallbackCount {
   readonly state: 'due' | 'failing' | 'abandoned';
   readonly count: number;
@@ -65,8 +64,8 @@ export interface Throughput {
 }
 
 /**
- * The time from the end of the render to the end of the task. Covers only succeeded tasks whose vendor reports when the
- * render ended.
+ * How long callers waited for a result after the vendor had finished it. Only succeeded tasks whose vendor reports that
+ * time are included.
  */
 export interface Lateness {
   readonly tasks: number;
@@ -78,7 +77,7 @@ export interface Lateness {
 export interface ChannelCounts extends Pick<Throughput, 'succeeded' | 'failures'> {
   readonly channel: string;
   readonly tasks: number;
-  /** The mean time from creation to completion of the tasks that succeeded. Absent if none did. */
+  /** The mean time from creation to completion of the succeeded tasks. Absent if no task succeeded. */
   readonly meanMs?: number;
   readonly longestMs?: number;
 }

@@ -1,32 +1,30 @@
 import { failureClasses, type FailureClass } from '../errors/failure.ts';
 import type { Micros } from '../money/money.ts';
 
-/** Counts and sums for a channel and model over a time span, from the records and the ledger. */
 export interface Flow {
-  /** The start of the span, in Unix milliseconds. */
+  /** Unix milliseconds at the start of the period. */
   readonly at: number;
-  /** Empty for tasks that were never submitted. */
   readonly channel: string;
   readonly model: string;
   readonly created: number;
   readonly held: Micros;
   readonly succeeded: number;
   readonly failures: Readonly<Partial<Record<FailureClass, number>>>;
-  /** The number of tasks delivered within each of `lateBounds`, followed by the number of tasks delivered later. */
+  /** One count per bound in `lateBounds`, and a last count for everything later. */
   readonly late: readonly number[];
   readonly charged: Micros;
   readonly refunded: Micros;
   readonly cost: Micros;
 }
 
-/** Upper bounds for the time between a render's end and its task's end, in seconds. */
+/** In seconds, for the time from the end of a render to the end of its task. */
 export const lateBounds = [1, 2, 5, 10, 30, 60, 300] as const;
 
 export const trendSpans = ['hour', 'day', 'week'] as const;
 export type TrendSpan = (typeof trendSpans)[number];
 
 export interface FlowsAsked {
-  /** Unix milliseconds. `before` is exclusive, and the span must lie within one UTC day. */
+  /** Unix milliseconds. `before` is exclusive, and the period must lie within one UTC day. */
   readonly from: number;
   readonly before: number;
   readonly stepMs: number;
@@ -76,8 +74,8 @@ export function failedOf(flow: Pick<Flow, 'failures'>): number {
 }
 
 /**
- * Returns the bound, in seconds, within which this share of the tasks was delivered. Returns null if the time exceeds
- * all bounds, and undefined if there are no tasks.
+ * Returns the smallest bound in seconds that covers this share of the tasks. Returns null if no bound does, and
+ * undefined if there are no tasks.
  */
 export function latenessAt({ late }: Pick<Flow, 'late'>, share: number): number | null | undefined {
   const all = late.reduce((sum, count) => sum + count, 0);

@@ -15,8 +15,8 @@ import type { ResultStorage } from './storage.ts';
 interface CopyFailure {
   readonly final?: boolean;
   /**
-   * What the failure says about the link. `opens` means that the link is not at fault: the file was too large or of
-   * the wrong type, time ran out, or our storage failed.
+   * What the failure reveals about the link. `opens` means that the link is fine, and that the file or our storage
+   * caused the failure.
    */
   readonly link?: LinkEvidence;
   readonly cause?: unknown;
@@ -46,10 +46,10 @@ export interface FileCopy {
   readonly channel: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The file's name without its extension, which the file's first bytes determine. */
+  /** Without the extension, which depends on the file's first bytes. */
   readonly stem: string;
   readonly signal: AbortSignal;
-  /** Called before any byte is stored, so that every file has a record. */
+  /** Called before any byte is stored, so that every stored file has a record. */
   readonly onName: (name: string) => Promise<void>;
 }
 
@@ -107,10 +107,7 @@ export async function* hashed<Piece extends Uint8Array>(
   }
 }
 
-/**
- * Yields the head and the rest of the body. Throws if the body is shorter than announced, because a truncated file must
- * not be stored.
- */
+/** Throws if the body is shorter than announced, because a truncated file must not be stored. */
 async function* followedBy(
   head: Buffer,
   source: AsyncIterator<Uint8Array>,

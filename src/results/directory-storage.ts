@@ -11,11 +11,13 @@ import { walk } from '../base/walk.ts';
 import type { IsOver, Walked } from '../base/walk.ts';
 import type { ResultStorage, StoredFile, SweepFailed } from './storage.ts';
 
-/** The directory for all unfinished files, so that those of a dead process can be found. No task has this id. */
+/**
+ * Unfinished files have a directory of their own, so that those of a dead process can be found. No task has this id.
+ */
 const partsFolder = '.parts';
-/** The age from which a part counts as abandoned, because no write in progress pauses for this long. */
+/** No active write pauses for this long, so an older part is abandoned. */
 const partKeptMs = 3_600_000;
-/** How many bytes of a file are written between two checks of the free space. */
+/** Free space is checked again each time this many bytes have been written. */
 const checkedBytes = 64 * 1024 * 1024;
 
 export interface DirectoryStorageOptions {
@@ -92,7 +94,7 @@ function createSweep(parts: string) {
       turns,
       async run(name) {
         const path = join(parts, name);
-        // The writer may have renamed or deleted the part in the meantime.
+        // The writer may have renamed or deleted the part since it was listed.
         const age = await ageOf(path);
         if (age === undefined || age < partKeptMs) return false;
         await rm(path, { force: true });
@@ -150,7 +152,7 @@ function createRoom(directory: string, freeBytesMin: number) {
     async problem(): Promise<string | undefined> {
       const free = await freeBytes();
       if (free >= 2 * freeBytesMin) return undefined;
-      return `The disk that holds ${directory} has ${free} bytes free. Below ${freeBytesMin} (results.free_bytes), results and files are no longer stored. Free some space, or lower results.retention_days.`;
+      return `The disk that holds ${directory} has ${free} bytes free. Results and files are no longer stored when less than ${freeBytesMin} (results.free_bytes) is free. Free some space, or lower results.retention_days.`;
     },
   };
 }

@@ -13,7 +13,7 @@ export interface ExpiredFilesDeps {
 
 const duePerStep = 200;
 /**
- * How long to wait before retrying the deletion of an object that the storage cannot delete, for example because of a
+ * The delay before the next attempt to delete an object that the storage does not release, for example because of a
  * legal hold.
  */
 const heldMs = 3_600_000;
@@ -41,8 +41,8 @@ function removeEach(
 }
 
 /**
- * Deletes expired files and files that were never completed. Resolves to the number of deleted files. Idempotent, and
- * safe to run in multiple processes at the same time.
+ * Also deletes files that were never completed. Resolves to the number of deleted files. Idempotent. Several processes
+ * may run this at once.
  */
 export async function deleteExpiredFiles(
   deps: ExpiredFilesDeps,
@@ -52,9 +52,8 @@ export async function deleteExpiredFiles(
 }
 
 /**
- * Deletes an account's files. Resolves to false if any remain. Idempotent. Incomplete files, and files that could not
- * be deleted, are left to `deleteExpiredFiles`: an aborted write may still complete, and only the record shows what it
- * leaves behind.
+ * Resolves to false if any files remain. Idempotent. Leaves incomplete and undeletable files to `deleteExpiredFiles`,
+ * because an aborted write may still complete and only the record names the file.
  */
 export async function deleteFilesOf(
   account: string,

@@ -60,7 +60,7 @@ function nameOf(text: Base64Text, index: number): string {
   return `${index}.${extension}`;
 }
 
-/** How many characters to decode at a time. Divisible by 4, so that every slice is valid base64. */
+/** Divisible by 4, so that every slice is valid base64. */
 const sliceCharacters = 64 * 1024;
 
 function* decode(text: Base64Text): Generator<Buffer, void, undefined> {

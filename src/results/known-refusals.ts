@@ -3,8 +3,8 @@ import { NoRoomError, NotReadError, NotStoredError, StorageAwayError } from '../
 import type { ResultStorage } from './storage.ts';
 
 /**
- * How long the storage counts as full or unavailable after rejecting a file. During this time, nothing is rendered
- * that the storage would have to keep.
+ * After rejecting a file, the storage is assumed to be full or unavailable for this long. Nothing that would have to be
+ * stored is rendered during this time.
  */
 const knownMs = 10_000;
 const readEveryMs = 2_000;
@@ -21,10 +21,9 @@ interface Refused {
 }
 
 /**
- * Wraps a storage so that a failed write is classified and remembered. A quota or bucket reveals that it is full only
- * when a file is written, so all processes share that fact. Their clocks may differ, so each process uses its own
- * clock to notice a new record. Unavailable storage may be unreachable only for this process, so other processes find
- * out for themselves.
+ * Remembers failed writes. Whether a quota or bucket is full shows only when a file is written, so all processes share
+ * that fact. Their clocks may differ, so each process uses its own clock to notice a new record. Unavailability is not
+ * shared, because the storage may be unreachable from this process only.
  */
 export function withKnownRefusals(
   storage: ResultStorage,
@@ -38,7 +37,7 @@ export function withKnownRefusals(
   const readNotes = createSharedRead(
     async () => {
       const noted = await lastFull();
-      // If the last read was too long ago to compare with, only the writer's clock can show whether the record is new.
+      // If the last read was too long ago for a comparison, only the writer's clock can show whether the record is new.
       const isRecent = noted !== undefined && isWithin(noted, knownMs);
       const isNew = read !== undefined && isWithin(read.at, knownMs) ? noted !== read.note : isRecent;
       if (noted !== undefined && isNew)
@@ -61,10 +60,7 @@ export function withKnownRefusals(
     return refusal;
   }
 
-  /**
-   * Records a failed read. Storage that rejects reads may still accept files, so the failure does not affect what is
-   * rendered.
-   */
+  /** Storage that rejects reads may still accept files, so this has no effect on rendering. */
   const noteNotRead = (error: unknown): void => {
     if (error instanceof NotReadError) void noteSeldom(error);
   };

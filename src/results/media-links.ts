@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { MediaUrl } from '../models/stored-media.ts';
 
-/** Creates and checks links to stored files: `PUBLIC_URL/media/<task>/<name>?expires=<Unix seconds>&sig=<HMAC>`. */
+/** Links to stored files: `PUBLIC_URL/media/<task>/<name>?expires=<Unix seconds>&sig=<HMAC>`. */
 export interface MediaLinks {
   readonly url: MediaUrl;
   until(task: string, name: string, expiresAt: number): string;
@@ -54,8 +54,8 @@ export function createMediaLinks(options: MediaLinksOptions): MediaLinks {
     read,
     forUpstream: (url) => (read(url) === undefined || url.endsWith(throughUs) ? url : `${url}${throughUs}`),
     url(task, name, storedAt) {
-      // The link stays the same for a whole window, so that a task's body and etag do not change. It is valid for one
-      // to two windows.
+      // Links change only once per window, so that a task's body and ETag stay the same. A link is valid for one to two
+      // windows.
       const window = Math.floor(nowSeconds() / ttlSeconds);
       const expiresAt = Math.min((window + 2) * ttlSeconds, storedAt + retentionSeconds);
       if (expiresAt <= nowSeconds()) return undefined;
@@ -64,6 +64,6 @@ export function createMediaLinks(options: MediaLinksOptions): MediaLinks {
   };
 }
 
-/** The signature does not cover this parameter, because it affects only how the same bytes are delivered. */
+/** Not covered by the signature, because it affects only how the same bytes are delivered. */
 const throughUs = '&via=gateway';
 const linkPattern = /^(\w{1,80})\/([\w.-]{1,40})\?expires=(\d{1,12})&sig=([\w-]{1,80})(?:&via=gateway)?$/;

@@ -26,8 +26,8 @@ export interface LinkLook {
 const lookTimeoutMs = 15_000;
 
 /**
- * Checks a link by reading the file's first bytes. Returns the problem, or undefined if the file exists. Throws only if
- * the gateway itself is at fault.
+ * Reads the file's first bytes. Returns undefined if the file exists, and throws only if the gateway itself is at
+ * fault.
  */
 export async function lookAtLink(
   openLink: OpenLink,
@@ -44,7 +44,7 @@ export async function lookAtLink(
   }
 }
 
-/** Returns the more serious problem. A rejection is stronger evidence than no response. */
+/** A rejection is stronger evidence than a missing response. */
 export function worse(a: LinkProblem | undefined, b: LinkProblem | undefined): LinkProblem | undefined {
   return a === undefined || b?.evidence === 'refused' ? (b ?? a) : a;
 }

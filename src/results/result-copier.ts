@@ -22,16 +22,13 @@ import { timeLimit } from '../process/running-time.ts';
 
 export interface ResultCopier {
   /**
-   * Copies the linked files, and adds references to the copies to the items. An item that cannot be copied in time is
-   * returned unchanged and copied later. Rejects only while MongoDB is unavailable, because every copy needs a record.
+   * Adds references to the copies to the items. An item that cannot be copied in time is returned unchanged and copied
+   * later. Rejects only while MongoDB is unavailable, because every copy needs a record.
    */
   readonly deliver: Deliver;
   retryDue(isOver?: IsOver): Promise<Walked>;
   deleteExpired(isOver?: IsOver): Promise<Walked>;
-  /**
-   * Removes the tasks' copies. Resolves to the tasks that need no further `remove`. All other tasks were not reached
-   * in time.
-   */
+  /** Resolves to the tasks whose copies are removed. The others were not reached in time and need another call. */
   remove(tasks: readonly string[], isOver?: IsOver): Promise<readonly string[]>;
 }
 
@@ -46,7 +43,7 @@ export interface ResultCopierDeps extends CopyFileDeps {
 }
 
 const minuteMs = 60_000;
-/** The delay doubles after each attempt: 5, 10, 20, … minutes. Upstreams' links are usually valid for a day. */
+/** Doubles after each attempt: 5, 10, 20, … minutes. Upstreams' links are usually valid for a day. */
 const retryFirstMs = 5 * minuteMs;
 const triesMax = 9;
 const retryTimeoutMs = 5 * minuteMs;
@@ -54,7 +51,9 @@ const duePerStep = 200;
 /** The states in which a copy has files to delete once it is due. */
 const deletedStates = ['stored', 'unused', 'gave_up', 'removed'] as const;
 const retriesPerChannel = 50;
-/** Limits each channel to two concurrent copies, so that a slow channel does not let other channels' links expire. */
+/**
+ * Limits each channel to two concurrent copies, so that a slow channel does not let the links of other channels expire.
+ */
 const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 } as const;
 const postponedMs = 3_600_000;
 
@@ -82,7 +81,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     await copies.change(copy, { dueAt });
   }
 
-  /** Retries a copy. The record is written last. If the process dies before that, the copy is made later. */
+  /** Writes the record last. If the process dies before that, the copy is made again later. */
   async function retry(copy: ResultCopy): Promise<boolean> {
     const { task } = copy;
     const found = await deps.tasks.find(task);
@@ -116,8 +115,8 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       if (!items.some(({ url }) => url !== undefined)) return { items };
       try {
         const { problem, record, ...attempted } = await attempt({ task, items }, deps, options);
-        // If the task cannot succeed without a missing copy, the next poll requests the copy. Only attempts after that
-        // are counted.
+        // If the task cannot succeed without a missing copy, the next poll requests the copy. Attempts count only from
+        // then on.
         const isOpen = problem === undefined;
         await copies.write(isOpen ? record : { ...record, state: 'retry', tries: 0, dueAt: firstRetryAt() });
         return { items: attempted.items, ...defined({ problem }) };
@@ -135,7 +134,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
         turns,
         inPlace: ({ channel = '' }, job) => retries.run(channel, job),
         run: retry,
-        // Retried soon, because links may expire within an hour.
+        // Retry soon, because links may expire within an hour.
         onFailed: (copy, error) => postpone(copy, error, firstRetryAt()),
       });
     },
@@ -189,7 +188,7 @@ async function attempt(
   const before = await copies.find(task);
   const copied = await copyItems(deps, { task, items, ...links, signal: timeLimit(timeoutMs) });
   const { error } = copied;
-  // A rejection by the storage says nothing about the link, so the copy is attempted for as long as the link opens.
+  // A rejection by the storage says nothing about the link, so these attempts are not counted.
   const isRefused = error?.cause instanceof NotStoredError;
   const tries = (before?.tries ?? 0) + (isRefused ? 0 : 1);
   const again = error !== undefined && !error.final && tries < triesMax;
@@ -210,7 +209,7 @@ function logPostponed({ task }: ResultCopy, err: unknown, log: Logger): void {
   log.error({ task, err }, 'the copy of a result could not be kept or deleted; it is postponed');
 }
 
-/** Whether a write of these files may have been aborted so recently that it can still complete. */
+/** An aborted write of these files may still complete if it is recent enough. */
 function mayBeLate(
   { state, names, dueAt }: ResultCopy,
   deps: Pick<ResultCopierDeps, 'now' | 'retentionSeconds'>,

@@ -73,8 +73,7 @@ export interface ResultsDeps {
 const daySeconds = 86_400;
 
 /**
- * Opens the storage configured under `results:` in gateway.yaml. A reload cannot move files, so the storage stays the
- * same until the process exits.
+ * A reload cannot move files, so the storage under `results:` in gateway.yaml stays the same until the process exits.
  */
 export async function openResults(deps: ResultsDeps): Promise<Results> {
   const { config, channels, environment, log, now } = deps;
@@ -233,7 +232,7 @@ export async function openStorage(
       return createDirectoryStorage(join(DATA_DIR, directory), { freeBytesMin });
     case 's3': {
       if (s3 === undefined) throw new TypeError('results.s3 is required with storage: s3');
-      // Imported here because the library is large and most processes do not need it.
+      // Imported only here, because the library is large and most processes do not need it.
       const { createS3Storage } = await import('./s3-storage.ts');
       return createS3Storage(s3);
     }

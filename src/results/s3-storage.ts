@@ -20,22 +20,22 @@ export type S3Settings = NonNullable<GatewayConfig['results']['s3']>;
 
 interface S3Options {
   /**
-   * Defaults to true. If false, a write leaves an existing file unchanged, even if that file is being written at the
-   * same time.
+   * Defaults to true. If false, a write leaves an existing file unchanged, even if another write completes that file at
+   * the same time.
    */
   readonly replaces?: boolean;
 }
 
-/** The size of the parts in which files of unknown length are uploaded. Parts are buffered in memory. */
+/** Files of unknown length are uploaded in parts of this size, which are buffered in memory. */
 const partBytes = 8 * 1024 * 1024;
 const partsAtOnce = 2;
 const connectTimeoutMs = 5_000;
 const socketTimeoutMs = 30_000;
 
 /**
- * Stores files on any S3-compatible server. The operator chooses the server's URL, so the library's own HTTP client is
- * used. If `links` is `gateway`, callers never access the bucket, which they may be unable to reach. If it is
- * `presigned`, callers are redirected to the bucket, which stays private.
+ * Works with any S3-compatible server. The operator chose the server's URL, so the guarded HTTP client is not needed.
+ * With `links: gateway`, callers never access the bucket, which they may be unable to reach. With `links: presigned`,
+ * they are redirected to the bucket, which stays private.
  */
 export function createS3Storage(settings: S3Settings, { replaces = true }: S3Options = {}): ResultStorage {
   const client = new S3Client(clientOptions(settings));
@@ -81,7 +81,7 @@ export function createS3Storage(settings: S3Settings, { replaces = true }: S3Opt
       await client.send(new DeleteObjectCommand(locate(key)));
     },
 
-    // Only a write reveals that a bucket is full or unreachable.
+    // A bucket shows that it is full or unreachable only when something is written.
     refusal: () => Promise.resolve(undefined),
     problem: () => problemOf(client, settings),
 
@@ -120,7 +120,10 @@ async function problemOf(client: S3Client, { bucket, prefix }: S3Settings): Prom
   return `The bucket ${bucket} has no lifecycle rule that aborts unfinished multipart uploads below "${prefix}", so the parts of a process that dies during a copy are kept and billed. Add a rule with AbortIncompleteMultipartUpload after one day.`;
 }
 
-/** Returns undefined if the rules cannot be read. Some keys lack the permission, and some servers lack the feature. */
+/**
+ * Returns undefined if the rules cannot be read, because some keys lack the permission and some servers lack the
+ * feature.
+ */
 async function readRules(client: S3Client, bucket: string): Promise<readonly LifecycleRule[] | undefined> {
   try {
     return (await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket: bucket }))).Rules ?? [];
@@ -130,7 +133,7 @@ async function readRules(client: S3Client, bucket: string): Promise<readonly Lif
   }
 }
 
-/** Whether a rule removes unfinished uploads. A rule with conditions on tags or sizes does not cover ours. */
+/** A rule with conditions on tags or sizes does not cover our uploads. */
 function endsUploads(rule: LifecycleRule, prefix: string): boolean {
   const { Status: status, Filter: filter, AbortIncompleteMultipartUpload: abort } = rule;
   const isPlain = filter === undefined || Object.keys(filter).every((name) => name === 'Prefix');
@@ -138,8 +141,8 @@ function endsUploads(rule: LifecycleRule, prefix: string): boolean {
 }
 
 /**
- * Whether the error means that the storage is full. AWS has no limit. MinIO returns XMinioStorageFull or
- * XMinioAdminBucketQuotaExceeded, Ceph and Garage return QuotaExceeded, and others use status 507.
+ * AWS is never full. MinIO returns XMinioStorageFull or XMinioAdminBucketQuotaExceeded, Ceph and Garage return
+ * QuotaExceeded, and others use status 507.
  */
 function isFull(error: unknown): error is S3ServiceException {
   if (!(error instanceof S3ServiceException)) return false;
@@ -148,10 +151,7 @@ function isFull(error: unknown): error is S3ServiceException {
   );
 }
 
-/**
- * Whether the error means that the file exists. If two processes write a file at the same time, the second one gets a
- * conflict.
- */
+/** If two processes write a file at the same time, the second one gets a conflict instead of a failed precondition. */
 function isThere(error: unknown): boolean {
   if (!(error instanceof S3ServiceException)) return false;
   return error.$metadata.httpStatusCode === 412 || error.name === 'ConditionalRequestConflict';

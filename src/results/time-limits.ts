@@ -4,20 +4,19 @@ import { afterRunning, within } from '../process/running-time.ts';
 import type { ByteRange, ResultStorage } from './storage.ts';
 
 export interface StorageLimits {
-  /** The limit for a response, or for a file's first bytes. */
+  /** Limits the time for a response, or for a file's first bytes. */
   readonly answerMs: number;
-  /** The limit between two chunks of a file that is being read. */
+  /** Limits the time between two chunks of a file that is being read. */
   readonly silentMs: number;
-  /** The limit for accepting a chunk or completing the file. S3 accepts 16 MiB in advance. */
+  /** Limits the time for accepting a chunk or completing the file. S3 buffers 16 MiB. */
   readonly takeMs: number;
 }
 
 export const storageLimits: StorageLimits = { answerMs: 10_000, silentMs: 20_000, takeMs: 120_000 };
 
 /**
- * Wraps a storage with time limits, because a bucket or a network disk may never respond. A call that takes too long
- * rejects, and releases its connection and the file's bytes. If a file cannot be read completely, the call rejects with
- * a NotReadError.
+ * A bucket or network disk may never respond. A call that takes too long rejects, and releases its connection and the
+ * file's bytes. If a file cannot be read completely, it rejects with a NotReadError.
  */
 export function withTimeLimits(storage: ResultStorage, limits = storageLimits): ResultStorage {
   const { answerMs } = limits;
@@ -74,7 +73,7 @@ async function abortedAfter<Result>(
   }
 }
 
-/** Opens a file and waits for its first bytes, so that a response starts only if the file can be read. */
+/** Waits for the first bytes, so that a response starts only if the file can be read. */
 async function firstBytes(
   { start, end }: ByteRange,
   { answerMs, silentMs }: StorageLimits,
@@ -111,8 +110,8 @@ async function firstBytes(
 type Pieces = AsyncIterable<Uint8Array>;
 
 /**
- * Aborts the write if the storage accepts nothing for this long. The storage may keep the chunks that it has already
- * accepted, but gets no more of the file.
+ * Aborts the write if the storage accepts nothing for this long. The storage gets no more of the file, but may keep
+ * what it has already accepted.
  */
 async function givenUpAfter(
   ms: number,

@@ -41,8 +41,8 @@ import type { VideoShape } from '../models/video-shapes.ts';
 import type { ChannelPrice, Quote } from './quote.ts';
 
 /**
- * Provides the models, channels and prices of the running configuration, and decides which channels can serve a
- * request, in which order, and at what maximum cost. Everything except `buyer` and `planMeasured` works from memory.
+ * Knows the models, channels and prices of the running configuration. It decides which channels can serve a request, in
+ * which order, and at what maximum cost. Everything except `buyer` and `planMeasured` works from memory.
  */
 export interface Catalogue {
   readonly current: () => GatewayConfig;
@@ -50,7 +50,9 @@ export interface Catalogue {
   offered(model: ModelConfig, caller: Caller & Partial<Buyer>): OfferedModel;
   model(id: string, caller: Caller): ModelConfig;
   buyer(caller: Caller): Promise<Buyer>;
-  /** Throws the caller's error if no channel can serve the request. `given` contains the measurements of its media. */
+  /**
+   * Throws an error for the caller if no channel can serve the request. `given` contains the measurements of its media.
+   */
   plan(request: AskedRequest, buyer: Buyer, given?: GivenInput): RoutePlan;
   /**
    * Like `plan`, but first replaces references to the account's own files with links, and measures the videos if their
@@ -233,7 +235,7 @@ function considerAll({ request, buyer, nameOf }: Choice, context: PlanContext) {
   return { dropped, issues, limits, inService, waitedFor, considered };
 }
 
-/** Fields that select the end user whose caps apply. They matter even if no upstream receives them. */
+/** These fields identify the end user whose caps apply, so they matter even if no upstream receives them. */
 const endUserNames = new Set(['metadata.safety_identifier', 'user']);
 
 /**
@@ -263,7 +265,6 @@ interface Dropped {
 }
 
 interface Considered extends Dropped {
-  /** Contains only the active credentials, possibly none. */
   readonly priced: PricedChannel;
   readonly broken: readonly string[];
 }

@@ -121,7 +121,7 @@ export function linkHeadersOf(
   return (url) => linkHeaders(url, channel.context(credential, model, new AbortController().signal));
 }
 
-/** Whether results must be delivered as our own copies, because callers cannot use some vendors' links. */
+/** Callers cannot use some vendors' links, so those results must be delivered as our own copies. */
 export function mustBeCopied(
   channels: Channels,
   { channel: id, kind }: Pick<LinkOwner, 'channel' | 'kind'>,
@@ -150,10 +150,7 @@ export function taskProviderFor(
   return part === undefined ? undefined : narrow(part, isImage);
 }
 
-/**
- * Wraps a synchronous adapter as a task adapter that rejects every call, because a synchronous upstream has no jobs to
- * look up.
- */
+/** A synchronous upstream has no jobs to look up, so this task adapter rejects every call. */
 function withoutJobs({ facts }: SynchronousImageProvider): ImageTaskProvider {
   const refuse = (): Promise<never> =>
     Promise.reject(

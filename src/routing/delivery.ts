@@ -2,8 +2,8 @@ import type { ResultItem } from '../task/task.ts';
 import type { LinkHeaders } from './channels.ts';
 
 /**
- * The result of opening a link. `refused`: the server responded without the file. `silent`: no complete response
- * arrived, perhaps because of a temporary outage or our own network.
+ * `refused` means that the server responded without the file. `silent` means that no complete response arrived, perhaps
+ * because of a temporary outage or our own network.
  */
 export type LinkEvidence = 'opens' | 'refused' | 'silent';
 

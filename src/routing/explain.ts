@@ -36,8 +36,8 @@ export interface FallbackExplanation {
 }
 
 /**
- * Explains which channels a request would use now, in which order, and why the others would be skipped. Throws
- * GatewayError for an invalid request.
+ * Explains which channels a request would use now, in which order, and why the others would be skipped.
+ * @throws GatewayError for an invalid request
  */
 export function explainRoute(
   catalogue: Pick<Catalogue, 'plan' | 'model'>,
@@ -88,7 +88,7 @@ function withHealth(
     against(candidate)
       .map(({ text }) => text)
       .join(' ');
-  // The catalogue does not know which upstreams the workers cannot reach, so the health states decide.
+  // The catalogue does not know which upstreams the workers cannot reach, so look at the health of the channels.
   const isUnreached = (candidate: RouteCandidate) =>
     against(candidate).some(({ scope, state }) => scope === 'host' && state !== 'partly_ill');
   const left = dropped.filter((drop) => !candidates.some((candidate) => isOf(candidate)(drop)));

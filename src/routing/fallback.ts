@@ -4,7 +4,7 @@ import type { GenerationRequest } from '../models/request.ts';
 import type { Fallback } from '../task/rescue.ts';
 
 export interface FallbackChannel {
-  /** The active credentials, including those with an open circuit, which may have closed by the time a job fails. */
+  /** Includes credentials with an open circuit, which may have closed by the time a job fails. */
   readonly credentials: readonly string[];
   readonly canWait: boolean;
 }
@@ -32,8 +32,7 @@ export function planFallback(
 const portableMedia = /^(?:https?|data):/i;
 
 /**
- * Whether another vendor could serve the request. Not if it refers to a file id or a draft, which exist only at the
- * vendor that stores them.
+ * Another vendor cannot serve a request that refers to a file id or a draft, because those exist only at one vendor.
  */
 function isMovable(request: GenerationRequest): boolean {
   if (request.kind === 'image') {

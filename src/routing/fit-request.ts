@@ -41,7 +41,7 @@ export function fitRequest(asked: AskedRequest, context: FitContext): Fitted {
   };
 }
 
-/** Inactive channels count as well, because their state must not change what a request means. */
+/** Inactive channels are included, because their state must not change what a request means. */
 function takesReferences({ extra }: AskedVideo, { model, offers }: FitContext): boolean {
   const isTaken = [...offers.values()].some(
     ({ facts }) => factsFor({ extra }, facts).media?.references !== 0,
@@ -50,9 +50,9 @@ function takesReferences({ extra }: AskedVideo, { model, offers }: FitContext): 
 }
 
 /**
- * Sets a missing resolution to the first listed one that an adapter renders. The price then depends on what we send
- * rather than the upstream's choice. Leaves two kinds of requests alone: drafts, which have their own resolution, and
- * requests whose resolution no adapter would send.
+ * Sets a missing resolution to the first listed one that an adapter renders, so that the price depends on what we send.
+ * Drafts are left alone, because they have their own resolution, as are requests whose resolution no adapter would
+ * send.
  */
 function withResolution(request: VideoRequest, context: FitContext): VideoRequest {
   const { model, offers } = context;

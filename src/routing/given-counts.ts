@@ -9,7 +9,7 @@ import type { Bound } from '../money/price.ts';
 import type { Quantity } from '../money/reckoning.ts';
 import type { GivenInput } from '../providers/provider.ts';
 
-/** The highest billable amount of one kind of input, and where that number comes from. */
+/** The highest amount of one kind of input that can be billed, and where that number comes from. */
 export interface GivenCount {
   readonly most: Quantity;
   readonly source: Bound['source'];
@@ -17,14 +17,14 @@ export interface GivenCount {
 
 export type GivenCounts = { readonly [M in Measure]?: GivenCount };
 
-/** Assumed token counts for models whose facts contain none. If the upstream reports more, an operator decides. */
+/** Used for models whose facts contain no token counts. If the upstream reports more, an operator decides. */
 const unknownTokens = { image: 8_192, video_second: 1_024, audio_second: 64, text: 8_192 };
-/** How many tokens a vendor may add to the prompt. */
+/** A vendor may add this many tokens to the prompt. */
 const textTokensBeside = 64;
 const inputSecondsUnknown = 60;
 
 interface Given extends GivenInput {
-  /** The number of upstream calls. Each call receives the entire input. */
+  /** Each upstream call receives the entire input. */
   readonly calls: number;
   readonly priced: readonly Measure[];
 }

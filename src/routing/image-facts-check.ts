@@ -11,10 +11,7 @@ import {
 import type { FactsIssue } from '../models/model-facts-check.ts';
 import type { ImageRequest } from '../models/request.ts';
 
-/**
- * Returns why the model's facts rule out rendering the images. Skips fields that are not sent, because callers are
- * warned about those.
- */
+/** Fields that are not sent are skipped, because callers are warned about those. */
 export function imageFactsIssue(request: ImageRequest, facts: PlainFacts): FactsIssue | undefined {
   return (
     referencesIssue(request, facts) ??

@@ -4,8 +4,8 @@ import type { RequestIssue } from '../providers/provider.ts';
 export type ImageForm = 'url' | 'data' | 'file';
 
 /**
- * Returns why the images cannot be sent in any of these forms, even after conversion. The gateway can download a URL
- * to get its bytes, but cannot turn bytes into a URL.
+ * Returns why the images cannot be sent, even after conversion. The gateway can download a URL to get its bytes, but
+ * cannot turn bytes into a URL.
  */
 export function imageFormIssue(
   { images, mask }: Pick<ImageRequest, 'images' | 'mask'>,

@@ -8,8 +8,8 @@ import type { Quote } from './quote.ts';
 export const resolutionLimitPattern = /^(?:[1-9]\d{2,3}p|[1-8]k)$/i;
 
 /**
- * Checks the key's limits against everything that the upstream may render for the request. An unknown length or
- * resolution exceeds any limit.
+ * Checks the key's limits against everything that the upstream may render. An unknown length or resolution exceeds any
+ * limit.
  */
 export function keyLimitIssue(
   request: GenerationRequest,
@@ -18,7 +18,7 @@ export function keyLimitIssue(
 ): RequestIssue | undefined {
   const isVideo = request.kind === 'video';
   if (isVideo && longest !== undefined && (secondsMax ?? Infinity) > longest) {
-    return { param: 'duration', message: `This API key is limited to videos of ${longest} seconds.` };
+    return { param: 'duration', message: `This API key is limited to videos of at most ${longest} seconds.` };
   }
   if (largest === undefined) return undefined;
   const named = isVideo ? fixed.resolution : fixed.size;

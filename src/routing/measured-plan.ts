@@ -4,8 +4,8 @@ import type { Catalogue, RoutePlan } from './catalogue.ts';
 import { countedSeconds } from './counted-seconds.ts';
 
 /**
- * In seconds. `unreadable` means that the server denies access, or the file contains no readable length. Undefined
- * means that measuring failed this time, possibly because of a problem on our side.
+ * In seconds. `unreadable` means that the server denies access or that the file has no readable length. Undefined means
+ * that measuring failed this time, possibly because of a problem on our side.
  */
 export type VideoLength = number | 'unreadable' | undefined;
 
@@ -15,10 +15,12 @@ export type MeasureVideos = (
   caller: Pick<Caller, 'account'>,
 ) => Promise<readonly VideoLength[]>;
 
-/** Steps that prepare a request's media. Undefined steps are skipped. */
 export interface InputMedia {
   readonly measureVideos?: MeasureVideos;
-  /** Returns the request with its media in the form that upstreams accept. Throws GatewayError. */
+  /**
+   * Puts the media into the form that upstreams accept.
+   * @throws GatewayError
+   */
   readonly linkMedia?: (request: AskedRequest, caller: Caller) => Promise<AskedRequest>;
 }
 
@@ -28,9 +30,8 @@ interface Asking {
 }
 
 /**
- * Plans a request. Measures its videos only if a channel charges for their length, so that other requests need not
- * wait. If a length stays unknown, each channel's price assumes the longest video that the channel accepts, and the
- * plan contains a warning.
+ * Measures the videos only if a channel charges for their length, so that other requests need not wait. If a length
+ * stays unknown, each price assumes the longest video that its channel accepts, and the plan contains a warning.
  */
 export async function planMeasured(
   plan: Catalogue['plan'],

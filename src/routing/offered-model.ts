@@ -8,8 +8,8 @@ export interface OfferedModel {
   readonly channelPrices: ReadonlyMap<string, NonNullable<ServedModel['price']>>;
   readonly currency: string;
   /**
-   * The account's factor, by which prices are multiplied. Undefined if it is 1, or if the prices are not for a
-   * particular account.
+   * Prices are multiplied by the account's factor. Undefined if it is 1, or if the prices are not for a particular
+   * account.
    */
   readonly factor?: string;
 }

@@ -13,8 +13,8 @@ export interface Output {
 export type PricedModel = Omit<ModelConfig, 'price'> & { readonly price: Pick<Price, 'lines'> };
 
 /**
- * Lists every output that the upstream may render for the request, starting with the usual one. Open properties can
- * have the values in the model's entry, those in price lines, and "missing".
+ * The upstream may render any of these for the request. The usual output comes first. Open properties can have the
+ * values in the model's entry, those in price lines, or none.
  */
 export function openOutputs(
   request: GenerationRequest,
@@ -99,7 +99,7 @@ function soundsOf(request: VideoRequest, { price }: PricedModel): readonly (bool
   return price.lines.some(({ when }) => when?.generate_audio !== undefined) ? [undefined, true] : [undefined];
 }
 
-/** The smallest difference in length that prices distinguish, in seconds. */
+/** In seconds. Prices do not distinguish lengths that differ by less. */
 const shortestStep = 0.001;
 
 /**

@@ -8,8 +8,8 @@ export interface RouteChannel {
 }
 
 /**
- * Orders channels by priority, highest first. Channels of equal priority are drawn by weight, without replacement, so
- * the plan contains each of them. Each channel's credentials are shuffled uniformly.
+ * The highest priority comes first. Channels of equal priority are drawn by weight, without replacement, so the plan
+ * contains each of them. Each channel's credentials are shuffled.
  */
 export function orderCandidates(channels: readonly RouteChannel[], random: () => number): RouteCandidate[] {
   const priorities = [...new Set(channels.map((channel) => channel.priority))].sort((a, b) => b - a);

@@ -15,14 +15,13 @@ export interface PlannedPrice {
   readonly hold: Micros;
   readonly reckoning: Reckoning;
   /**
-   * The task's cost if the first candidate renders the request as specified, with the model's defaults for anything
-   * left open.
+   * The cost if the first candidate renders the request as specified, with the model's defaults for anything left open.
    */
   readonly expected: QuotedCharge;
   readonly usualReckoning: () => Reckoning;
   readonly range: { readonly least: Micros; readonly most: Micros };
   readonly seconds?: number;
-  /** Quotes by channel id. The most expensive one determines the hold. */
+  /** By channel id. The most expensive quote determines the hold. */
   readonly quotes: ReadonlyMap<string, Quote>;
   readonly basis: PriceBasis;
 }

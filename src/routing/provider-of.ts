@@ -5,10 +5,7 @@ import type { Provider } from '../providers/provider.ts';
 export interface KnownProviders {
   readonly current: () => GatewayConfig;
   readonly providers: Readonly<Record<string, Provider>>;
-  /**
-   * Returns the adapter for a vendor file, always the same object for the same file. Undefined if only `providers` are
-   * available.
-   */
+  /** Returns the same adapter each time for the same file. Undefined if only the built-in `providers` are available. */
   readonly fileProvider?: (file: VendorFile) => Provider;
 }
 

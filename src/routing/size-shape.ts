@@ -23,8 +23,9 @@ interface Shaped {
 }
 
 /**
- * Replaces a pixel size with the resolution and ratio of the nearest shape that the model renders. A resolution or
- * ratio in the request takes precedence. Throws GatewayError for a size that the model does not support.
+ * Replaces a pixel size with the nearest resolution and ratio that the model renders. A resolution or ratio in the
+ * request takes precedence.
+ * @throws GatewayError for a size that the model does not support
  */
 export function withShapeOfSize(request: VideoRequest, { model, offers, nameOf }: Shaping): Shaped {
   const { size, ...unsized } = request;

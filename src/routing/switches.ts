@@ -10,10 +10,7 @@ export interface ChannelSwitches {
   start(pace: Pace): void;
   stop(): void;
   find(channel: string): ChannelState | undefined;
-  /**
-   * Returns why the channel accepts no new tasks, or undefined unless an operator has switched it off. Implements
-   * `outage` for the catalogue.
-   */
+  /** Undefined unless an operator has switched the channel off. The catalogue uses this as `outage`. */
   outage(channel: ChannelConfig): DroppedChannel | undefined;
 }
 

@@ -18,9 +18,9 @@ const code = 'unusable_link';
 const message = 'The upstream delivered a link that cannot be used.';
 
 /**
- * Wraps an adapter so that its results contain only safe links, because an upstream is trusted no more than a caller.
- * A link that is not an absolute web URL, contains credentials or points into a private network makes the result a
- * failure, which is not charged. The failure keeps the links for operators.
+ * Makes sure that results contain only safe links, because an upstream is trusted no more than a caller. If a link is
+ * not an absolute web URL, contains credentials or points into a private network, the result becomes a failure, which
+ * is not charged. The failure keeps the links for operators.
  */
 export function withUsableLinks(provider: Provider, rules: LinkRules): Provider {
   return wrapped(provider, {
@@ -35,7 +35,7 @@ function checkedImages(image: SynchronousImageProvider, rules: LinkRules): Synch
     const withheld = unusableLinks(generated.images, rules);
     if (withheld.length === 0) return generated;
     rules.onWithheld(withheld);
-    // Counts as `ambiguous`, because the images have been rendered and must not be rendered again on another channel.
+    // The images have been rendered, so `ambiguous` prevents another channel from rendering them again.
     throw new UpstreamError('ambiguous', message, { code });
   };
   return {

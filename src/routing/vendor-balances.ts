@@ -20,12 +20,11 @@ const keptMs = 10 * 60_000;
 const answerMs = 15_000;
 
 /**
- * Returns a channel's known balances without waiting for the vendor, or an empty list if the vendor reports none. Each
- * call also refreshes, in the background, every balance that is older than ten minutes.
+ * Does not wait for the vendor: returns the known balances, or an empty list if the vendor reports none. Each call also
+ * refreshes balances older than ten minutes in the background.
  */
 export function createVendorBalances({ channels, now }: Deps): (channel: string) => readonly SeenBalance[] {
-  // Keyed by the channel's configuration object. A changed configuration has new objects, so the balance of a replaced
-  // key is queried again.
+  // A changed configuration has new objects, so the balance of a replaced key is queried again.
   const known = new WeakMap<OpenChannel['config'], Map<string, SeenBalance & { readonly askedAt: number }>>();
 
   async function ask(channel: OpenChannel, credential: string): Promise<Omit<SeenBalance, 'credential'>> {

@@ -6,14 +6,14 @@ import { durable, ensureIndexes, openCollection } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
-/** The events that an account has subscribed to. Times are in Unix milliseconds. */
+/** Times are in Unix milliseconds. */
 export interface AccountAlert {
   readonly account: string;
-  /** An event is posted each time the balance falls below this amount. Undefined to send none. */
+  /** An event is sent each time the balance falls below this amount. Undefined if none should be sent. */
   readonly threshold?: Micros;
-  /** The percentages of a cap that trigger an event when reached. Undefined to send none. */
+  /** An event is sent when usage reaches one of these percentages of a cap. Undefined if none should be sent. */
   readonly caps?: JudgedCaps;
-  /** The URL that events are posted to. It may contain secrets. */
+  /** The URL that receives the events, sealed because it may contain secrets. */
   readonly address: Sealed;
   readonly isBelow: boolean;
   /** The ledger entry that last changed `isBelow`. Older entries are ignored. */
@@ -47,14 +47,11 @@ export interface Crossing {
 interface AlertDocument extends Omit<AccountAlert, 'account' | 'address'> {
   readonly _id: string;
   readonly sealed: SealedDocument;
-  /** An optimistic lock: every change of the events checks that `rev` is unchanged. */
+  /** Optimistic lock: every change of the events checks that `rev` is unchanged. */
   readonly rev: number;
 }
 
-/**
- * The maximum number of pending events. If the balance keeps falling while a receiver is down, only the newest events
- * remain.
- */
+/** If the balance keeps falling while the receiver is down, only the newest events are kept. */
 const pendingMax = 20;
 
 export interface BalanceLimit extends AccountAlert {
@@ -70,7 +67,7 @@ export function createAccountAlertStore(db: Db) {
   return {
     ensureIndexes: () => ensureIndexes(alerts, [{ name: 'due', key: { 'pending.dueAt': 1 } }]),
 
-    /** Limits that are already reached are also reported. */
+    /** Limits that are already reached are reported too. */
     async set({ account, threshold, caps, address }: NewAlert): Promise<void> {
       const sealed = toSealedDocument(address);
       const limits = defined({ threshold, caps });
@@ -98,7 +95,7 @@ export function createAccountAlertStore(db: Db) {
     },
 
     /**
-     * Returns false if another process has already reported the crossing, or if a later entry has since been evaluated.
+     * Returns false if another process has already reported the crossing, or if a later entry has been evaluated since.
      */
     async cross({ account, threshold }: BalanceLimit, { isBelow, seq, event }: Crossing): Promise<boolean> {
       const crossed = await alerts.updateOne(
@@ -150,8 +147,7 @@ function alertEvents(alerts: Collection<AlertDocument>) {
     },
 
     /**
-     * Replaces or removes an event. Returns false if another process has started to deliver the event since it was
-     * read.
+     * Returns false if another process has started to deliver the event since it was read. Undefined removes the event.
      */
     async change(account: string, seen: SeenEvent, changed: BalanceEvent | undefined): Promise<boolean> {
       for (;;) {

@@ -16,19 +16,19 @@ import type { SealedDocument } from './sealed-document.ts';
 export interface Account {
   readonly id: string;
   readonly name: string;
-  /** How far below zero holds may take `available`, in micro-units. */
+  /** Holds may take `available` this far below zero, in micro-units. */
   readonly overdraftLimit: bigint;
   readonly endUserCaps?: EndUserCaps;
   /** Undefined if the account pays list prices. */
   readonly priceFactors?: PriceFactors;
-  /** Newest first. Older secrets remain valid after a rotation. */
+  /** Newest first. After a rotation, older secrets remain valid. */
   readonly webhookSecrets: readonly Sealed[];
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** Unix milliseconds. From this time on, nothing can be created in the account. */
+  /** Unix milliseconds. From then on, nothing can be created in the account. */
   readonly closedAt?: number;
   readonly changes?: readonly Change[];
-  /** Set once the account's keys, tasks and names are being removed. Its ledger entries stay. */
+  /** Set once the removal of the account's keys, tasks and names has begun. Its ledger entries stay. */
   readonly deletion?: AccountDeletion;
 }
 
@@ -45,23 +45,22 @@ export interface AccountDeletion {
 
 interface AccountDocument extends Omit<Account, 'id' | 'endUserCaps' | 'priceFactors' | 'webhookSecrets'> {
   readonly _id: string;
-  /** Contains each end user's pseudonym instead of the name. */
   readonly endUserCaps?: readonly CapsDocument[];
   readonly endUsersIgnoreCase?: boolean;
   /**
-   * Each model is stored as a value rather than a field name, because its name may contain dots. The general factor has
-   * no model.
+   * Models are stored as values rather than field names, because they may contain dots. The general factor has no
+   * model.
    */
   readonly priceFactors?: readonly { readonly model?: string; readonly factor: string }[];
   readonly webhookSecrets: readonly SealedDocument[];
   readonly texts?: readonly string[];
-  /** The account's own id while its deletion is incomplete. Otherwise unset, which keeps the index small. */
+  /** The account's own id, set while its deletion is incomplete so that the index stays small. */
   readonly deleting?: string;
 }
 
 /**
- * The maximum number of valid secrets. It is three because a rotation is repeated if its response is lost. The
- * receiver may then have only the oldest secret.
+ * If the response to a rotation is lost, the rotation is repeated, and the receiver may then have only the oldest
+ * secret.
  */
 const webhookSecretsMax = 3;
 const deletionsAtOnce = 100;
@@ -99,7 +98,7 @@ export function createAccountStore(db: Db, endUsers: EndUserNames) {
       return new Set((await closed.project({ _id: 1 }).toArray()).map(({ _id }) => String(_id)));
     },
 
-    /** The new secret is used for signing from now on. The previous two stay valid. */
+    /** The new secret is used for signing immediately. The previous two stay valid. */
     async addWebhookSecret(id: string, sealed: Sealed, change: Change): Promise<boolean> {
       const $each = [toSealedDocument(sealed)];
       const webhookSecrets = { $each, $position: 0, $slice: webhookSecretsMax };

@@ -7,15 +7,17 @@ import type { SealedDocument, Sealing } from './sealed-document.ts';
 interface BodyDocument {
   /** `<made>/<n>` */
   readonly _id: string;
-  /** The bytes as Latin-1 text. */
   readonly sealed: SealedDocument;
   readonly expires: Date;
 }
 
-/** Bytes per document. Well below MongoDB's 16 MB limit, because Latin-1 text can double in size as UTF-8. */
+/** Well below MongoDB's limit of 16 MB, because Latin-1 text can double in size as UTF-8. */
 const documentBytes = 4 * 1024 * 1024;
 
-/** Keeps response bodies, so that repeated requests get the same response. A body is split into multiple documents. */
+/**
+ * Keeps response bodies, so that a repeated request gets the same response. A large body is split into several
+ * documents.
+ */
 export function createAnswerBodyStore(db: Db, { seal, open }: Sealing) {
   const bodies = openCollection<BodyDocument>(db, 'image_result_bodies', durable);
   return {
@@ -60,7 +62,7 @@ function bodyId(made: string, n: number): string {
   return `${made}/${n}`;
 }
 
-/** Yields the same bytes in document-sized pieces, so that only one piece at a time is in memory twice. */
+/** Works piece by piece, so that only one piece at a time is in memory twice. */
 function* cut(parts: readonly Uint8Array[]): Generator<Buffer> {
   let piece: Uint8Array[] = [];
   let bytes = 0;

@@ -16,7 +16,7 @@ import {
 } from './mongo.ts';
 import { sortKey } from './task-document.ts';
 
-/** An operator's action, completed or attempted. Times are in Unix milliseconds. */
+/** Records successful actions as well as mere attempts. Times are in Unix milliseconds. */
 export interface AuditEntry {
   readonly id: string;
   readonly at: number;
@@ -28,7 +28,6 @@ export interface AuditEntry {
   readonly target: string;
   readonly task?: string;
   readonly reason: string;
-  /** The request as JSON. */
   readonly what: string;
   readonly outcome: ActOutcome;
   readonly result?: string;
@@ -54,15 +53,12 @@ interface Sorted {
   readonly sort: string;
 }
 type SingleDocument = Omit<AuditEntry, 'id' | 'items'> & Sorted & { readonly items?: undefined };
-/**
- * `bulk` is a hash of the operator and the shared facts. `task` lists the tasks of all items, and exists only for the
- * index.
- */
+/** `bulk` is a hash of the operator and the shared facts. `task` lists the tasks of all items, for the index only. */
 type BulkDocument = Omit<BulkFacts, 'id'> &
   Sorted & { readonly task: readonly string[]; readonly items: readonly AuditItem[] };
 type AuditDocument = SingleDocument | BulkDocument;
 
-/** This field exists once an entry is full, which is at a thousand items. */
+/** Exists only if the entry is full, that is, has a thousand items. */
 const lastItem = 'items.999';
 
 export interface AuditFilter {
@@ -114,7 +110,7 @@ export function createAuditStore(db: Db) {
 
     /**
      * Removes the request, reason, result and changes from entries about a deleted account. Entries about the deletion
-     * itself stay unchanged.
+     * itself are not changed.
      */
     async redact(about: { readonly target: InSet } | { readonly task: InSet }): Promise<void> {
       const others = { ...about, action: { $nin: [...deletionActs] } };
@@ -150,10 +146,7 @@ export function createAuditStore(db: Db) {
 
 function bulkActs(bulks: Collection<BulkDocument>) {
   return {
-    /**
-     * Adds an action as an item. Actions with identical `facts` share an entry, which is created with the first of
-     * them. Returns the entry's id, or undefined if the entry is full.
-     */
+    /** Actions with identical `facts` share one entry. Returns the entry's id, or undefined if the entry is full. */
     async beginItem(facts: BulkFacts, begun: AuditItemBegun): Promise<string | undefined> {
       const { id: _id, at: first, bulk: name, ...shared } = facts;
       const bulk = createHash('sha256')
@@ -184,7 +177,7 @@ function bulkActs(bulks: Collection<BulkDocument>) {
   };
 }
 
-/** In order of precedence. A bulk action's outcome is the first of these that any of its items has. */
+/** The outcome of a bulk action is the first of these that any of its items has. */
 const bulkOutcomes: readonly ActOutcome[] = ['begun', 'failed', 'done', 'refused'];
 
 function toEntry(document: AuditDocument): AuditEntry {

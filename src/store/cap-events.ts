@@ -5,10 +5,7 @@ import type { CapPercent, ReachedCap } from '../money/cap-alerts.ts';
 import { dayMs } from '../base/times.ts';
 import { durable, ensureIndexes, expiring, openCollection, unlessThere } from './mongo.ts';
 
-/**
- * A report that usage has reached a percentage of a cap, made once per window. Kept after delivery to prevent
- * duplicates.
- */
+/** Sent once per cap, percentage and window. Kept after delivery to prevent duplicates. */
 export interface CapEvent extends ReachedCap {
   readonly id: string;
   readonly account: string;
@@ -17,7 +14,6 @@ export interface CapEvent extends ReachedCap {
   readonly dueAt: number;
 }
 
-/** The end user is stored as a pseudonym. */
 interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
   /** Combines account, window and percentage, so that two processes cannot report the same event. */
   readonly _id: string;
@@ -26,7 +22,7 @@ interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
   readonly expires?: Date;
 }
 
-/** How long an event is kept after the end of its window. Deliveries are not retried for this long. */
+/** Kept for this long after the end of the window, which is longer than deliveries are retried. */
 const keptMs = 8 * dayMs;
 
 export type CapEventStore = ReturnType<typeof createCapEventStore>;
@@ -86,8 +82,8 @@ export function createCapEventStore(db: Db, endUsers: EndUserNames) {
       events.countDocuments({ account, dueAt: { $gt: 0 } }),
 
     /**
-     * `changed` is undefined if nothing is left to post. Returns false if another process has changed the event since
-     * `seen`.
+     * Pass undefined if nothing is left to send. Returns false if another process has changed the event since it was
+     * read.
      */
     async change(
       seen: Pick<CapEvent, 'account' | 'tries' | 'cap' | 'by' | 'percent'>,

@@ -2,7 +2,7 @@ import type { Caps } from '../money/caps.ts';
 import { defined } from '../base/defined.ts';
 
 export interface CapsDocument {
-  /** The model or end user. Undefined for the key as a whole, or for end users without their own caps. */
+  /** The model or end user. Undefined for a cap on the whole key, and for the default cap of end users. */
   readonly of?: string;
   readonly day?: bigint;
   readonly month?: bigint;

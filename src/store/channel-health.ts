@@ -2,10 +2,10 @@ import type { Db } from 'mongodb';
 import type { Circuit, CircuitRecord } from '../health/circuit-rules.ts';
 import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** A circuit that has opened at least once. Written only when its state changes. */
+/** Exists once a circuit has opened for the first time. Written only when its state changes. */
 interface CircuitDocument extends CircuitRecord {
   readonly _id: string;
-  /** A probe may be in flight until this time. */
+  /** Unix milliseconds. Until then, a probe may be in flight. */
   readonly probeUntil: number;
   readonly probe?: string;
 }
@@ -14,8 +14,8 @@ interface Probe {
   readonly task: string;
   readonly isSuspect: boolean;
   /**
-   * False if the failures affect only other models or accounts, in which case the request need not wait for the
-   * cool-down to end.
+   * False if the failures affect only other models or accounts. The request then need not wait for the circuit to
+   * close.
    */
   readonly isConcerned: boolean;
   readonly leaseMs: number;

@@ -1,10 +1,7 @@
 import type { Db } from 'mongodb';
 import { durable, openCollection, repeatOnDuplicate, updateWith } from './mongo.ts';
 
-/**
- * Whether an operator has switched a channel on or off. "Off" deactivates the channel. "On" means that it follows the
- * configuration file.
- */
+/** An operator's switch. "Off" deactivates the channel; "on" leaves the decision to the configuration file. */
 export interface ChannelState {
   readonly id: string;
   readonly enabled: boolean;

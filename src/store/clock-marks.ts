@@ -1,16 +1,16 @@
 import type { Collection, Db } from 'mongodb';
 import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** The last confirmed database time. Times are in Unix milliseconds. */
+/** The last time that was confirmed as correct. Times are in Unix milliseconds. */
 export interface ClockMark {
   readonly at: number;
-  /** Incremented whenever a process or an operator confirms the time. */
+  /** Increases whenever a process or an operator confirms the time. */
   readonly rev: number;
   readonly jump?: ClockJump;
 }
 
 export interface ClockJump {
-  /** The time that the process expected from its own count. */
+  /** The time that the process expected, according to its monotonic clock. */
   readonly expected: number;
   readonly seen: number;
 }
@@ -21,7 +21,7 @@ interface MarkDocument extends ClockMark {
 
 export type ClockMarks = ReturnType<typeof createClockMarks>;
 
-/** Stores a single document that all processes share and that outlives them. */
+/** All processes share this document, which outlives them. */
 export function createClockMarks(db: Db) {
   const marks: Collection<MarkDocument> = openCollection<MarkDocument>(db, 'clock', durable);
   const _id = 'database';
@@ -30,13 +30,13 @@ export function createClockMarks(db: Db) {
       return (await marks.findOne({ _id })) ?? undefined;
     },
 
-    /** Records a time that a process's own count or an operator has confirmed. */
+    /** Records a time that an operator, or a process's monotonic clock, has confirmed. */
     async confirm(at: number): Promise<void> {
       const update = { $set: { at }, $inc: { rev: 1 }, $unset: { jump: '' } } as const;
       await repeatOnDuplicate(() => marks.updateOne({ _id }, update, { upsert: true }));
     },
 
-    /** Records a jump. Does nothing if the time has been confirmed since the mark was read. */
+    /** Does nothing if the time has been confirmed since the mark was read. */
     async contradict({ rev }: Pick<ClockMark, 'rev'>, jump: ClockJump): Promise<void> {
       await marks.updateOne({ _id, rev }, { $set: { jump } });
     },

@@ -12,7 +12,7 @@ export interface DraftEdit {
   readonly changes: readonly ConfigChange[];
 }
 
-/** The configuration that operators are preparing. There is one draft for the whole gateway. */
+/** The configuration that operators are editing. The whole gateway has a single draft. */
 export interface ConfigDraft {
   readonly revision: number;
   readonly base: number;
@@ -30,11 +30,11 @@ interface DraftDocument {
 
 export interface ConfiguredSecret {
   readonly name: string;
-  /** The last characters of the value. Empty if the value is short. */
+  /** The last characters of the secret, for display. Empty if the secret is short. */
   readonly ending: string;
   readonly at: number;
   readonly by: string;
-  /** The only origin to which the secret may be sent. Undefined if the secret is not for an upstream. */
+  /** The only origin to which the secret may be sent. Undefined if it is not for an upstream. */
   readonly origin?: string;
 }
 

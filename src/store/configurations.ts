@@ -13,7 +13,7 @@ export interface ConfigurationHead {
   readonly reason?: string;
   readonly file?: string;
   readonly node: string;
-  /** Unix milliseconds by the publishing process's clock. */
+  /** Unix milliseconds by the clock of the process that published it. */
   readonly at: number;
 }
 
@@ -43,10 +43,7 @@ const place = { purpose: 'configuration', id: only } as const;
 
 export type ConfigurationStore = ReturnType<typeof createConfigurationStore>;
 
-/**
- * Stores the published configuration, and all earlier versions by number. Texts are sealed, because a file may contain
- * secrets instead of their names.
- */
+/** Keeps the published configuration and all earlier versions. Texts are sealed, because a file may contain secrets. */
 export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   const published = openCollection<ConfigurationDocument>(db, 'configuration', durable);
   const replaced = openCollection<ConfigurationDocument>(db, 'replaced_configurations', durable);
@@ -70,8 +67,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   }
 
   /**
-   * Keeps a copy of the version to be replaced. Must run before the replacement. If the process dies between the two,
-   * the version is stored twice rather than lost.
+   * Must run before the replacement. If the process dies between the two, the version is stored twice rather than lost.
    */
   async function noteReplaced({ reads: _reads, ...document }: ConfigurationDocument): Promise<void> {
     const _id = versionId(document.version);
@@ -100,7 +96,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   return {
     ensureIndexes: () => ensureIndexes(replaced, [{ name: 'hash', key: { hash: 1 } }]),
 
-    /** May return a stale version. Use only for display, which refreshes soon anyway. */
+    /** May return a stale version, so use it only for display. */
     head,
     confirmHead,
 
@@ -110,7 +106,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       return { ...toHead(found), text: open(place, toSealed(found.sealed)) };
     },
 
-    /** Whether this text is active or ever was. A result of false is certain. */
+    /** True if this text is active or ever was. A result of false is certain. */
     async wasPublished(hash: string): Promise<boolean> {
       if ((await head())?.hash === hash || (await replaced.findOne({ hash })) !== null) return true;
       const found = await replaced.findOneAndUpdate({ hash }, ...readByWrite);

@@ -5,10 +5,7 @@ import type { ClockJump, ClockMark, ClockMarks } from './clock-marks.ts';
 
 export interface DatabaseClock {
   readonly now: () => number;
-  /**
-   * Returns the clock jump that makes the current time unsafe for dating ledger entries, or undefined if the time is
-   * safe.
-   */
+  /** Returns a jump that makes the current time unsafe for ledger entries, or undefined if there is none. */
   readonly jump: () => ClockJump | undefined;
   readonly stop: () => void;
 }
@@ -16,11 +13,11 @@ export interface DatabaseClock {
 export interface DatabaseClockDeps {
   readonly db: Pick<Db, 'command'>;
   readonly marks: Pick<ClockMarks, 'find' | 'confirm' | 'contradict'>;
-  /** This process's monotonic clock, in milliseconds. It cannot be set. */
+  /** Monotonic, in milliseconds, so nobody can set it. */
   readonly monotonic?: () => number;
-  /** The machine's uptime in seconds, including sleep. */
+  /** In seconds, including sleep. */
   readonly uptime?: () => number;
-  /** This machine's wall clock in Unix milliseconds, used only until this process has its own count. */
+  /** Unix milliseconds. Used only at startup, before the monotonic clock has counted anything. */
   readonly ownNow?: () => number;
   /** Called when the database cannot be reached. The clock then continues from the last known time. */
   readonly onError: (error: unknown) => void;
@@ -30,12 +27,11 @@ export interface DatabaseClockDeps {
 const clockJumpMs = 2 * 60_000;
 
 /**
- * Opens a clock that follows MongoDB's primary, so that all processes agree on the time, whatever their own clocks
- * say. The time is read periodically and advanced by the monotonic clock, so setting a clock changes nothing. The
- * error is at most one round trip. A known time is kept until a response contradicts it, however late a busy process
- * reads that response. A time more than two minutes away from this process's own count is a jump. A jump is ignored
- * until the database agrees with the count again, another process with its own count confirms the new time, or an
- * operator accepts it. A process that has just started compares the time with the last confirmed one.
+ * Follows the clock of MongoDB's primary, so that all processes agree on the time. The time is read periodically and
+ * advanced by the monotonic clock, so changing a machine's clock has no effect. The error is at most one round trip. If
+ * the database's time differs by more than two minutes from what this process has counted, that is a jump. A jump is
+ * ignored until the database agrees again, another process confirms the new time from its own count, or an operator
+ * accepts it. A process that has just started compares the time with the last confirmed one.
  */
 export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<DatabaseClock> {
   const { db, marks, onError, onTime } = deps;
@@ -66,7 +62,7 @@ export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<Databa
       return;
     }
     jump = { expected: Math.floor(isCounted ? offset + answered : (mark?.at ?? time)), seen: time };
-    // Until it has a count of its own, a process uses the database's time for everything except money.
+    // Until this process has counted some time itself, it uses the database's time for everything except money.
     if (!isCounted) offset = time - answered;
     rev ??= mark?.rev;
     if (mark !== undefined && mark.jump === undefined) await marks.contradict(mark, jump);
@@ -108,9 +104,8 @@ function isNear(time: number, other: number): boolean {
 }
 
 /**
- * Whether the time can be trusted at startup. Nothing was counted while no process ran, so the time must be close to
- * the last confirmed time or to this machine's clock. After a recorded jump, the time must be close to this machine's
- * clock, and most of the jump must have been undone.
+ * Nothing was counted while no process ran, so the time must be close to the last confirmed time or to this machine's
+ * clock. After a recorded jump, it must be close to this machine's clock, and most of the jump must have been undone.
  */
 function isRightAtStart(time: number, mark: ClockMark | undefined, ownNow: number): boolean {
   if (mark === undefined) return true;

@@ -7,9 +7,8 @@ export interface DuePage {
 }
 
 /**
- * Returns the documents of each channel that have been overdue the longest, at most `eachMax` per channel, so that a
- * channel with a long backlog does not hide the others. Needs an index on the fields of `fixed`, then `channel`, then
- * `dueAt`.
+ * Returns at most `eachMax` documents per channel, most overdue first, so that one channel's backlog does not hide the
+ * others. Needs an index on the fields of `fixed`, then `channel`, then `dueAt`.
  */
 export async function findDueByChannel<Schema extends Document & { readonly channel?: string }>(
   collection: Collection<Schema>,
@@ -22,7 +21,7 @@ export async function findDueByChannel<Schema extends Document & { readonly chan
       .sort({ dueAt: 1 })
       .limit(eachMax)
       .toArray();
-  // If a task no longer has a channel, the field is an empty string or missing.
+  // The channel is an empty string or missing if the task no longer has one.
   const found = await due(null);
   for (let later: object = { $gte: '' }; ;) {
     const next: { readonly channel?: string } | null = await collection.findOne(

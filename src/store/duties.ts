@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
 import { durable, openCollection, unlessThere } from './mongo.ts';
 
-/** A duty that one process at a time performs for as long as it lives. */
+/** One process at a time performs a duty, for as long as the process lives. */
 interface DutyDocument {
   readonly _id: string;
-  /** Incremented each time another process takes over. */
+  /** Increases each time another process takes over. */
   readonly turn: number;
 }
 
@@ -17,7 +17,7 @@ export function createDuties(db: Db) {
       return (await duties.findOne({ _id: duty }))?.turn ?? 0;
     },
 
-    /** Returns whether this process took over. Of the processes that read `seen`, only one can. */
+    /** Returns whether this process took over. Of the processes that read the same `seen`, only one can. */
     async takeTurn(duty: string, seen: number): Promise<boolean> {
       if (seen > 0) {
         const taken = await duties.updateOne({ _id: duty, turn: seen }, { $set: { turn: seen + 1 } });

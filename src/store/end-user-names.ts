@@ -3,8 +3,8 @@ import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync } from 'no
 import { isPlain } from '../base/plain-text.ts';
 
 /**
- * Converts end users' names to the pseudonyms stored in the database. A name always has the same pseudonym, so
- * spending can be counted per pseudonym. The key is required to read a pseudonym or match it with a name.
+ * The database stores pseudonyms instead of end users' names. A name always has the same pseudonym, so spending can be
+ * counted per user. Nobody can read a pseudonym or match it with a name without the key.
  */
 export interface EndUserNames {
   readonly hide: (name: string) => string;
@@ -17,8 +17,8 @@ const tagBytes = 16;
 const nameCharactersMax = 256;
 
 /**
- * Encrypts names with AES-256-CBC. As in SIV, the initialisation vector is an HMAC of the name under another key, and
- * is verified after decryption. Padding hides the length of short names.
+ * Encrypts names with AES-256-CBC. As in SIV, the initialisation vector is an HMAC of the name, and is checked after
+ * decryption. Padding hides the length of short names.
  * @param key - 32 bytes that must outlive SECRETS_KEY, because ledger entries are never rewritten.
  */
 export function createEndUserNames(key: Uint8Array): EndUserNames {
@@ -55,7 +55,7 @@ export function createEndUserNames(key: Uint8Array): EndUserNames {
   };
 }
 
-/** Names that are too long or unprintable are replaced with their SHA-256, so that such users remain distinct. */
+/** Replaces names that are too long or unprintable with their SHA-256, so that such users remain distinct. */
 function shownName(name: string): string {
   if (name.length <= nameCharactersMax && isPlain(name)) return name;
   return `sha256:${hash('sha256', name, 'hex')}`;

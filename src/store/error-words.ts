@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * Returns search terms for the words in failures, longest words first. The terms make sealed messages searchable. The
- * key is required to read a term or match it with a word.
+ * Returns search terms for the words in failure messages, longest words first. They make sealed messages searchable.
+ * Nobody can match a term with a word without the key.
  */
 export type ErrorTerms = (texts: readonly string[], max?: number) => string[];
 

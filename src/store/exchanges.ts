@@ -4,7 +4,7 @@ import { ensureIndexes, expiring, isDuplicateKey, openCollection, primaryOnly } 
 
 export interface NewExchanges {
   readonly task: string;
-  /** Exchanges that create or end a job. They are kept separately, so that frequent polls do not displace them. */
+  /** Exchanges that create or end a job. They are kept apart from polls, which would otherwise displace them. */
   readonly submits: readonly string[];
   readonly polls: readonly string[];
 }
@@ -21,13 +21,12 @@ const pollsMax = 20;
 
 export type ExchangeStore = ReturnType<typeof createExchangeStore>;
 
-/** Stores each task's exchanges in one bounded document. `keptMs` counts from the last exchange. */
+/** Each task has one document of limited size. `keptMs` counts from the last exchange. */
 export function createExchangeStore(
   db: Db,
   now: () => number,
   keptMs: () => number = () => defaultRetention.exchangesMs,
 ) {
-  // No decision depends on these documents.
   const exchanges = openCollection<ExchangesDocument>(db, 'exchanges', primaryOnly);
   return {
     ensureIndexes: () => ensureIndexes(exchanges, [expiring]),
@@ -39,7 +38,7 @@ export function createExchangeStore(
       try {
         await exchanges.bulkWrite(writes, { ordered: false });
       } catch (error) {
-        // Two processes created the task's document concurrently. Keep its content and add the rest.
+        // Two processes created the document concurrently. Keep what is there and add the rest.
         if (!isDuplicateKey(error)) throw error;
         const failed = failedWrites(error);
         await exchanges.bulkWrite(
@@ -53,7 +52,7 @@ export function createExchangeStore(
       await exchanges.deleteMany({ _id: { $in: [...tasks] } });
     },
 
-    /** Returns submissions first, then polls, each in the order in which they were recorded. */
+    /** Submissions come before polls, each in the order in which they were recorded. */
     async find(task: string): Promise<readonly string[]> {
       const found = await exchanges.findOne({ _id: task });
       return found === null || found.expires.getTime() < now() ? [] : [...found.submits, ...found.polls];

@@ -12,17 +12,16 @@ export interface UploadKey {
 }
 
 export interface StoredUpload extends UploadKey {
-  /** Undefined until the upload completes. */
   readonly id?: string;
   readonly tries: number;
-  /** Identifies the claim. A later claim of the same copy has another owner. */
+  /** A later claim of the same copy has another owner. */
   readonly owner: string;
 }
 
 export interface ReadyUpload {
   readonly id: string;
   readonly url: string;
-  /** No request refers to the upload after this time, in Unix milliseconds. */
+  /** Unix milliseconds. From then on, no request refers to the upload. */
   readonly usableUntil: number;
   readonly dueAt: number;
 }
@@ -43,7 +42,7 @@ interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt'
 
 export type FileUploadStore = ReturnType<typeof createFileUploadStore>;
 
-/** The age after which the uploading process is presumed dead, in milliseconds. */
+/** The uploading process is presumed dead after this time. */
 const forgottenMs = 86_400_000;
 
 export function createFileUploadStore(db: Db, now: () => number, { seal, open }: Sealing) {
@@ -56,7 +55,8 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       ]),
 
     /**
-     * Lets only one of multiple concurrent callers upload the file. `gone` is the owner of a stuck upload to take over.
+     * Of several concurrent callers, only one may upload the file. `gone` is the owner of a stuck upload that should be
+     * taken over.
      */
     async claim(key: UploadKey, owner: string, gone = ''): Promise<Claim> {
       const _id = idOf(key);
@@ -73,7 +73,7 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       return { kind: 'ready', url: open(placeOf(_id), toSealed(url)) };
     },
 
-    /** Returns false if another caller took the upload over or its file has been removed. */
+    /** Returns false if another caller took over the upload or if the file was removed. */
     async complete(key: UploadKey, owner: string, ready: ReadyUpload): Promise<boolean> {
       const _id = idOf(key);
       const url = toSealedDocument(seal(placeOf(_id), ready.url));
@@ -86,12 +86,11 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       await uploads.deleteOne({ _id: idOf(key), owner, state: 'uploading' });
     },
 
-    /** Call this when the file has been removed, so that its copies at upstreams are deleted soon. */
+    /** Call this when a file is removed, so that its copies at upstreams are deleted soon. */
     async drop(file: string): Promise<void> {
       await uploads.updateMany({ file }, { $set: { dueAt: 0, usableUntil: 0 } });
     },
 
-    /** Returns at most `eachMax` uploads per channel. */
     async listDue(eachMax: number): Promise<readonly StoredUpload[]> {
       return (await findDueByChannel(uploads, {}, { at: now(), eachMax })).map(toUpload);
     },

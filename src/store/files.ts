@@ -7,9 +7,8 @@ import { durable, ensureIndexes, openCollection } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** A caller's file. While the file is being written, `expiresAt` is the time at which its writer is presumed dead. */
+/** While the file is being written, `expiresAt` is the time at which its writer is presumed dead. */
 interface FileDocument extends Omit<UserFile, 'id' | 'filename'> {
-  /** `file_…`, sortable by time. */
   readonly _id: string;
   readonly filename: SealedDocument;
   /** `writing` means that the bytes may be missing or incomplete. */
@@ -41,8 +40,8 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
     },
 
     /**
-     * Hides a file that could not be deleted, or whose write failed, and stops counting its bytes. The file is deleted
-     * at `at`. Accepts any state, because a failed `complete` may still have taken effect.
+     * Hides a file that could not be deleted, or whose write failed, and stops counting its bytes. It is deleted at
+     * `at`. Accepts any state, because a failed `complete` may have taken effect.
      */
     async postponeRemoval(id: string, at: number): Promise<void> {
       await files.updateOne({ _id: id }, { $set: { state: 'writing', bytes: 0, expiresAt: at } });
@@ -53,9 +52,7 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       return found === null ? undefined : toFile(found);
     },
 
-    /**
-     * Returns files that have not expired at `at`, newest first. `after` is the id of the previous page's last file.
-     */
+    /** Newest first, without files that have expired at `at`. `after` is the id of the previous page's last file. */
     async list(
       { account, key }: Reach,
       { limit, after, at }: { readonly limit: number; readonly after?: string; readonly at: number },
@@ -69,10 +66,7 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       return { files: found.slice(0, limit).map(toFile), hasMore: found.length > limit };
     },
 
-    /**
-     * Returns how many bytes the account has stored. Includes files that are still being written, but excludes those
-     * that have expired at `at`.
-     */
+    /** Includes files that are still being written, but not files that have expired at `at`. */
     async bytesOf(account: string, at: number): Promise<number> {
       const $match = { account, expiresAt: { $gt: at } };
       const $group = { _id: null, bytes: { $sum: '$bytes' } };
@@ -99,7 +93,7 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       return (await files.findOne({ account }, nameOnly)) !== null;
     },
 
-    /** Removes the file's record. The reconciler then also deletes the copies at upstreams. */
+    /** The reconciler then also deletes the copies at upstreams. */
     async remove(id: string): Promise<void> {
       await uploads.drop(id);
       await files.deleteOne({ _id: id });

@@ -4,10 +4,9 @@ import { gatherReads } from './gather-reads.ts';
 import type { TaskDocument } from './task-document.ts';
 
 /**
- * Returns a `findOne` by `_id` for the most frequent read. The read is sent as a plain command, because the driver's
- * cursor uses a third of the CPU time of a single-document read. Under load, callers share a command. The driver
- * retries a failed `find` but not a command, so after a connection failure or a change of primary, the read is
- * repeated as a `find`.
+ * Finds documents by `_id`, which is the most frequent read. It sends a plain command, because the driver's cursor
+ * takes a third of the CPU time of such a read. Under load, several callers share a command. The driver does not retry
+ * commands, so after a connection failure or a change of primary, the read is repeated as a `find`.
  */
 export function createFindById(
   db: Db,
@@ -46,7 +45,6 @@ function isReply(reply: unknown): reply is Reply {
   return typeof reply === 'object' && reply !== null && 'cursor' in reply;
 }
 
-/** Whether to repeat a failed read. A read that timed out is not repeated. */
 function isRepeatable(error: unknown): boolean {
   if (error instanceof MongoNetworkTimeoutError) return false;
   return error instanceof MongoNetworkError || error instanceof MongoServerError;

@@ -1,12 +1,12 @@
 export interface Reads<Value> {
   readonly one: (id: string) => Promise<Value | undefined>;
-  /** Ids that are missing from the result are read individually, because replies have a maximum size. */
+  /** May omit ids, because replies have a maximum size. Those are read individually. */
   readonly many: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
 }
 
-/** How many reads may be in flight before further reads are gathered. A lone caller never waits. */
+/** While fewer reads than this are in flight, a read is sent immediately. */
 const directMax = 2;
-/** A gathered read starts as soon as another read returns, or after this many milliseconds at the latest. */
+/** A gathered read starts as soon as another read returns, or after this time at the latest. */
 const gatherMs = 2;
 const gatheredMax = 100;
 
@@ -17,8 +17,8 @@ interface Gathering<Value> {
 }
 
 /**
- * Shares reads under load: requests that arrive while reads are in flight are served together by the next read. No
- * caller gets a result that was read before its request, and no caller waits for a read that hangs.
+ * Under load, requests that arrive while reads are in flight share the next read. No caller gets a result that was read
+ * before its request, and no caller waits for a read that hangs.
  */
 export function gatherReads<Value>({ one, many }: Reads<Value>): (id: string) => Promise<Value | undefined> {
   let gathering: Gathering<Value> | undefined;

@@ -3,27 +3,27 @@ import type { UpstreamCost } from '../task/cost.ts';
 import { durable, openCollection } from './mongo.ts';
 
 /**
- * An API process's claim on the holds of its synchronous images. The process writes its lease before its first hold
- * and renews it while it lives. If it stops renewing, it has died.
+ * An API process's claim on the holds of its synchronous images. It writes the lease before its first hold and renews
+ * it for as long as it lives.
  */
 export interface ImageLease {
-  /** The prefix of the ids of this process's images. */
+  /** The ids of this process's images start with this. */
   readonly id: string;
   readonly process: string;
-  /** The first id that the process may still be working on. All earlier ids are finished. */
+  /** All images with smaller ids are finished. */
   readonly from: string;
   readonly beat: number;
 }
 
 interface LeaseDocument extends Omit<ImageLease, 'id'> {
   readonly _id: string;
-  /** Set when another process starts to close this process's holds. From then on, the lease cannot be renewed. */
+  /** Set when another process starts to close this process's holds. The lease can then no longer be renewed. */
   readonly dead?: true;
 }
 
 /**
- * A charge for images that were delivered while the ledger was unavailable. It must be settled rather than released.
- * `charge` is in micro-units.
+ * Images were delivered while the ledger was unavailable, so their hold must be settled rather than released. `charge`
+ * is in micro-units.
  */
 export interface OwedCharge {
   readonly charge: bigint;
@@ -57,8 +57,8 @@ export function createImageLeaseStore(db: Db) {
     },
 
     /**
-     * Call this once all of the lease's holds are closed. Also removes charges still recorded as owed, which remain if
-     * a process died just after writing them to the ledger.
+     * Call this once all holds of the lease are closed. Also removes owed charges that remain because a process died
+     * just after writing them to the ledger.
      */
     async remove(id: string): Promise<void> {
       await owed.deleteMany({ _id: { $gte: id, $lt: `${id}~` } });
@@ -74,15 +74,14 @@ export function createImageLeaseStore(db: Db) {
     },
 
     /**
-     * Returns false if the lease has been renewed since it was read. If this returns true, the caller must close the
-     * dead process's holds.
+     * Returns false if the lease has been renewed since it was read. After true, the caller must close the dead
+     * process's holds.
      */
     async declareDead({ id, beat }: Pick<ImageLease, 'id' | 'beat'>): Promise<boolean> {
       const declared = await leases.updateOne({ _id: id, beat }, { $set: { dead: true } });
       return declared.matchedCount === 1;
     },
 
-    /** Returns the images covered by a lease, including leases of dead processes. Used by `ledger verify`. */
     async existing(images: readonly string[]): Promise<Set<string>> {
       const leaseOf = (image: string): string => image.slice(0, imageLeaseIdLength);
       const ids = [...new Set(images.map(leaseOf))];

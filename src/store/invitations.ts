@@ -7,12 +7,12 @@ export interface RedeemedLink {
 
 export const invitationIndex = { name: 'invitation', key: { 'invitation.hmac': 1 }, sparse: true } as const;
 
-/** How long a caller whose response was lost can get the same response again. */
+/** A caller whose response was lost can get the same response again for this long. */
 const repeatMs = 10 * 60_000;
 
 /**
- * Builds a single conditional write that stores the issued token, so that only one of multiple concurrent requests
- * gets a token. If the same caller repeats its request within `repeatMs`, it gets the same response.
+ * Builds one conditional write, so that only one of several concurrent requests gets a token. The same caller gets the
+ * same response again within `repeatMs`.
  */
 export function redemptionOf({ link, issued: { hmac, prefix } }: RedeemedLink, now: number) {
   const unused = { 'invitation.usedAt': { $exists: false }, 'invitation.expiresAt': { $gt: now } };

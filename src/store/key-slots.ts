@@ -3,9 +3,8 @@ import { racePoint } from '../base/race-point.ts';
 import { durable, openCollection, unlessThere } from './mongo.ts';
 
 /**
- * The unfinished tasks of an API key with a `concurrent_tasks` limit. Each key has one document, and the length of its
- * list is the count. A guarded update adds a task only if there is room, so the limit is exact across all processes.
- * Times are in Unix milliseconds.
+ * Lists the unfinished tasks of an API key with a `concurrent_tasks` limit. A guarded update adds a task only if there
+ * is room, so the limit is exact across all processes. Times are in Unix milliseconds.
  */
 interface KeySlotsDocument {
   readonly _id: string;
@@ -14,7 +13,7 @@ interface KeySlotsDocument {
 
 export interface KeySlot {
   readonly task: string;
-  /** When the task stops counting, even if a process died without releasing it. */
+  /** After this time, the task no longer uses a slot, even if its process died. */
   readonly until: number;
   readonly since: number;
 }
@@ -24,7 +23,6 @@ export type KeySlotStore = ReturnType<typeof createKeySlotStore>;
 export function createKeySlotStore(db: Db, now: () => number) {
   const keys = openCollection<KeySlotsDocument>(db, 'key_slots', durable);
 
-  /** Adds the task if there is room and it is not yet listed. Returns whether this call added it. */
   async function add(key: string, slot: KeySlot, limit: number): Promise<boolean> {
     // Position `limit - 1` is empty while the list is shorter than `limit`.
     const added = await keys.updateOne(
@@ -40,9 +38,8 @@ export function createKeySlotStore(db: Db, now: () => number) {
 
   return {
     /**
-     * Returns true if the task counts now or was already counted, because a task may ask twice. Returns false if the
-     * key has `limit` unfinished tasks. `until` is a time by which the task must have finished, in case its process
-     * dies.
+     * Returns true if the task has a slot, even from an earlier call. Returns false if the key already has `limit`
+     * unfinished tasks. `until` frees the slot if the process dies.
      */
     async take(
       key: string,
@@ -58,7 +55,7 @@ export function createKeySlotStore(db: Db, now: () => number) {
       return (await add(key, slot, limit)) || has(key, task);
     },
 
-    /** Extends the time of a task whose deadline has moved. Idempotent. Does nothing for a key without a limit. */
+    /** Idempotent. Does nothing for a key without a limit. */
     async keepUntil(key: string, { task, until }: Pick<KeySlot, 'task' | 'until'>): Promise<void> {
       await keys.updateOne({ _id: key, 'tasks.task': task }, { $max: { 'tasks.$.until': until } });
     },

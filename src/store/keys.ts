@@ -15,10 +15,12 @@ import { durable, ensureIndexes, openCollection } from './mongo.ts';
 import { lastUses } from './last-uses.ts';
 import type { LastUses } from './last-uses.ts';
 
-/** How many keys may share a creation time, to the millisecond, without being lost between pages. */
+/**
+ * At most this many keys may be created in the same millisecond. Otherwise, some would be missing between two pages.
+ */
 const sameMomentMax = 20;
 
-/** An API key. The key itself is displayed once and never stored. Times are in Unix milliseconds. */
+/** The key itself is displayed once and never stored. Times are in Unix milliseconds. */
 export interface ApiKey {
   readonly hmac: string;
   readonly id: string;
@@ -26,12 +28,11 @@ export interface ApiKey {
   readonly name: string;
   readonly prefix: string;
   readonly scopes: readonly KeyScope[];
-  /** The CIDRs from which the key may be used. If undefined, the key works from any IP address. */
+  /** The CIDRs from which the key may be used. Undefined allows every IP address. */
   readonly addresses?: readonly string[];
   /** The operations that the key may call. If undefined, its scopes alone decide. */
   readonly routes?: readonly string[];
   readonly secondsMax?: number;
-  /** The highest resolution that the key may request, such as `1080p`. */
   readonly resolutionMax?: string;
   readonly models?: readonly string[];
   readonly channels?: readonly string[];
@@ -47,17 +48,14 @@ export interface ApiKey {
   readonly revokedAt?: number;
   /** To the nearest minute. */
   readonly lastUsedAt?: number;
-  /**
-   * The first key in a chain of replacements, which all share its limits. Set only for a key that replaced another
-   * one.
-   */
+  /** The first key in a chain of replacements, which all share its limits. Set only if the key replaced another one. */
   readonly countedAs?: string;
   readonly replacedBy?: string;
   readonly changes?: readonly Change[];
   readonly createdAt: number;
 }
 
-/** Returns what a replacement inherits from the rotated key, such as its account, scopes and limits. */
+/** A replacement key inherits these from the key that it replaces. */
 function termsOf(key: ApiKey) {
   const { hmac: _hmac, id: _public, prefix: _prefix, createdAt: _created, changes: _changes, ...rest } = key;
   const { lastUsedAt: _used, revokedAt: _revoked, replacedBy: _by, countedAs: _as, ...others } = rest;
@@ -112,14 +110,14 @@ export function createKeyStore(db: Db, now: () => number) {
       return found === null ? undefined : toKey(found);
     },
 
-    /** Returns undefined if the link has been used, has been revoked or has expired. */
+    /** Returns undefined if the link has been used or revoked, or has expired. */
     async redeem(redeemed: RedeemedLink, address: string): Promise<ApiKey | undefined> {
       const { filter, update } = receiving(redeemed, address, now());
       const found = await keys.findOneAndUpdate(filter, update, { returnDocument: 'after' });
       return found === null ? undefined : toKey(found);
     },
 
-    /** Returns false if the key does not exist. If the key is already revoked, keeps the original time. */
+    /** Returns false if the key does not exist. A key that is already revoked keeps its original time. */
     async revoke(id: string, by: string, reason: string): Promise<boolean> {
       const at = now();
       await keys.updateOne(
@@ -129,10 +127,7 @@ export function createKeyStore(db: Db, now: () => number) {
       return (await keys.countDocuments({ _id: id }, { limit: 1 })) === 1;
     },
 
-    /**
-     * Ends a key in favour of one that is already stored. Changes nothing and returns false if the key has since been
-     * revoked or replaced.
-     */
+    /** Changes nothing and returns false if the old key has been revoked or replaced in the meantime. */
     async replace(old: string, replacement: Replacement): Promise<boolean> {
       const { by, endsAt, change } = replacement;
       const changed = await keys.updateOne(
@@ -154,10 +149,7 @@ export function createKeyStore(db: Db, now: () => number) {
 
 function keyTerms(keys: Collection<KeyDocument>, now: () => number) {
   return {
-    /**
-     * Returns the caps that apply to a key and its replacements, which are the newest key's caps unless that key is no
-     * longer valid.
-     */
+    /** The caps of the newest key in a chain of replacements apply, unless that key is no longer valid. */
     async capsInForce(id: string): Promise<KeyCaps | undefined> {
       let key = await keys.findOne({ _id: id });
       while (key?.replacedBy !== undefined) key = await keys.findOne({ _id: key.replacedBy });

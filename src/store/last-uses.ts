@@ -1,7 +1,7 @@
-/** When keys, tokens or sessions were last used, by id, in Unix milliseconds. */
+/** By id, in Unix milliseconds. */
 export type LastUses = ReadonlyMap<string, number>;
 
-/** Returns the updates for a bulk write. `$max` keeps a later time that another process has stored. */
+/** `$max` keeps a later time that another process has stored. */
 export function lastUses(uses: LastUses) {
   return [...uses].map(([_id, lastUsedAt]) => ({
     updateOne: { filter: { _id }, update: { $max: { lastUsedAt } } },

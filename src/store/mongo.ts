@@ -14,45 +14,44 @@ export interface Mongo {
 export interface MongoSettings {
   readonly appName?: string;
   readonly poolSize?: number;
-  /** How long to wait for a server at startup, in milliseconds. Defaults to twenty seconds. */
+  /** How long to wait for a server at startup, twenty seconds by default. */
   readonly foundWithinMs?: number;
 }
 
 const databaseDefault = 'mediary';
 const poolSizeDefault = 50;
 /**
- * How long a socket may be silent. Longer than any of our commands runs. Keeps a half-dead server from blocking a
- * request forever.
+ * A socket that is silent for longer is closed, so that a half-dead server cannot block a request forever. None of our
+ * commands takes this long.
  */
 const socketTimeoutMs = 30_000;
 /**
- * How long to wait for a server, a connection, a free connection in the pool, or the majority. Longer than a process is
- * usually suspended, because a suspension counts as waiting.
+ * Applies to the wait for a server, a connection or the majority. It is longer than a process is usually suspended,
+ * because a suspension counts as waiting.
  */
 const waitMs = 20_000;
 
 /**
- * How a collection is read and written. The two concerns belong together, because a majority read does not yet see
- * what only the primary has acknowledged. Every collection states its own concerns, because a connection string might
- * specify something weaker.
+ * Each collection sets both concerns, because a connection string might specify weaker ones. They belong together: a
+ * majority read does not yet see what only the primary has acknowledged.
  */
 export type Concerns = typeof durable | typeof primaryOnly;
 
-/** The concerns for everything that decisions, money or responses depend on. */
+/** Use these for everything that decisions, money or responses depend on. */
 export const durable = {
   writeConcern: { w: 'majority', wtimeoutMS: waitMs },
   readConcern: { level: 'majority' },
   readPreference: 'primary',
 } as const;
 
-/** The concerns for data that an election may lose at the cost of repeated work or a gap. */
+/** Use these for data that may be lost in an election, at the cost of repeated work or a gap. */
 export const primaryOnly = {
   writeConcern: { w: 1 },
   readConcern: { level: 'local' },
   readPreference: 'primary',
 } as const;
 
-/** Opens a collection that reads int64 as bigint and sees this process's earlier writes. */
+/** Reads int64 as bigint, and sees this process's earlier writes. */
 export function openCollection<Schema extends Document>(
   db: Db,
   name: string,
@@ -62,10 +61,9 @@ export function openCollection<Schema extends Document>(
 }
 
 /**
- * Fails within twenty seconds if no server responds, and immediately with a MongoAddressError if the connection string
- * is invalid. Fails with a ServerAbilityError if the driver does not support the server's version. Every int64 is read
- * as bigint. Writes use majority write concern unless a collection is opened with `primaryOnly`. Supports standalone
- * servers, replica sets and sharded clusters.
+ * Fails within twenty seconds if no server responds. An invalid connection string throws a MongoAddressError
+ * immediately, and an unsupported server version throws a ServerAbilityError. Supports standalone servers, replica sets
+ * and sharded clusters.
  */
 export async function connectMongo(uri: string, settings: MongoSettings = {}): Promise<Mongo> {
   endUnfinishedWrites();
@@ -90,10 +88,7 @@ export async function connectMongo(uri: string, settings: MongoSettings = {}): P
   return { client, db, close: () => client.close() };
 }
 
-/**
- * Thrown if the connection string is invalid or contains an unknown option. The message does not repeat the connection
- * string, which may contain a password.
- */
+/** The message does not repeat the connection string, which may contain a password. */
 export class MongoAddressError extends Error {}
 
 function createClient(uri: string, options: MongoClientOptions): MongoClient {
@@ -110,15 +105,12 @@ export function databaseName(uri: string): string {
 }
 
 /**
- * Arguments for `findOneAndUpdate` that read one document as the majority has it. A read may be stale after an
- * election, but a write cannot be. If the result is null, the document certainly does not exist.
+ * Arguments for `findOneAndUpdate` that read one document as the majority has it. After an election, a read may be
+ * stale, but a write cannot be. If the result is null, the document certainly does not exist.
  */
 export const readByWrite = [{ $inc: { reads: 1 } }, { returnDocument: 'after' }] as const;
 
-/**
- * Builds an update whose fields depend on its arguments. Omits undefined fields and empty operators, which servers
- * before 5.0 reject.
- */
+/** Omits undefined fields and empty operators, which servers before 5.0 reject. */
 export function updateWith<Schema extends Document>(operators: UpdateFilter<Schema>): UpdateFilter<Schema>;
 export function updateWith(operators: Readonly<Record<string, object>>): object {
   const kept = Object.entries(operators).map(
@@ -127,7 +119,10 @@ export function updateWith(operators: Readonly<Record<string, object>>): object 
   return Object.fromEntries(kept.filter(([, fields]) => Object.keys(fields).length > 0));
 }
 
-/** Whether two writers collided on an `_id` or unique key. For insertMany, only the first failure counts. */
+/**
+ * Returns true if another document already has the same `_id` or unique key. After insertMany, only the first failure
+ * is checked.
+ */
 export function isDuplicateKey(error: unknown): error is MongoServerError {
   return error instanceof MongoServerError && error.code === duplicateKeyCode;
 }
@@ -136,10 +131,7 @@ export function isOverTime(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === overTimeCode;
 }
 
-/**
- * Runs an insert, or an operation that may become one. Returns false if a document with this `_id` or one of its keys
- * already exists.
- */
+/** Returns false if a document with this `_id`, or one of its unique keys, already exists. */
 export async function unlessThere(insert: () => Promise<unknown>): Promise<boolean> {
   try {
     await insert();
@@ -170,20 +162,20 @@ export interface IndexShape {
   readonly key: Readonly<Record<string, IndexDirection>>;
   readonly unique?: true;
   readonly sparse?: true;
-  /** Makes a TTL index. The field must be a Date. */
+  /** Makes this a TTL index, whose field must be a Date. */
   readonly expireAfterSeconds?: number;
 }
 
 export const expiring: IndexShape = { name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 };
 
 /**
- * Thrown if an index with this name or key already has another definition. Changing an index requires a migration,
- * never a side effect of startup.
+ * An index with this name or key has another definition. Changing it requires a migration and must not happen as a side
+ * effect of startup.
  */
 export class IndexConflictError extends Error {
   constructor(collection: string, wanted: IndexShape, { found, cause }: { found: string; cause?: unknown }) {
     super(
-      `index ${collection}.${wanted.name} exists in another shape: wanted ${describeIndex({ ...wanted })}, found ${found}. ` +
+      `index ${collection}.${wanted.name} exists with another definition: wanted ${describeIndex({ ...wanted })}, found ${found}. ` +
         `Drop it by hand (db.${collection}.dropIndex("${wanted.name}")) once nothing depends on it, then start again.`,
       { cause },
     );
@@ -191,7 +183,7 @@ export class IndexConflictError extends Error {
   }
 }
 
-/** Creates missing indexes and leaves existing ones alone. Multiple processes may do this concurrently. */
+/** Leaves existing indexes alone. Several processes may call this concurrently. */
 export async function ensureIndexes<Schema extends Document>(
   collection: Collection<Schema>,
   shapes: readonly IndexShape[],
@@ -246,8 +238,8 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Describes only what affects behaviour, in the same form for wanted indexes and for those that the server lists. The
- * server omits options that are false.
+ * Describes only what affects behaviour, so that a wanted index can be compared with the server's. The server omits
+ * options that are false.
  */
 function describeIndex(index: Readonly<Record<string, unknown>>): string {
   const shape = {
@@ -263,14 +255,14 @@ function describeIndex(index: Readonly<Record<string, unknown>>): string {
   );
 }
 
-/** The codes with which the server permanently rejects a document or command. Some of them mean "too large". */
+/** With these codes, the server permanently rejects a document or command. Some of them mean "too large". */
 const contentCodes: ReadonlySet<unknown> = new Set([
   2, 9, 14, 28, 40, 66, 121, 171, 10334, 11000, 17280, 17419, 17420, 7655103,
 ]);
 
 /**
- * Whether the same operation may succeed later, because the fault lies with the database or the connection rather than
- * the data.
+ * True if the fault lies with the database or the connection rather than the data, so that the same operation may
+ * succeed later.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof MongoServerError) return !contentCodes.has(error.code);

@@ -10,17 +10,17 @@ export interface NodeReport {
   readonly version: string;
   /** Unix milliseconds. */
   readonly since: number;
-  /** Set while the process is shutting down, when it accepts no new work and finishes what it has started. */
+  /** Set while the process shuts down. It accepts no new work and finishes what it has started. */
   readonly leaving: boolean;
   readonly config: RunConfiguration;
   readonly channels?: readonly string[];
-  /** Circuits that exist only in this process, because it cannot reach their upstreams. */
+  /** Circuits that are open only in this process, because it cannot reach their upstreams. */
   readonly unreached: readonly Circuit[];
   readonly load: NodeLoad;
 }
 
 export interface RunConfiguration {
-  /** 0 if the process runs its own file, which is not known to have been published. */
+  /** 0 if the process runs a file that is not known to have been published. */
   readonly version: number;
   readonly hash: string;
   readonly refused?: { readonly version: number; readonly reasons: readonly string[] };
@@ -29,12 +29,11 @@ export interface RunConfiguration {
 export interface NodeLoad {
   /** The 99th percentile of the event loop delay since the last report. */
   readonly eventLoopLagMs: number;
-  /** The number of an API's requests or a worker's activities. */
   readonly inFlight: number;
 }
 
 export interface Node extends NodeReport {
-  /** `gone` means that the last report is older than even a slow process would allow. */
+  /** `gone` means that the last report is too old even for a slow process. */
   readonly state: 'running' | 'leaving' | 'gone';
   /** Unix milliseconds by MongoDB's clock. Compare it only with other nodes' times. */
   readonly seen: number;
@@ -46,8 +45,8 @@ interface NodeDocument extends Omit<NodeReport, 'id'> {
 }
 
 /**
- * When a worker last reported that it serves a channel. The channel is a value rather than a field name, because its id
- * may contain dots.
+ * Records when a worker last served a channel. The channel is a value rather than a field name, because its id may
+ * contain dots.
  */
 interface ServedDocument {
   readonly _id: string;
@@ -55,7 +54,7 @@ interface ServedDocument {
 }
 
 const notedEveryMs = 15_000;
-/** A process that has been silent for this long has missed four reports. */
+/** Four missed reports. */
 const silentMs = 24_000;
 const keptSeconds = 600;
 const nodesMax = 1_000;

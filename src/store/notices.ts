@@ -4,7 +4,7 @@ import { durable, ensureIndexes, openCollection, unlessThere } from './mongo.ts'
 
 interface NoticeDocument extends Omit<Notice, 'id'> {
   readonly _id: string;
-  /** An optimistic lock: every write checks that `rev` is unchanged. */
+  /** Optimistic lock: every write checks that `rev` is unchanged. */
   readonly rev: number;
 }
 
@@ -13,7 +13,7 @@ export interface KeptNotice {
   readonly rev: number;
 }
 
-/** Limits the size of a read. Covers the open conditions and those of the last few days. */
+/** Limits the size of a read to the open conditions and those of the last few days. */
 const noticesMax = 2_000;
 
 export type NoticeStore = ReturnType<typeof createNoticeStore>;

@@ -3,7 +3,7 @@ import { durable, ensureIndexes, expiring, openCollection } from './mongo.ts';
 import { lastUses } from './last-uses.ts';
 import type { LastUses } from './last-uses.ts';
 
-/** An operator's sign-in to the console. Times are in Unix milliseconds. */
+/** Times are in Unix milliseconds. */
 export interface OperatorSession {
   readonly id: string;
   readonly operator: string;
@@ -27,13 +27,12 @@ export interface SessionFilter {
   readonly operator?: string;
 }
 
-/** The maximum number of sessions per operator. Opening another one ends the oldest. */
+/** Opening another session ends the operator's oldest one. */
 const sessionsMax = 50;
 const listedMax = 1000;
 
 export type OperatorSessionStore = ReturnType<typeof createOperatorSessionStore>;
 
-/** Stores sessions until they end. The audit log records who opened and ended each one. */
 export function createOperatorSessionStore(db: Db, now: () => number) {
   const sessions = openCollection<SessionDocument>(db, 'operator_sessions', durable);
   return {
@@ -56,7 +55,7 @@ export function createOperatorSessionStore(db: Db, now: () => number) {
       if (oldest.length > 0) await sessions.deleteMany({ _id: { $in: oldest.map((one) => one._id) } });
     },
 
-    /** Ignores expired sessions, which MongoDB may not have removed yet. */
+    /** MongoDB may not have removed expired sessions yet, so ignore them. */
     async findByHmac(hmac: string): Promise<OperatorSession | undefined> {
       const found = await sessions.findOne({ hmac });
       return found === null || found.expires.getTime() <= now() ? undefined : toSession(found);

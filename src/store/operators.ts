@@ -7,11 +7,11 @@ import { durable, ensureIndexes, openCollection, unlessThere } from './mongo.ts'
 import { lastUses } from './last-uses.ts';
 import type { LastUses } from './last-uses.ts';
 
-/** A human or program with its own token for the operators' API. Times are in Unix milliseconds. */
+/** A human or a program with its own token for the operators' API. Times are in Unix milliseconds. */
 export interface Operator {
   readonly name: string;
   readonly roles: readonly OperatorRole[];
-  /** The HMAC of the token. The token itself is displayed once and never stored. */
+  /** The token itself is displayed once and never stored. */
   readonly hmac: string;
   readonly prefix: string;
   readonly createdAt: number;
@@ -79,7 +79,7 @@ export function createOperatorStore(db: Db, now: () => number) {
       return found.map(toOperator);
     },
 
-    /** Returns false if no operator has this name. If the operator is already revoked, keeps the original time. */
+    /** Returns false if no operator has this name. An operator who is already revoked keeps the original time. */
     async revoke(name: string, by: string): Promise<boolean> {
       await operators.updateOne(
         { _id: name, revokedAt: { $exists: false } },
@@ -88,7 +88,7 @@ export function createOperatorStore(db: Db, now: () => number) {
       return (await operators.countDocuments({ _id: name }, { limit: 1 })) === 1;
     },
 
-    /** Returns the operator before the change, or undefined if no operator with this name has access. */
+    /** Returns the operator as it was before the change, or undefined if no operator with this name has access. */
     async setRoles(name: string, roles: readonly OperatorRole[]): Promise<Operator | undefined> {
       const found = await operators.findOneAndUpdate(
         { _id: name, revokedAt: { $exists: false } },

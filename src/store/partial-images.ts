@@ -12,7 +12,7 @@ interface PartialImageDocument {
   readonly expires: Date;
 }
 
-/** The largest image that is kept, below MongoDB's 16 MB limit. Larger images are omitted. */
+/** Must stay below MongoDB's limit of 16 MB. Larger images are not kept. */
 const base64BytesMax = 12 * 1024 * 1024;
 const keptMs = 3_600_000;
 

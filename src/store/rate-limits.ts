@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** The number of requests that one key made in one minute, across all processes. */
 interface RateLimitDocument {
   /** `<key>:<minute>` */
   readonly _id: string;

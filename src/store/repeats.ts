@@ -5,9 +5,8 @@ import { durable, ensureIndexes, expiring, openCollection, unlessThere, updateWi
 import type { Sealing } from './sealed-document.ts';
 
 /**
- * The outcome of a request that may be repeated, either with its Idempotency-Key or by a client that did not receive
- * the whole response. If the request creates a task, the task is found by its id. A response that exists nowhere else
- * is kept here, split into documents well below MongoDB's 16 MB limit.
+ * The outcome of a request that a client may repeat, with an Idempotency-Key or because part of the response was lost.
+ * A task is found by its id. Any other response exists only here, split into documents below MongoDB's limit of 16 MB.
  */
 export interface RepeatRecord {
   /**
@@ -15,18 +14,18 @@ export interface RepeatRecord {
    * body>/<made>`.
    */
   readonly id: string;
-  /** The id of what the first request creates: a task, or the image request named in a ledger entry. */
+  /** The id of what the first request created: a task, or the image request named in a ledger entry. */
   readonly made: string;
   readonly fingerprint: string;
   /** `stored` means that the response is kept but not yet paid for. */
   readonly state: 'running' | 'stored' | 'done';
   /**
-   * Incremented by each renewal in state `running` or `stored`. Waiting processes watch this number change, so their
-   * clocks need not agree with the owner's.
+   * Increases with each renewal. Waiting processes watch whether it changes, so their clocks need not agree with the
+   * owner's.
    */
   readonly beat: number;
   readonly answer?: StoredAnswer;
-  /** The id of the record that holds the response. Set only for a try that repeats another one. */
+  /** The id of the record that holds the response. Set only if this try repeats another one. */
   readonly of?: string;
 }
 
@@ -37,26 +36,21 @@ export interface AnswerHead {
 }
 
 interface StoredAnswer extends AnswerHead {
-  /** The number of documents that hold the body. Undefined if the body was too large to keep. */
   readonly documents?: number;
 }
 
-/**
- * If a request creates a task, its record has neither a state nor a response. The request counts as done, and the task
- * is found by its id.
- */
+/** The record of a task has neither a state nor a response. It is treated as done, and the task is found by its id. */
 interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'answer' | 'of'> {
   readonly _id: string;
-  /** Set if the response to a try apparently did not reach the client. */
   readonly lost?: true;
   readonly claimed?: true;
   readonly state?: RepeatRecord['state'];
   readonly beat?: number;
-  /** For MongoDB's TTL index, and for recognising expired claims that the index has not removed yet. */
+  /** Used by MongoDB's TTL index, and to recognise expired claims that the index has not removed yet. */
   readonly expires: Date;
 }
 
-/** How many requests with one name were rejected before any work began, with an error that clients retry. */
+/** Counts requests that were rejected before any work began, with an error that clients retry. */
 interface RefusedDocument {
   readonly _id: string;
   readonly refused: number;
@@ -64,7 +58,10 @@ interface RefusedDocument {
 }
 
 export interface RepeatClaim extends Pick<RepeatRecord, 'id' | 'made' | 'fingerprint' | 'of'> {
-  /** Set if repeated requests wait for the result. A task does not need this, because its id suffices. */
+  /**
+   * Set if repeated requests must wait for the result. Requests that create a task need not wait, because the task's id
+   * suffices.
+   */
   readonly isAwaited?: true;
   readonly keptMs: number;
 }
@@ -92,7 +89,7 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       await Promise.all([ensureIndexes(records, [expiring]), bodies.ensureIndexes()]);
     },
 
-    /** Returns undefined if the caller now owns the claim, or else the earlier request's record. */
+    /** Returns undefined if the caller now owns the claim. Otherwise, returns the earlier request's record. */
     async claim(claim: RepeatClaim): Promise<RepeatRecord | undefined> {
       const fresh = freshDocument(claim, now());
       for (;;) {
@@ -105,15 +102,15 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       }
     },
 
-    /** Records a client's try. `lost` means that the response did not arrive. Idempotent. */
+    /** `lost` means that the response did not arrive. Idempotent. */
     async note(claim: RepeatClaim, { lost }: { readonly lost: boolean }): Promise<void> {
       const update = updateWith({ $setOnInsert: freshDocument(claim, now()), $set: lost ? { lost } : {} });
       await records.updateOne({ _id: claim.id }, update, { upsert: true });
     },
 
     /**
-     * Claims and returns an unclaimed try with this name. Reads first, because most create requests find none, and even
-     * an update that changes nothing waits for the majority.
+     * Most create requests find no unclaimed try, so read first: even an update that changes nothing waits for the
+     * majority.
      */
     async claimTry(name: string, { lost }: { readonly lost: boolean }): Promise<RepeatRecord | undefined> {
       if (!(await hasTry(name, { lost }))) return undefined;
@@ -123,7 +120,6 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
 
     hasTry,
 
-    /** Records that a request with this name was rejected with an error that clients retry. */
     async addRefused(id: string, keptMs: number): Promise<void> {
       const expires = new Date(now() + keptMs);
       await refusals.updateOne({ _id: id }, { $inc: { refused: 1 }, $set: { expires } }, { upsert: true });
@@ -154,7 +150,7 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
 
     complete: (name: RepeatName) => change(name, { state: 'done' }),
 
-    /** Frees the key for another request. Called if no request was sent upstream. */
+    /** Call this if no request was sent upstream. The key can then be used again. */
     async forget({ id, made }: RepeatName): Promise<void> {
       await records.deleteOne({ _id: id, made });
     },

@@ -20,7 +20,7 @@ export interface RequestRecord {
   readonly warnings: readonly string[];
   /** Explains to operators why other channels are not in the task's plan. */
   readonly dropped: readonly DroppedChannel[];
-  /** The creation attempt that wrote the request, as recorded in the task's state `creating`. */
+  /** The try that wrote the request, as recorded in the task's state `creating`. */
   readonly by: string;
 }
 
@@ -32,7 +32,7 @@ type Written = Pick<RequestRecord, 'request' | 'callbackToken' | 'callbackUrl'>;
 interface RequestDocument extends Omit<RequestRecord, 'task' | keyof Written> {
   readonly _id: string;
   readonly sealed: SealedDocument;
-  /** The beginning of the prompt, stored separately because a request can be many megabytes long. */
+  /** The beginning of the prompt, kept apart because a request can be many megabytes long. */
   readonly prompt: SealedDocument;
   /** Set by the first write, so that the caller's data is deleted even if nothing else happens to the task. */
   readonly expires: Date;
@@ -52,8 +52,8 @@ const promptPlaceOf = (id: string) => ({ purpose: 'prompt', id }) as const;
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
 /**
- * Stores requests until `keptMs` after their tasks' deadlines, for redelivered callbacks and for anyone who asks what
- * was requested.
+ * Keeps requests until `keptMs` after their tasks' deadlines. Redelivered callbacks need them, and operators may ask
+ * what was requested.
  */
 export function createRequestStore(
   db: Db,
@@ -73,7 +73,7 @@ export function createRequestStore(
     isForgotten: ({ deadlineAt }: Pick<Task, 'deadlineAt'>): boolean => expiresAt(deadlineAt) <= now(),
     ...requestChanges(requests, expiresAt),
 
-    /** Returns the number of sealed bytes, or undefined if an earlier attempt at this creation wrote the request. */
+    /** Returns the number of sealed bytes, or undefined if an earlier try of this creation wrote the request. */
     async insert(asked: NewRequest): Promise<number | undefined> {
       const { task: _id, request, callbackToken, callbackUrl, deadlineAt, ...legible } = asked;
       const sealed = seal(placeOf(_id), JSON.stringify({ request, callbackToken, callbackUrl }));
@@ -90,7 +90,7 @@ export function createRequestStore(
     },
 
     /**
-     * Returns undefined once the request has expired, whether or not MongoDB has deleted it. A result of undefined is
+     * Returns undefined once the request has expired, even if MongoDB has not deleted it yet. A result of undefined is
      * certain.
      */
     async find(task: string): Promise<RequestRecord | undefined> {
@@ -98,9 +98,7 @@ export function createRequestStore(
       return seen ?? kept(await requests.findOneAndUpdate({ _id: task }, ...readByWrite));
     },
 
-    /**
-     * Like `find`, but sends a plain read. Use this where no decision depends on the result and callers may ask often.
-     */
+    /** A plain read that may be stale. Use it if no decision depends on the result and callers may ask often. */
     async glance(task: string): Promise<RequestRecord | undefined> {
       return kept(await requests.findOne({ _id: task }));
     },
@@ -128,17 +126,14 @@ export function createRequestStore(
 function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadlineAt: number) => number) {
   return {
     /**
-     * Hands the document over to another attempt, so that the first writer no longer removes it. Returns false if the
-     * document no longer exists.
+     * Hands the document over to another try, so that the first one no longer removes it. Returns false if the document
+     * no longer exists.
      */
     async takeOver(task: string, by: string): Promise<boolean> {
       return (await requests.updateOne({ _id: task }, { $set: { by } })).matchedCount === 1;
     },
 
-    /**
-     * Extends how long the request is kept after a deadline has moved. Idempotent. If the deadline moves twice, the
-     * later one counts.
-     */
+    /** Idempotent. If the deadline moves twice, the later time wins. */
     async keepUntil(task: string, deadlineAt: number): Promise<void> {
       await requests.updateOne({ _id: task }, { $max: { expires: new Date(expiresAt(deadlineAt)) } });
     },
@@ -147,7 +142,7 @@ function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadl
       await requests.deleteMany({ _id: { $in: [...tasks] } });
     },
 
-    /** Removes the request of an abandoned creation, if this attempt wrote it. */
+    /** Removes the request only if this try wrote it. */
     async remove(task: string, by: string): Promise<void> {
       await requests.deleteOne({ _id: task, by });
     },

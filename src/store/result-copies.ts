@@ -19,7 +19,9 @@ export interface ResultCopy {
   readonly state: 'stored' | 'unused' | 'retry' | 'gave_up' | 'expired' | 'removed';
   readonly names: readonly string[];
   readonly tries: number;
-  /** When the next attempt is due if the state is `retry`. Otherwise, when the existing files are deleted. */
+  /**
+   * In the state `retry`, the time of the next attempt. In all other states, the time at which the files are deleted.
+   */
   readonly dueAt: number;
   readonly error?: string;
 }
@@ -46,7 +48,7 @@ export function createResultCopyStore(db: Db) {
       return found === null ? undefined : toCopy(found);
     },
 
-    /** Records the name of a file that is about to be written. Unless `write` follows, the copy is due at `dueAt`. */
+    /** Records the name of a file before it is written. If `write` does not follow, the copy becomes due at `dueAt`. */
     async begin({ task, channel }: LinkedCopy, name: string, dueAt: number): Promise<void> {
       const isNew = { state: 'retry', channel, tries: 0, dueAt } as const;
       await repeatOnDuplicate(() =>
@@ -58,7 +60,7 @@ export function createResultCopyStore(db: Db) {
       );
     },
 
-    /** Records an attempt. Keeps the names that another attempt has recorded. A removed copy stays removed. */
+    /** Keeps the names that another attempt has recorded. A removed copy stays removed. */
     async write(copy: ResultCopy): Promise<void> {
       const kept = { _id: copy.task, state: { $ne: 'removed' } } as const;
       await unlessThere(() =>
@@ -66,7 +68,7 @@ export function createResultCopyStore(db: Db) {
       );
     },
 
-    /** Marks a copy as removed. Its files are deleted at `dueAt`, including those written until then. */
+    /** The files are deleted at `dueAt`, including any that are written until then. */
     async remove(task: string, dueAt: number): Promise<void> {
       await copies.updateOne({ _id: task }, { $set: { state: 'removed', dueAt } });
     },

@@ -26,7 +26,7 @@ type Held = SealedDocument | readonly SealedDocument[] | SealedParts;
 
 interface HolderDocument {
   readonly _id: string;
-  /** One of the fields contains the sealed values. The other fields are not used here. */
+  /** One of the fields contains the sealed values. The others are not used here. */
   readonly [field: string]: Held | string;
 }
 
@@ -35,7 +35,6 @@ const pageDocuments = 500;
 function createSealedPlace(db: Db, purpose: SealPurpose): SealedPlace {
   const place = sealedFields[purpose];
   const { collection: name, field } = place;
-  // Named values are small, so they are read in full.
   const keys = 'parts' in place ? field : `${field}.key`;
   const holders = openCollection<HolderDocument>(db, name, durable);
   return {
@@ -61,7 +60,8 @@ function createSealedPlace(db: Db, purpose: SealPurpose): SealedPlace {
         const at = { purpose, id: _id, ...defined({ part }) };
         return { part, value: toSealedDocument(reseal(at, toSealed(value))) };
       });
-      // A value of many megabytes would exceed MongoDB's limit if a command contained it twice.
+      // Compare only the first bytes. A command that contained the old and the new value of many megabytes would exceed
+      // MongoDB's limit.
       const unchanged = isSealedDocument(held) ? { [`${field}.head`]: held.head } : { [field]: held };
       const $set = { [field]: inForm(held, rewritten) };
       const { matchedCount } = await holders.updateOne({ _id, ...unchanged }, { $set });

@@ -13,13 +13,13 @@ const helloSchema = z.object({
 });
 const buildInfoSchema = z.object({ version: z.string() });
 
-/** The codes of ReadConcernMajorityNotEnabled, and of a storage engine without majority reads. */
+/** ReadConcernMajorityNotEnabled, and the code of a storage engine without majority reads. */
 const noMajorityCodes: readonly unknown[] = [148, 238];
 
 export async function readServerFacts(db: Pick<Db, 'command'>): Promise<ServerFacts> {
   const [hello, info, readsMajority] = await Promise.all([
     db.command({ hello: 1 }),
-    // Ignores errors: the user may lack the permission, and only messages contain the version.
+    // The version only appears in messages, so ignore a missing permission.
     db.command({ buildInfo: 1 }).catch(() => undefined),
     canReadMajority(db),
   ]);

@@ -21,7 +21,7 @@ export function createShapeChargesStore(db: Db, now: () => number) {
   return {
     ensureIndexes: () => ensureIndexes(shapes, [expiring]),
 
-    /** Adds charges in one atomic push, so that concurrent writers lose nothing. */
+    /** A single push, so that concurrent writers lose nothing. */
     async add(shape: string, charges: readonly Micros[]): Promise<void> {
       await repeatOnDuplicate(() =>
         shapes.updateOne(

@@ -3,8 +3,8 @@ import type { Collection, Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate, unlessThere } from './mongo.ts';
 
 /**
- * A slot that a task holds. Slots limit concurrency across all processes, and tasks queue for them. `queue` identifies
- * a credential: `<channel>/<credential>`.
+ * Slots limit how many tasks run at a credential at once, across all processes. `queue` identifies the credential:
+ * `<channel>/<credential>`.
  */
 
 export interface HeldSlot {
@@ -19,12 +19,9 @@ interface SlotDocument {
   readonly queue: string;
   readonly n: number;
   readonly task: string;
-  /** Undefined if the slot was last taken by a version that did not record the account. */
+  /** Undefined if a version that did not record the account took the slot. */
   readonly account?: string;
-  /**
-   * The end of the lease, in Unix milliseconds. After that, the slot is free even if its holder died without returning
-   * it.
-   */
+  /** Unix milliseconds. After that, the slot is free even if its holder died without returning it. */
   readonly until: number;
 }
 
@@ -36,12 +33,12 @@ interface TicketDocument {
   readonly account: string;
   readonly model: string;
   readonly wasLost: boolean;
-  /** The sort key among one account's tasks for a model: `urgencyKey` in src/task/fair-order.ts. */
+  /** Orders the tasks of one account and model. See `urgencyKey` in src/task/fair-order.ts. */
   readonly urgency: string;
-  /** Sorts the queue: lost tasks last, then by round and urgency. The account with the first ticket is next. */
+  /** Sorts the queue by round and urgency, with lost tasks last. The account with the first ticket is served next. */
   readonly order: string;
   readonly round: number;
-  /** When the task next checks without being woken. */
+  /** When the task checks again without being woken, in Unix milliseconds. */
   readonly looksAt: number;
   readonly expires: Date;
 }
@@ -64,11 +61,11 @@ interface RoundDocument {
   readonly expires: Date;
 }
 
-/** An account whose call could not wait for a slot and was rejected. Times are in Unix milliseconds. */
+/** An account's call was rejected because it could not wait for a slot. Times are in Unix milliseconds. */
 export interface SlotRefusal {
   readonly queue: string;
   readonly account: string;
-  /** When the account's call was first rejected since the account was last served. */
+  /** The first rejection since the account was last served. */
   readonly since: number;
   readonly at: number;
 }
@@ -139,8 +136,8 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
   }
 
   /**
-   * Doubles the number of slots, within bounds, so that a high limit needs only as many documents as are used. Slots
-   * are created in order, so there is never a gap.
+   * Doubles the number of slots, so that a high limit needs only as many documents as are used. They are created in
+   * order, without gaps.
    */
   async function makeMore(queue: string, from: number, limit: number): Promise<void> {
     const length = Math.min(limit - from, Math.max(madeMin, Math.min(from, madeMax)));
@@ -151,8 +148,7 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
 
   return {
     /**
-     * Takes a slot that is free or has an expired lease, with one atomic update. Returns undefined if all slots are
-     * held.
+     * Takes a slot that is free or whose lease has expired, with one atomic update. Returns undefined if there is none.
      */
     async reserve(queue: string, limit: number, lease: NewLease): Promise<string | undefined> {
       const whole = `${queue}/${limit}`;
@@ -176,8 +172,8 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
     },
 
     /**
-     * Frees the slot. If `until` is given, does so only if the lease still ends at that time, because the holder may
-     * have extended it.
+     * If `until` is given, the slot is freed only if its lease still ends then, because the holder may have extended
+     * it.
      */
     async free(id: string, task: string, until?: number): Promise<void> {
       await slots.updateOne({ _id: id, task, ...defined({ until }) }, { $set: { task: '', until: 0 } });
@@ -242,14 +238,13 @@ function ticketOperations(tickets: Collection<TicketDocument>) {
     },
 
     /**
-     * Returns the models of the tasks that may be served in this ticket's place, which are the account's tasks with
-     * the same `wasLost`.
+     * Returns the models of all tasks that may be served with this ticket: the account's tasks with the same `wasLost`.
      */
     modelsInTurn({ queue, account, wasLost }: Ticket): Promise<string[]> {
       return tickets.distinct('model', { queue, account, wasLost });
     },
 
-    /** Returns this model's most urgent task that may be served in this ticket's place. */
+    /** Any task of the account with the same `wasLost` may be served with this ticket. */
     async mostUrgent({ queue, account, wasLost }: Ticket, model: string): Promise<Ticket | undefined> {
       const found = await tickets.findOne({ queue, account, wasLost, model }, { sort: { urgency: 1 } });
       return found ?? undefined;
@@ -290,17 +285,15 @@ function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
 
   return {
     /**
-     * Returns the next round for an account's ticket (start-time fair queueing). An account's tickets get consecutive
-     * rounds, starting after the round being served, so that one account's burst and another account's single task
-     * meet in the first round.
+     * Start-time fair queueing: an account's tickets get consecutive rounds, starting after the one being served. A
+     * burst of one account and a single task of another therefore start in the same round.
      */
     async takeRound(queue: string, account: string): Promise<number> {
       const id = `${queue}|${account}`;
       const served = (await rounds.findOne({ _id: queue }))?.round ?? 0;
       const round = await nextRound(id);
       if (round > served) return round;
-      // The account was absent from the queue for a while. It re-enters at the current round, so that it gains nothing
-      // from its absence.
+      // An account that was not in the queue enters at the current round, so that it gains nothing from its absence.
       const entered = await rounds.updateOne(
         { _id: id, round: { $lte: served } },
         { $set: { round: served + 1 } },

@@ -3,14 +3,12 @@ import type { Pace, Period } from '../process/pace.ts';
 
 export interface Snapshot<Item> {
   readonly refresh: () => Promise<void>;
-  /** Reads once per period. A failed read keeps the previous data. */
+  /** A failed read keeps the previous data. */
   readonly start: (pace: Pace) => void;
   readonly stop: () => void;
   readonly find: (id: string) => Item | undefined;
   readonly all: () => Iterable<Item>;
-  /**
-   * Stores an item that this process has just decided. The item stays in use until a read that started later returns.
-   */
+  /** Adds an item that this process has just written. It stays until a read that started later returns. */
   readonly put: (item: Item) => void;
 }
 
@@ -29,15 +27,14 @@ export function createSnapshot<Item extends { readonly id: string }>({
   let readsBegun = 0;
   let lastRead = 0;
   /**
-   * The items that this process decided. `after` is the number of reads that had started by then and may therefore
-   * lack the item.
+   * Items that this process has written. `after` is the number of reads that had already started and may therefore lack
+   * the item.
    */
   const decided = new Map<string, { readonly item: Item; readonly after: number }>();
 
   const refresh = async (): Promise<void> => {
     const read = (readsBegun += 1);
     const items = await list();
-    // A read that was overtaken by a later one is outdated.
     if (read < lastRead) return;
     lastRead = read;
     known = new Map(items.map((item) => [item.id, item]));

@@ -6,11 +6,11 @@ interface StoredBytesDocument {
   /** `<account>/<day>` */
   readonly _id: string;
   readonly bytes: bigint;
-  /** The end of that day, for MongoDB's TTL index only. */
+  /** The end of that day, used by MongoDB's TTL index. */
   readonly expires: Date;
 }
 
-/** Bytes by the day of their deletion. Days are counted in UTC since 1970. */
+/** Keys are the days on which the bytes are deleted, counted in UTC since 1970. */
 export type BytesByDay = ReadonlyMap<number, number>;
 
 export function dayOf(at: number): number {
@@ -22,8 +22,8 @@ export function endOfDay(day: number): number {
 }
 
 /**
- * Returns an id that sorts after all of an account's days, because a colon sorts after the digits. Days have five
- * digits until the year 2243.
+ * Sorts after all days of the account, because a colon sorts after the digits. Days have five digits until the year
+ * 2243.
  */
 function endOf(account: string): string {
   return `${account}/:`;

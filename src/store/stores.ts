@@ -44,7 +44,7 @@ export type Stores = ReturnType<typeof createStores>;
 export interface StoreSettings extends Sealing {
   readonly endUsers: EndUserNames;
   readonly errorTerms: ErrorTerms;
-  /** Changing the retention affects only later writes. */
+  /** A changed retention affects only later writes. */
   readonly retention?: () => RetentionDays;
 }
 
@@ -93,7 +93,7 @@ export function createStores(
   };
 }
 
-/** Throws IndexConflictError if an index exists with a different definition. */
+/** @throws IndexConflictError */
 export async function ensureStoreIndexes(stores: Partial<Stores>): Promise<void> {
   // Wait for all of them, so that no index is still being created after a failure.
   const made = await Promise.allSettled(

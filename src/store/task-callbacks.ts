@@ -35,14 +35,14 @@ function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
 
   return {
     /**
-     * Counts an attempt before its request is sent, so the attempt counts even if its process dies. Returns the
-     * attempt's number in this round, from 1, or undefined if this round has already delivered the callback or a newer
-     * round has replaced it. Only one round is in force at a time, because two rounds that counted alternately would
-     * never end. A round that an operator requested delivers the callback again, even if it was delivered before.
+     * Counts an attempt before its request is sent, so it is counted even if the process dies. Returns its number
+     * within the round, from 1. Returns undefined if this round has already delivered the callback or a newer round has
+     * replaced it. Two rounds that took turns would never end, so only the newest may continue. A round that an
+     * operator requested delivers the callback again.
      */
     async beginCallback(next: CallbackRound): Promise<number | undefined> {
       const { task, round } = next;
-      // A record rarely exists for the task's own round, so try to create one first.
+      // The first attempt usually has no record yet, so try to create one first.
       const begun = round === ownCallbackRound ? await open(next) : undefined;
       if (begun !== undefined) return begun;
       for (;;) {
@@ -80,8 +80,8 @@ function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
 function callbackAnswers(tasks: Collection<TaskDocument>) {
   return {
     /**
-     * Records how an attempt ended. Repeated calls with the same `at` record the attempt once. Only the round in force
-     * decides the callback's state. A late response to a replaced round is listed but changes nothing else.
+     * Repeated calls with the same `at` record the attempt once. If a newer round has replaced this one, a late
+     * response is listed but does not change the callback's state.
      */
     async recordCallback(
       { task, round, target }: CallbackRound,
@@ -112,7 +112,6 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
       );
     },
 
-    /** Returns false if the failure is already recorded or the round is over. */
     async noteUnsent(task: string, round: string, attempt: CallbackAttempt): Promise<boolean> {
       const failing = { attempts: [attempt], isFailing: true };
       const callback = { state: 'pending', target: '', round, begun: 0, ...failing } as const;
@@ -151,7 +150,6 @@ function pushed(attempt: CallbackAttempt) {
 
 function callbackDebts(tasks: Collection<TaskDocument>) {
   return {
-    /** Called if the callback's address is no longer known. */
     async oweNothing(task: string): Promise<void> {
       await tasks.updateOne({ _id: task, owes: task }, { $unset: { owes: '' } });
     },

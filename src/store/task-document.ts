@@ -14,26 +14,25 @@ import type { SealedParts } from './sealed-document.ts';
 
 export interface TaskDocument extends Omit<Task, 'id'> {
   readonly _id: string;
-  /** Unique. Sorts by creation, newest last. */
+  /** Unique. Sorts by creation, oldest first. */
   readonly sort: string;
   readonly parts?: readonly string[];
-  /** Upstream jobs that belong or belonged to the task: `<channel>/<upstream id>`. No two tasks share a job. */
+  /** All upstream jobs of the task, past and present, as `<channel>/<upstream id>`. No two tasks share a job. */
   readonly jobs?: readonly string[];
-  /** The task's id, set when the task finishes and removed once its caller has been notified. */
+  /** The task's own id, set when the task finishes and removed once its caller has been notified. */
   readonly owes?: string;
-  /** The task's id while its callback is abandoned. Operators list these tasks, and the index stays small. */
+  /** The task's own id, set while its callback is abandoned so that the index for operators stays small. */
   readonly gaveUp?: string;
-  /** Set if the task has a callback: the logs that list the task, and a copy of `sort`. */
+  /** Set if the task has a callback. `of` names the logs that list the task, and `sort` is a copy of the task's own. */
   readonly log?: { readonly of: readonly string[]; readonly sort: string };
-  /** A copy of `sort` while an attempt may have an unknown job. Bill lines are compared with these tasks. */
+  /** A copy of `sort`, set while an attempt may have an unknown job. Bill lines are compared with these tasks. */
   readonly unclaimed?: string;
-  /** Set while the task is waiting for a failed upstream. A separate field, so its index contains only these tasks. */
+  /** Set while the task waits for a failed upstream. A separate field keeps the index small. */
   readonly behind?: { readonly place: string; readonly deadlineAt: number };
   readonly end?: TaskEnd;
   readonly said?: { readonly terms: readonly string[]; readonly sort: string };
-  /** Upstreams' messages, sealed by task-words.ts. */
   readonly words?: SealedParts;
-  /** Each result's links, or the links withheld from callers. Sealed by task-links.ts. */
+  /** Links to results, including those withheld from callers. Sealed by task-links.ts. */
   readonly links?: SealedParts;
   readonly reads?: number;
 }
@@ -44,7 +43,7 @@ interface TaskEnd {
   readonly kind: EndKind;
   readonly sort: string;
   /**
-   * The time from the render's end to the task's end. Undefined if the vendor does not report when the render ended.
+   * From the end of the render to the end of the task. Undefined if the vendor does not report when the render ended.
    */
   readonly lateMs?: number;
 }
@@ -62,7 +61,7 @@ export function logOf({ account, key }: Reach): string {
   return key === undefined ? `account ${account}` : `key ${key}`;
 }
 
-/** Shares large parts (the outcome, the actions) with the document instead of copying them. */
+/** Shares the outcome and the actions with the document instead of copying them, because they may be large. */
 export function toTask(document: TaskDocument): Task {
   const {
     _id: id,
@@ -84,7 +83,7 @@ export function toTask(document: TaskDocument): Task {
   return { id, ...fields };
 }
 
-/** Fields by path. Undefined removes the field. */
+/** Keys are paths. Undefined removes the field. */
 type MoreFields = Readonly<Record<string, unknown>>;
 
 export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) {
@@ -95,7 +94,7 @@ export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) 
     concern: 'concern' in changes ? changes.concern : before.concern,
   });
   const end = changes.state?.at === 'ended' ? endOf(before, changes) : undefined;
-  // A concern is stored separately from the state. Concerns added since the record was read are removed too.
+  // Concerns are stored apart from the state. This also removes one that was added since the record was read.
   const asks = 'concern' in changes ? { attention: follows.attention } : {};
   const { wait } = 'wait' in changes ? changes : before;
   const { deadlineAt = before.deadlineAt } = changes;
@@ -108,7 +107,7 @@ export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) 
 }
 
 /**
- * The causes of waits that may end early when an upstream recovers. A `backoff` cannot, because the upstream set its
+ * Waits for these reasons can end early when an upstream recovers. A `backoff` cannot, because the upstream set its
  * end.
  */
 const failedUpstream: ReadonlySet<string> = new Set(['circuit', 'turn', 'upstream']);
@@ -156,7 +155,7 @@ function derived(task: Deriving) {
     credential: where?.credential,
     upstreamId: lost === undefined ? job?.operation?.id : undefined,
     attention: attentionOf(task),
-    // A unique index would treat an empty array like any other value.
+    // Omit an empty array, because a unique index would treat it like any other value.
     jobs: jobs.length === 0 ? undefined : jobs,
     owes: isOwed ? task.id : undefined,
     unclaimed: attempts.some(mayHaveJob) ? sortKey(task.createdAt, task.id) : undefined,

@@ -7,8 +7,8 @@ import type { ResultItem } from '../task/task.ts';
 import { sealedParts, type SealedParts, type Sealing } from './sealed-document.ts';
 
 /**
- * Seals result links, because anyone with a signed link can fetch the result. Also seals results that arrived as data.
- * Each result has its own sealed value.
+ * Anyone with a signed link can fetch the result, so links are sealed, as are results that arrived as data. Each result
+ * has its own sealed value.
  */
 export function createTaskLinks(sealing: Sealing) {
   const parts = sealedParts(sealing, 'result-links');
@@ -21,14 +21,14 @@ export function createTaskLinks(sealing: Sealing) {
   return {
     seal: sealedOf,
 
-    /** A changed outcome is replaced completely, so all of its links are replaced too. */
+    /** A changed outcome replaces the old one completely, including all links. */
     changeOf({ id, outcome }: Task, changes: Changes): { readonly links?: SealedParts | undefined } {
       if (!('outcome' in changes)) return {};
       const links = sealedOf(id, changes.outcome);
       return links === undefined && outcome === undefined ? {} : { links };
     },
 
-    /** Returns the fields that replace the links. Items without links keep the links in the record. */
+    /** Items without links keep the links in the record. */
     fieldsOf: (id: string, items: readonly ResultItem[]): Readonly<Record<string, unknown>> => {
       const links = Object.entries(parts.seal(id, linksOfItems(items)));
       return Object.fromEntries(links.map(([part, value]) => [`links.${part}`, value]));
@@ -58,7 +58,6 @@ export function unlinkedItem(item: ResultItem): ResultItem {
   return rest;
 }
 
-/** Returns each part's links as JSON. */
 function linksOf(outcome: TaskOutcome | undefined): Readonly<Record<string, string>> {
   if (outcome === undefined) return {};
   if (outcome.kind === 'succeeded') return linksOfItems(outcome.items);

@@ -11,14 +11,9 @@ export interface NamedTask {
   readonly task: Task;
 }
 
-/**
- * The most tasks found by one kind of name. Callers choose their request ids, so one id may match any number of tasks.
- */
+/** Callers choose their request ids, so one id may match any number of tasks. */
 const namedMax = 20;
-/**
- * The most tasks considered for part of an id, or for a word. In a hundred million tasks, about 170 share part of an id
- * by chance.
- */
+/** In a hundred million tasks, about 170 share the same part of an id by chance. */
 const candidatesMax = 2_000;
 const errorWordsMax = 12;
 
@@ -36,10 +31,7 @@ export function taskNames(tasks: Collection<TaskDocument>, { toTask, errorTerms 
       .slice(0, namedMax);
   }
 
-  /**
-   * Finds tasks whose failures contain all of these words. Considers only the newest tasks that contain the longest
-   * word.
-   */
+  /** Considers only the newest tasks that contain the longest word, and keeps those that contain all the others. */
   async function idsByError(text: string): Promise<string[]> {
     const [longest, ...others] = errorTerms([text], errorWordsMax);
     if (longest === undefined) return [];
@@ -54,9 +46,9 @@ export function taskNames(tasks: Collection<TaskDocument>, { toTask, errorTerms 
 
   return {
     /**
-     * Finds tasks by id, by the id of the request that created them, by an upstream's job or by a submission's marker:
-     * at most 20 by each. If the text is long enough, any part of a task's id or the beginning of another name
-     * suffices. If no task matches, searches the words of failures.
+     * Searches the ids of tasks, requests and upstream jobs, and the markers of submissions. Each search returns at
+     * most 20 tasks. If the text is long enough, any part of a task id or the beginning of another name is enough. If
+     * nothing matches, searches failure messages.
      */
     async findNamed(text: string): Promise<NamedTask[]> {
       const name = text.length < idPartMin ? text : beginning(text);

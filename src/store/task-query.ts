@@ -16,7 +16,7 @@ export interface TaskFilter extends Partial<
   /** Unix seconds. `createdAfter` is inclusive, `createdBefore` exclusive. */
   readonly createdAfter?: number;
   readonly createdBefore?: number;
-  /** Only tasks that are not submitted yet and have this channel next. */
+  /** Selects tasks that are not submitted yet and have this channel next. */
   readonly waitingFor?: string;
 }
 
@@ -38,8 +38,8 @@ export function listQuery(
     'error.class': failureClass,
     attention,
   };
-  // The indexes of accounts and keys contain the kind and the status. Each listed value is an interval of an index that
-  // returns tasks in order.
+  // The indexes by account and by key include the kind and the status. Each value in a list is then an interval of the
+  // index, already in order.
   const isOfCaller = account !== undefined || key !== undefined;
   const isIndexed = !isOfCaller && Object.values(chosen).some((value) => value !== undefined);
   const range = defined({
@@ -91,7 +91,7 @@ export function endQuery(filter: EndFilter, last: string | undefined): Filter<Ta
   };
 }
 
-/** Listed individually, because each kind is an interval of the index. */
+/** Each kind is one interval of the index, so all must be listed. */
 export const endKinds: readonly EndKind[] = ['succeeded', ...failureClasses];
 
 function isEnd(kind: EndKind, { status, failureClass }: EndFilter): boolean {

@@ -15,10 +15,7 @@ const asksNothing = {
 const ofPolls: ReadonlySet<Concern> = new Set(pollConcerns);
 const beyondPolls = concerns.filter((concern) => !ofPolls.has(concern));
 
-/**
- * Writes observations for display only: no decision depends on them. Each write applies only to a task that is still in
- * a suitable state.
- */
+/** These writes are for display only. Each applies only to a task that is still in a suitable state. */
 export function taskSights(
   tasks: Collection<TaskDocument>,
   now: () => number,
@@ -34,8 +31,8 @@ export function taskSights(
     },
 
     /**
-     * Sets a concern without changing the state. It never overrides a concern that the state implies, and a concern
-     * raised by a poll never overrides one that a poll cannot clear. Returns false if nothing has changed.
+     * Never overrides a concern that the state implies. A concern raised by a poll never overrides one that a poll
+     * cannot clear. Returns false if nothing has changed.
      */
     async setConcern(id: string, concern: Concern): Promise<boolean> {
       const status = concern === 'not_delivered' ? 'succeeded' : { $in: unfinishedStatuses };

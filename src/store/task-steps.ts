@@ -26,8 +26,8 @@ export type Stepped =
   | { readonly ok: false; readonly code: 'absent'; readonly message: string; readonly task?: undefined };
 
 /**
- * `rev` is the revision for which the action was planned, and is not stored. The action is refused at any other
- * revision.
+ * `rev` is the revision for which the action was planned. At any other revision, the action is refused. It is not
+ * stored.
  */
 export interface PlannedAct extends TaskActionRecord {
   readonly rev?: number;
@@ -41,17 +41,16 @@ export interface TaskStepsDeps {
 }
 
 /**
- * Fewer processes than this ever change one record concurrently, so more collisions in one step mean a loop in our own
- * code.
+ * Fewer processes than this ever change the same record concurrently, so more collisions mean a loop in our own code.
  */
 const collisionsMax = 50;
 const actionsMax = 100;
 const afterwards = { returnDocument: 'after' } as const;
 
 /**
- * Changes a task's state. No other code does. An event is decided on the record as read, and the change is written only
- * if the record has not changed since (`rev`). No decision rests on a plain read: before a step refuses an event or
- * reports that nothing is left to do, it reads the record with a write.
+ * The only code that changes a task's state. The event is applied to the record as read, and the change is written only
+ * if `rev` is still the same. A plain read may be stale, so an event is refused only after the record has been read
+ * with a write.
  */
 export function taskSteps(deps: TaskStepsDeps) {
   const { tasks, now, form } = deps;
@@ -111,20 +110,20 @@ function createReading({ tasks, hints, form }: TaskStepsDeps) {
   function remember(found: TaskDocument | null): Task | undefined {
     if (found === null) return undefined;
     const task = form.toTask(found);
-    // Forget the record: the delivered result may be large, and the task is about to finish.
+    // Forget the record, because its result may be large and the task is about to finish.
     if (task.outcome !== undefined) hints.delete(task.id);
     else if ((hints.get(task.id)?.rev ?? task.rev) <= task.rev) hints.set(task.id, task);
     return task;
   }
 
-  /** Returns the current record, read with a write. Use this for decisions that no write follows. */
+  /** Reads the record with a write, so it is current. Use this for decisions that no write follows. */
   async function confirm(id: string): Promise<Task | undefined> {
     return remember(await tasks.findOneAndUpdate({ _id: id }, ...readByWrite));
   }
 
   /**
-   * Returns the record, possibly a little stale but not older than `rev`. Use this for decisions made by a step. A
-   * result of undefined is certain: the record does not exist.
+   * The record may be a little stale, but not older than `rev`. Use this if a step makes the decision. If undefined is
+   * returned, the record certainly does not exist.
    */
   async function look(id: string, rev = 0): Promise<Task | undefined> {
     const hint = hints.get(id);
@@ -147,7 +146,7 @@ function answer(task: Task | undefined, decided: Next | undefined): Stepped {
   return decided.ok ? { ok: true, task } : { ...decided, task };
 }
 
-/** A recorded action has already been carried out, so repeating it changes nothing. */
+/** An action that is already recorded has been carried out, so repeating it changes nothing. */
 function decide(
   task: Task,
   event: TaskEvent,

@@ -15,10 +15,9 @@ export interface TaskSealing extends Sealing {
 }
 
 /**
- * Converts tasks to and from their form in MongoDB. Result links are sealed by task-links.ts. Upstreams' failure
- * messages may quote what a caller wrote, so each message is sealed separately, beside the record. A change writes only
- * the messages that it changes, so a process without a message's key leaves that message as it is. Codes and classes
- * stay legible, because operators list tasks by them.
+ * Upstreams' failure messages may quote the caller, so each message is sealed separately and stored beside the record.
+ * A change writes only the messages that it changes, so a process without a message's key leaves that message as it is.
+ * Codes and classes stay readable, because operators list tasks by them.
  */
 export function createTaskForm({ errorTerms, ...sealing }: TaskSealing) {
   const parts = sealedParts(sealing, 'upstream-words');
@@ -26,8 +25,8 @@ export function createTaskForm({ errorTerms, ...sealing }: TaskSealing) {
   const terms = saidWith(errorTerms);
 
   /**
-   * An unreadable message does not hide the rest of the task, because the key may be missing only in this process and
-   * only temporarily.
+   * An unreadable message must not hide the rest of the task. The key may be missing only in this process and only for
+   * a while.
    */
   function read(id: string, held: SealedParts): Words {
     return Object.fromEntries(
@@ -121,7 +120,7 @@ function saidWith(errorTerms: ErrorTerms) {
     texts: readonly string[],
   ): TaskDocument['said'] {
     const terms = errorTerms(texts.filter((text) => text !== unreadable));
-    // The terms are sorted, because their original order would reveal which words are longer.
+    // Sort the terms, because their original order would reveal which words are longer.
     return terms.length === 0 ? undefined : { terms: terms.toSorted(), sort: sortKey(createdAt, id) };
   }
 

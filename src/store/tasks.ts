@@ -29,7 +29,7 @@ export interface TaskPage {
 
 export interface PageRequest {
   readonly limit: number;
-  /** The previous page's last task, which may have been removed since. */
+  /** The last task of the previous page. It may have been removed since. */
   readonly after?: Pick<Task, 'id' | 'createdAt'>;
   readonly oldestFirst?: boolean;
 }
@@ -45,12 +45,12 @@ interface EndPageRequest extends Pick<PageRequest, 'limit'> {
 export type TaskStore = ReturnType<typeof createTaskStore>;
 
 /**
- * The most records remembered. A remembered record needs no read before its next change. It is only a hint, because
- * every change checks the revision.
+ * A record that is remembered need not be read before its next change. It is only a hint, because every change checks
+ * the revision.
  */
 const hintsMax = 1_000;
 
-/** Reads task records. Only task-steps.ts changes their state. */
+/** Only task-steps.ts changes the state of tasks. */
 export function createTaskStore(db: Db, now: () => number, sealing: TaskSealing) {
   const tasks = openCollection<TaskDocument>(db, 'tasks', durable);
   const form = createTaskForm(sealing);
@@ -122,7 +122,6 @@ function taskLists(tasks: Collection<TaskDocument>, { toTask }: Pick<TaskForm, '
       return pageOf(listQuery(filter, last, oldestFirst), { sort: oldestFirst === true ? 1 : -1 }, limit);
     },
 
-    /** Lists tasks whose callback has begun, newest task first. */
     async listCallbacks(reach: Reach, { state, limit, after }: CallbackPageRequest): Promise<TaskPage> {
       const before = after && { 'log.sort': { $lt: sortKey(after.createdAt, after.id) } };
       const states = state === undefined ? callbackStates : [state];
@@ -161,17 +160,15 @@ function taskReads(db: Db, tasks: Collection<TaskDocument>, { toTask }: Pick<Tas
 
     findMany: (ids: readonly string[]): Promise<Task[]> => all({ _id: { $in: [...ids] } }),
 
-    /**
-     * Finds a job's task, even if the job was replaced. If multiple channels use the same id, returns the newest task.
-     */
+    /** Finds the task even if the job was replaced. If several channels use the same id, returns the newest task. */
     async findByUpstreamId(upstreamId: string): Promise<Task | undefined> {
       const found = await all({ 'attempts.operation.id': upstreamId });
       return found.toSorted((a, b) => b.createdAt - a.createdAt)[0];
     },
 
     /**
-     * Returns the id of the task that has or had this job. The task found is confirmed with a write, because an
-     * operator is then refused the job.
+     * Returns the task that has or had this job. The task is confirmed with a write, because an operator may be refused
+     * the job as a result.
      */
     async ownerOf(job: string): Promise<string | undefined> {
       const seen = await tasks.findOne({ jobs: job }, { projection: { _id: 1 } });
@@ -179,7 +176,7 @@ function taskReads(db: Db, tasks: Collection<TaskDocument>, { toTask }: Pick<Tas
       return (await tasks.findOneAndUpdate({ _id: seen._id, jobs: job }, ...readByWrite))?._id;
     },
 
-    /** Yields unfinished tasks, most urgent first within each status. Keeps one batch in memory at a time. */
+    /** The most urgent tasks of each status come first. Keeps one batch in memory at a time. */
     async *unfinished(): AsyncIterable<Task> {
       for (const status of unfinishedStatuses) {
         yield* each(tasks.find({ status }).sort({ deadlineAt: 1 }));
@@ -187,8 +184,8 @@ function taskReads(db: Db, tasks: Collection<TaskDocument>, { toTask }: Pick<Tas
     },
 
     /**
-     * Returns the ids of tasks that finished before this time (Unix milliseconds) and whose callers were notified,
-     * oldest first within each status.
+     * Returns tasks that finished before `time` (Unix milliseconds) and whose callers were notified, oldest first
+     * within each status.
      */
     async endedBefore(time: number, limit: number): Promise<string[]> {
       const found: string[] = [];

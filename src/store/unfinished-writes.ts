@@ -14,10 +14,10 @@ interface DriverModule {
 let isDone = false;
 
 /**
- * Ends writes that would otherwise wait forever. In the driver (7.8 and 7.9), a write to a closing connection never
- * ends: the write waits for the socket's `drain` or `error`, but a destroyed socket emits neither. If that write is a
- * heartbeat, the process finds no server until it restarts. This patch makes closing a connection raise an error in
- * the waiting write (docs/decisions/0015-processes.md).
+ * Works around a fault in the driver (7.8 and 7.9): a write to a closing connection waits for the socket's `drain` or
+ * `error`, but a destroyed socket emits neither. If that write is a heartbeat, the process finds no server until it
+ * restarts. With this patch, closing a connection raises an error in the waiting write
+ * (docs/decisions/0015-processes.md).
  */
 export function endUnfinishedWrites(): void {
   if (isDone) return;

@@ -12,7 +12,7 @@ interface UpkeepFailureDocument {
   readonly expires: Date;
 }
 
-/** How long a failure is kept. Longer than any item is postponed, so that a lasting failure stays a single notice. */
+/** Longer than any item is postponed, so that a lasting failure stays a single notice. */
 const keptMs = 2 * 3_600_000;
 
 export type UpkeepFailureStore = ReturnType<typeof createUpkeepFailureStore>;
@@ -27,7 +27,7 @@ export function createUpkeepFailureStore(db: Db, now: () => number) {
       await repeatOnDuplicate(() => failures.replaceOne({ _id }, noted, { upsert: true }));
     },
 
-    /** Returns Unix milliseconds by the writing process's clock. */
+    /** Unix milliseconds by the writing process's clock. */
     async lastNote(step: string): Promise<number | undefined> {
       const noted = await failures.findOne({ _id: step });
       return noted === null ? undefined : noted.expires.getTime() - keptMs;

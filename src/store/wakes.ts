@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** An operator's request to retry a task now, whichever worker runs it. There is rarely more than one such request. */
+/** An operator has asked to retry a task now, whichever worker runs it. There is rarely more than one such request. */
 export interface Wake {
   readonly task: string;
-  /** A new value for each wake of a task. */
+  /** Each wake of a task has a new id. */
   readonly id: string;
 }
 

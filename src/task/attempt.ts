@@ -5,13 +5,13 @@ import type { RouteCandidate } from './candidates.ts';
 import type { SaidOfFailure } from './task.ts';
 
 /**
- * - `sending`: the request may have been sent. Only its owner may report the outcome.
- * - `accepted`: the upstream has the job. The only next state is `failed`, unless an operator undoes an adoption.
- * - `failed`: the upstream had the job and it failed. The task continues elsewhere. Final.
- * - `not_accepted`: definitely not accepted. The same submission may be repeated.
+ * - `sending`: the request may have been sent. Only the process that sends it may report the outcome.
+ * - `accepted`: the upstream has the job. Only `failed` can follow, unless an operator undoes an adoption.
+ * - `failed`: the job failed, and the task continued on another channel. Final.
+ * - `not_accepted`: the upstream did not accept the submission, which may be repeated.
  * - `rejected`: the upstream refused the request itself. Final.
- * - `lost`: the outcome is unknown. The job may exist and may be billed.
- * - `abandoned`: lost, and the task continued without it or ended. Final.
+ * - `lost`: the outcome is unknown. A job may exist and may be billed.
+ * - `abandoned`: lost, and the task ended or continued without it. Final.
  */
 export const attemptStates = [
   'sending', 'accepted', 'failed', 'not_accepted', 'rejected', 'lost', 'abandoned',
@@ -19,8 +19,8 @@ export const attemptStates = [
 export type AttemptState = (typeof attemptStates)[number];
 
 /**
- * An opaque value that only its adapter reads: a small JSON object with the upstream's id. At most 1 KB, and never a
- * secret.
+ * Only the adapter that created this value reads it. It is a small JSON object of at most 1 KB with the upstream's id,
+ * and never contains a secret.
  */
 export interface Operation {
   readonly id: string;
@@ -30,17 +30,20 @@ export interface Operation {
 export interface Attempt extends RouteCandidate, Partial<SaidOfFailure> {
   readonly n: number;
   readonly state: AttemptState;
-  /** A text in the submission by which the upstream job can be found, if the upstream accepts such texts. */
+  /**
+   * Sent with the submission, so that the job can be found if the response is lost. Some upstreams do not accept such a
+   * text.
+   */
   readonly marker: string;
-  /** The activity run that sends the submission. Only this run may record a refusal. */
+  /** Names the activity run that sends the submission. Only this run may record a refusal. */
   readonly owner: string;
   readonly terms?: CostTerms;
   readonly startedAt: number;
   readonly endedAt?: number;
   readonly operation?: Operation;
-  /** Set if an operator identified the job. Only an adoption can be undone. */
+  /** Set if an operator identified the job. Only such a job can be removed from the task again. */
   readonly adopted?: true;
-  /** A job that was accepted after the task had continued without it. An operator may have to cancel it upstream. */
+  /** A job that the upstream accepted after the task had moved on. An operator may have to cancel it there. */
   readonly stray?: Operation;
   readonly code?: string;
   readonly failure?: Failure;
@@ -48,7 +51,7 @@ export interface Attempt extends RouteCandidate, Partial<SaidOfFailure> {
 }
 
 /**
- * A previous outcome of an attempt that was then retried, found, adopted or undone. `times` counts consecutive
+ * An earlier outcome of an attempt that was later retried, found, adopted or undone. `times` counts consecutive
  * identical outcomes.
  */
 export interface PastAttempt extends Pick<Attempt, 'state' | 'startedAt' | 'adopted' | 'code'> {
@@ -60,7 +63,7 @@ export interface PastAttempt extends Pick<Attempt, 'state' | 'startedAt' | 'adop
 
 const pastMax = 20;
 
-/** Returns an ended attempt's history, including its current outcome, which is about to be overwritten. */
+/** Includes the current outcome, which is about to be overwritten. */
 export function pastOf(attempt: Attempt): readonly PastAttempt[] {
   const { past = [], state, startedAt, endedAt = startedAt, adopted, code, operation } = attempt;
   const upstreamId = operation?.id;
@@ -72,22 +75,20 @@ export function pastOf(attempt: Attempt): readonly PastAttempt[] {
   return [...past, ended].slice(-pastMax);
 }
 
-/** Whether the upstream itself reported that it will not deliver a result. */
 export function isUpstreamFailure({ state }: Pick<Attempt, 'state'>): boolean {
   return state === 'failed' || state === 'rejected';
 }
 
-/** Whether the upstream may have a job for this attempt whose id we do not know. */
 export function mayHaveJob({ state }: Pick<Attempt, 'state'>): boolean {
   return state === 'lost' || state === 'abandoned';
 }
 
-/** Whether a submission of the task was ever lost, even if its job was found later. */
+/** Returns true even if the lost job was found later. */
 export function wasLost(attempts: readonly Pick<Attempt, 'state' | 'past'>[]): boolean {
   return attempts.some((attempt) => mayHaveJob(attempt) || attempt.past?.some(mayHaveJob) === true);
 }
 
-/** Returns a globally unique key, because an upstream's id is unique only within its channel. */
+/** An upstream's ids are unique only within one channel. */
 export function jobKey(channel: string, upstreamId: string): string {
   return `${channel}/${upstreamId}`;
 }

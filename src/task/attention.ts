@@ -3,48 +3,42 @@ import type { Task } from './record.ts';
 
 const delayedInside = 'The task is delayed inside the service; its operator has been informed.';
 
-/**
- * The values of `NeedsAttention` and of a task's `attention`, each with the `message` that GET returns for an
- * unfinished task that is waiting for an operator.
- */
+/** While a task waits for an operator, GET returns the `message` below as the task's message. */
 export const attentionMessages = {
-  /** The submission may have reached the upstream, and the gateway cannot find out. */
+  /** The submission may have reached the upstream, which cannot be asked. */
   submit_ambiguous:
     'It is not known whether the upstream accepted the task; the operator of this service has been asked to decide.',
-  /** The upstream accepted the submission but returned the id of a job that already belongs to another task. */
+  /** The upstream returned the id of a job that already belongs to another task. */
   upstream_id_taken:
     'The upstream did not say which of its jobs belongs to the task; the operator of this service has been asked to decide.',
   poll_failed:
     'The upstream does not report on the task; the operator of this service has been asked to decide.',
-  /** Polls keep failing, or the upstream rejects our key. Polling continues. */
+  /** Polls keep failing, for example because the upstream rejects our key. */
   poll_failing: 'The upstream does not report on the task at the moment; polling continues.',
-  /** The job has taken five times as long as usual. Polling continues. */
+  /** The job has taken five times as long as usual. */
   overdue: 'Generation takes longer than usual.',
-  /** The outcome needs a decision: its charge is not credible, or the ledger rejects it. */
+  /** The charge is not plausible, or the ledger rejects the outcome. */
   charge_review: 'Generation has ended; the operator of this service is checking the charge.',
   channel_gone: delayedInside,
-  /** No worker has served the task's next step, or its channel, for minutes. */
+  /** No worker has served the channel or the task's next step for minutes. */
   no_worker: delayedInside,
-  /** The task's workflow steps fail repeatedly. The cause is the gateway or its deployment. */
+  /** The task's workflow keeps failing, because of a fault in the gateway or its deployment. */
   workflow_failing: delayedInside,
-  /** The workflow still runs although the deadline has passed or the outcome is decided. Its steps may be failing. */
+  /** The workflow still runs although the deadline has passed or the outcome is decided. It may be failing. */
   workflow_overdue: delayedInside,
-  /** The task succeeded, but its result could not be copied while it was available upstream. */
+  /** The task succeeded, but its result could not be copied before the upstream deleted it. */
   not_delivered: 'The task succeeded; its result could not be stored by the service.',
 } as const;
 export const attentionReasons = namesOf(attentionMessages);
 export type AttentionReason = keyof typeof attentionMessages;
-/** Both an attention reason and the code of a lost attempt. */
+/** Also used as the code of a lost attempt. */
 export const upstreamIdTaken = 'upstream_id_taken';
 
 /** The concerns that polls raise and withdraw. */
 export const pollConcerns = ['poll_failing', 'overdue'] as const satisfies readonly AttentionReason[];
 export type PollConcern = (typeof pollConcerns)[number];
 
-/**
- * Reasons that are stored separately from the state, because they do not stop the task: it continues or has already
- * ended.
- */
+/** These reasons do not stop the task, so they are stored separately from its state. */
 export const concerns = [
   ...pollConcerns,
   'channel_gone',
@@ -59,7 +53,7 @@ interface Asking extends Pick<Task, 'state'> {
   readonly concern?: Concern | undefined;
 }
 
-/** Returns why the task needs attention. The state's own reason takes precedence over a stored concern. */
+/** The state's own reason takes precedence over a stored concern. */
 export function attentionOf({ state, concern }: Asking): AttentionReason | undefined {
   switch (state.at) {
     case 'asking':

@@ -3,7 +3,7 @@ import type { CallbackState } from './callback-record.ts';
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
-/** The delay after each failed request. Delivery is abandoned if the request after the last delay fails too. */
+/** Each value follows one failed request. If the request after the last delay fails too, the delivery is abandoned. */
 const delaysMs = [
   5 * second,
   5 * minute,
@@ -20,14 +20,11 @@ export const callbackTriesMax = delaysMs.length + 1;
 
 const statusGone = 410;
 
-/**
- * Returns the delay after the n-th request, counting from 1. `random` is between 0 and 1 and varies the delay by 10 %.
- */
+/** Counts requests from 1. `random` is between 0 and 1 and varies the delay by 10 %. */
 export function callbackRetryDelayMs(n: number, random: number): number {
   return Math.round((delaysMs[n - 1] ?? hour) * (0.9 + 0.2 * random));
 }
 
-/** Returns the state after the n-th request. `status` is undefined if there was no response. */
 export function callbackStateAfter(status: number | undefined, n: number): CallbackState {
   if (status !== undefined && status >= 200 && status < 300) return 'delivered';
   return status === statusGone || n >= callbackTriesMax ? 'gave_up' : 'pending';

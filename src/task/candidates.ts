@@ -1,5 +1,3 @@
-/** The channels that can serve a request, and the reasons for dropping others. */
-
 export interface RouteCandidate {
   readonly channel: string;
   readonly credential: string;
@@ -18,7 +16,6 @@ type DropReason =
 
 export interface DroppedChannel {
   readonly channel: string;
-  /** Undefined if all the channel's credentials were dropped. */
   readonly credential?: string;
   readonly reason: DropReason;
   readonly detail: string;

@@ -6,12 +6,10 @@ import { isUnbilled } from './rescue.ts';
 import type { Task, TaskOutcome } from './record.ts';
 
 export interface TaskCost {
-  /** Excludes the costs counted in `unknown`. */
   readonly cost: Micros;
   readonly unknown: number;
 }
 
-/** The part that the ledger stores with the task's closing entry. */
 export interface UpstreamCost extends TaskCost {
   readonly model: string;
   readonly channel: string;
@@ -20,8 +18,7 @@ export interface UpstreamCost extends TaskCost {
 type Costing = Pick<Task, 'attempts' | 'outcome' | 'error' | 'state'>;
 
 /**
- * Returns the task's total cost. `byRules` is the last job's cost according to the frozen rules, or undefined if there
- * are no rules or none applies.
+ * `byRules` is the last job's cost according to the frozen terms. It is undefined if the terms do not cover the job.
  */
 export function costOfTask(task: Costing, byRules: Micros | undefined): TaskCost {
   const last = jobOf(task);
@@ -32,10 +29,7 @@ export function costOfTask(task: Costing, byRules: Micros | undefined): TaskCost
   return totalCost(costs);
 }
 
-/**
- * Adds up costs. An undefined cost is unknown. If the sum exceeds what the ledger can store, every cost counts as
- * unknown.
- */
+/** If the sum exceeds what the ledger can store, every cost is counted as unknown. */
 export function totalCost(costs: readonly (Micros | undefined)[]): TaskCost {
   const known = costs.filter((cost) => cost !== undefined);
   const cost = known.reduce((sum, one) => sum + one, 0n);
@@ -49,21 +43,18 @@ interface Ended extends Pick<Task, 'attempts'> {
 
 export function jobOf({ attempts, outcome }: Ended): Attempt | undefined {
   const accepted = attempts.findLast(({ state }) => state === 'accepted');
-  // If no attempt was accepted but the task succeeded, an operator completed the task without identifying its job.
+  // If a task succeeded without an accepted attempt, an operator completed it without identifying its job.
   return accepted ?? (outcome?.kind === 'succeeded' ? attempts.findLast(mayHaveJob) : undefined);
 }
 
-/**
- * Whether the frozen rules determine the job's cost. This is the case if the job succeeded, or if it failed and its
- * upstream bills failed jobs.
- */
+/** The frozen terms apply if the job succeeded, or if it failed and the upstream bills failed jobs. */
 export function isBilledByRules({ outcome }: Pick<Task, 'outcome'>, terms: CostTerms | undefined): boolean {
   return outcome?.kind === 'succeeded' || (outcome?.kind === 'failed' && terms?.failed === 'billed');
 }
 
 function costOfLastJob(task: Costing, terms: CostTerms | undefined, byRules: Micros | undefined) {
   const { outcome } = task;
-  // Upstreams do not bill cancelled jobs. Every adapter guarantees this.
+  // Every adapter guarantees that a cancelled job is not billed.
   if (outcome === undefined) return wasCancelled(task) ? 0n : undefined;
   const reported = outcome.cost === undefined ? undefined : worthOf(outcome.cost, terms?.worths ?? {});
   if (reported !== undefined) return reported;
@@ -78,10 +69,7 @@ function wasCancelled({ state }: Costing): boolean {
   );
 }
 
-/**
- * Returns the cost of an attempt that did not decide the outcome. A job is replaced only if its upstream does not bill
- * it, and a rejected submission never became a job.
- */
+/** A job is replaced only if the upstream does not bill it, and a rejected submission never became a job. */
 function costOfOther({ state }: Attempt): Micros | undefined {
   return state === 'failed' || state === 'not_accepted' || state === 'rejected' ? 0n : undefined;
 }

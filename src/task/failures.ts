@@ -1,9 +1,8 @@
 import type { TaskError } from './task.ts';
 
-/** The code of both the wait and the failure if the length of an input video could not be read. */
 export const inputUnreadable = 'input_unreadable';
 
-/** Errors of tasks that end without an error from their upstream. */
+/** Errors that the gateway itself reports, because the upstream reported none. */
 export const taskFailures = {
   upstream: { code: 'provider_error', message: 'The upstream failed.' },
   expired: {

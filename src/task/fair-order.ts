@@ -2,7 +2,7 @@ import { wasLost } from './attempt.ts';
 import type { Task } from './record.ts';
 
 interface Urgent extends Pick<Task, 'id' | 'deadlineAt' | 'createdAt'> {
-  /** Whether an upstream may have a job for the task whose id we do not know. */
+  /** True if an upstream may have a job for the task under an id that we do not know. */
   readonly wasLost: boolean;
 }
 
@@ -15,7 +15,7 @@ export function orderedTask(task: Omit<OrderedTask, 'wasLost'> & Pick<Task, 'att
 
 const timeDigits = 14;
 
-/** Returns a sort key that orders the tasks of one account and model as `fairOrder` does. */
+/** For tasks of the same account and model, this key sorts as `fairOrder` does. */
 export function urgencyKey({ id, deadlineAt, createdAt, wasLost }: Urgent): string {
   return [wasLost ? '1' : '0', padded(deadlineAt), padded(createdAt), id].join('-');
 }
@@ -25,9 +25,8 @@ function padded(time: number): string {
 }
 
 /**
- * Sorts waiting tasks into the order in which they receive scarce capacity. Tasks with a lost submission come last.
- * Accounts alternate, as do the models within each account. Within a model, the task with the earliest deadline comes
- * first, then the oldest task.
+ * Decides which waiting task gets scarce capacity first. Accounts take turns, and so do the models of an account.
+ * Within a model, the earliest deadline comes first, then the oldest task. Tasks with a lost submission come last.
  */
 export function fairOrder<Item extends OrderedTask>(tasks: readonly Item[]): readonly Item[] {
   const keyed = new Map(tasks.map((task) => [urgencyKey(task), task]));
@@ -50,13 +49,12 @@ function listsBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): r
   return [...lists.values()];
 }
 
-/** Interleaves the lists: the first item of each, then the second, and so on. */
 function inTurns<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
   const longest = lists.reduce((most, { length }) => Math.max(most, length), 0);
   return Array.from({ length: longest }, (_, n) => lists.flatMap((list) => list.slice(n, n + 1))).flat();
 }
 
-/** Functions that return when an account or a model was last served, as an increasing number. 0 means never. */
+/** Both functions return a number that increases with each serving, or 0 if there was none. */
 export interface LastServed {
   readonly account: (account: string) => number;
   readonly model: (account: string, model: string) => number;
@@ -68,8 +66,8 @@ interface Group {
 }
 
 /**
- * Counts the tasks that precede `task` in fair order, in one pass. The least recently served account comes next and,
- * within it, the least recently served model. If none has been served, the order matches `fairOrder`.
+ * Counts the tasks ahead of `task` in a single pass. The account and the model that were served least recently come
+ * next. If none was served yet, the result matches `fairOrder`.
  */
 export function countAhead(
   task: OrderedTask,
@@ -111,7 +109,7 @@ function isMoreUrgent(a: Urgent, b: Urgent): boolean {
   return difference === 0 ? a.id < b.id : difference < 0;
 }
 
-/** Converts a position within the task's own group into its position in the interleaved list of all groups. */
+/** @param place - The position within the task's own group. The result is its position when all groups take turns. */
 function placeInTurns(
   groups: ReadonlyMap<string, Group>,
   { own, place }: { readonly own: string; readonly place: number },

@@ -5,27 +5,27 @@ import type { RouteCandidate } from './candidates.ts';
 import type { Task } from './record.ts';
 
 /**
- * A task workflow's input: only ids and small facts, frozen when the task was created. The task's record stores its
- * progress. Its request document stores prompts, media and the caller's callback address.
+ * Temporal stores this input in plain text, so it contains only ids and small facts. Prompts, media and the callback
+ * address stay in the request document.
  */
 export interface TaskInput
   extends Pick<Task, 'account' | 'key' | 'kind' | 'model' | 'deadlineAt' | 'hasCallback'>, TaskTerms {
   readonly task: string;
   readonly candidates: readonly RouteCandidate[];
-  /** The worst case over all candidates, in micro-units as a decimal string. */
+  /** The highest possible charge on any candidate, in micro-units as a decimal string. */
   readonly hold: string;
 }
 
 export interface TaskTerms {
   readonly basis: PriceBasis;
-  /** The currency of every amount. The input contains it so that Temporal's tools can show it. */
+  /** Included only so that Temporal's tools can show it. */
   readonly currency: string;
   readonly expectedSeconds: number;
-  /** Set if the key's unfinished tasks are unlimited. The task is then not counted. */
+  /** Set if the API key has no limit on unfinished tasks, so the task need not be counted. */
   readonly keyUnlimited?: true;
 }
 
-/** The expected time of a model that has no configured time or is missing from the configuration. */
+/** Used if the configuration gives no time for the model. */
 export const expectedSecondsDefault = 60;
 
 export function inputOf(record: Task, terms: TaskTerms): TaskInput {
@@ -38,5 +38,5 @@ export function inputOf(record: Task, terms: TaskTerms): TaskInput {
 export type TaskResult =
   | { readonly status: 'succeeded'; readonly charge: string }
   | { readonly status: 'failed'; readonly code: TaskErrorCode; readonly class?: FailureClass }
-  /** The task never existed, and the caller has already received the error. */
+  /** The creation failed, and the caller has already received the error. */
   | { readonly status: 'abandoned' };

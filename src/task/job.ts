@@ -6,9 +6,7 @@ import { acceptedLate, take } from './submission.ts';
 import { change, notNow, refuse, unchanged, withAttempt, withoutLost } from './transition.ts';
 import type { In, Next } from './transition.ts';
 
-/** The transitions from an upstream job to a decided outcome, including operators' actions on the job. */
-
-/** Records the accepted job. If the upstream renders synchronously, the same response also ends the job. */
+/** If the upstream renders synchronously, the same response also ends the job. */
 export function accepted(
   task: In<'sending' | 'searching' | 'asking'>,
   event: EventOf<'accepted'>,
@@ -25,7 +23,7 @@ export function accepted(
 
 type Job = In<'waiting' | 'stopping' | 'broken'>;
 
-/** Handles a job that has finished upstream. The task ends too, unless another job can replace this one. */
+/** The task ends with its job, unless another job can replace a failed one. */
 export function polled(task: Job, event: EventOf<'polled'>, at: number): Next {
   const { n, outcome, unbilled, traceId, elapsedMs } = event;
   if (!isAboutIts(task, event)) return anotherJob;
@@ -35,7 +33,7 @@ export function polled(task: Job, event: EventOf<'polled'>, at: number): Next {
   }
   const { failure, code, message, messageToCaller } = outcome;
   const stop = stopOf(task.state);
-  // The upstream stopped the job as requested, and a poll noticed this before the cancellation request returned.
+  // The upstream stopped the job as requested, and a poll noticed this before the cancel request returned.
   if (stop !== undefined && failure?.class === 'cancelled')
     return change({ ...over, ...endedBy(task, stop) });
   if (unbilled && failure !== undefined && stop === undefined) {
@@ -50,7 +48,9 @@ export function polled(task: Job, event: EventOf<'polled'>, at: number): Next {
 
 const anotherJob = refuse('decided', 'The task now has a different job.');
 
-/** Replaces a decided but unwritten failure if the upstream later reports success. */
+/**
+ * The upstream may report success after a failure was decided but not yet written. The success replaces the failure.
+ */
 export function corrected(task: In<'ending'>, event: EventOf<'polled'>): Next {
   const { n, job, outcome, traceId } = event;
   const { ending } = task.state;
@@ -86,12 +86,12 @@ export function adopted(
   return take(task, { n: task.state.n, operation, adopted: true }, at);
 }
 
-/** Reverts an adoption because the operator specified the wrong job. The submission counts as lost again. */
+/** Used if an operator assigned the wrong job. The submission is then lost again. */
 export function undone(task: Job, _event: EventOf<'undone'>, at: number): Next {
   const { state } = task;
   const attempt = attemptAt(state, task.attempts);
   if (attempt?.adopted !== true) {
-    return refuse('not_now', 'The task’s job was not adopted by an operator: there is nothing to undo.');
+    return refuse('not_now', 'The task’s job was not adopted by an operator, so there is nothing to undo.');
   }
   const code = 'adoption_undone';
   const message = `${attempt.operation?.id ?? ''} was adopted, but the adoption was undone.`;
@@ -101,7 +101,7 @@ export function undone(task: Job, _event: EventOf<'undone'>, at: number): Next {
   const lost = { n: attempt.n, code };
   return change({
     attempts: task.attempts.map((one) => (one === attempt ? again : one)),
-    // Drop a cancellation: it applied to the adopted job, and a lost submission cannot be cancelled.
+    // A pending cancellation applied to the adopted job, and a lost submission cannot be cancelled, so drop it.
     state:
       stop === undefined || stop === 'cancel'
         ? { at: 'asking', ...lost }
@@ -112,7 +112,7 @@ export function undone(task: Job, _event: EventOf<'undone'>, at: number): Next {
   });
 }
 
-/** Submits again, on the same channel or another one in the plan, at the risk of a second job. */
+/** Submits the task again, even though the lost submission may have created a job that is billed too. */
 export function resubmitted(
   task: In<'searching' | 'asking'>,
   { kind, channel }: EventOf<'resubmitted'>,

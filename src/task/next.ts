@@ -30,9 +30,9 @@ const same = (): Next => unchanged;
 const noted = (): Next => change({});
 const begun = (): Next => refuse('decided', 'The task has begun.');
 
-/** Transitions that apply in every state whose row does not list the event. */
+/** These apply in every state, unless the state's own row handles the event. */
 const anywhere: Row<StateName> = {
-  abandoned: () => refuse('decided', 'The creation is no longer this try’s.'),
+  abandoned: () => refuse('decided', 'Another try has taken over the creation of the task.'),
   taken_over: begun,
   held: begun,
   accepted: acceptedLate,
@@ -59,15 +59,15 @@ const ofLost = {
 const ofJob = { ...unfinished, stopped, polled, broken, undone, completed, wanted: wantedJob } as const;
 
 /**
- * All transitions. An event that appears neither in the state's row nor in `anywhere` is refused. A task in `creating`
- * also accepts a queued task's events, and the first one completes its creation.
+ * Any other event is refused. A task in `creating` also accepts the events of a queued task, and the first one
+ * completes its creation.
  */
 const transitions: { readonly [State in StateName]: Row<State> } = {
   creating: {
     abandoned: ({ state }, { tryId }) =>
       state.tryId === tryId
         ? change({ state: { at: 'ended', abandoned: tryId } })
-        : refuse('decided', 'The creation is no longer this try’s.'),
+        : refuse('decided', 'Another try has taken over the creation of the task.'),
     taken_over: ({ state }, { tryId }) => change({ state: { ...state, tryId } }),
     held: (_task, { hold }) => change({ hold }),
   },
@@ -103,15 +103,15 @@ const transitions: { readonly [State in StateName]: Row<State> } = {
 };
 
 /**
- * Applies an event to a task. This is the only transition function. It is pure and total: an impossible pair of state
- * and event returns a refusal and never throws. `at` is in Unix milliseconds.
+ * The only function that changes a task's state. It is pure and never throws: an event that does not fit the state is
+ * refused. `at` is in Unix milliseconds.
  */
 export function next(task: Task, event: TaskEvent, at: number): Next {
   const { state } = task;
   if (isAbandoned(state)) {
     return event.kind === 'abandoned' ? unchanged : refuse('abandoned', 'The creation was abandoned.');
   }
-  // Either the deadline was moved, or the timer ran on a different clock from the one that set the deadline.
+  // The deadline was moved, or the timer ran on a different clock from the one that set the deadline.
   if (event.kind === 'wanted' && event.stop === 'expire' && at < task.deadlineAt)
     return refuse('not_now', 'The deadline has not passed.');
   const stepped =
@@ -136,7 +136,7 @@ function inRow(task: Task, event: TaskEvent, at: number): Next {
 type Events = { readonly [Event in EventName]: EventOf<Event> };
 
 /**
- * `state` and `name` repeat data from the task and the event, so that the compiler can infer the transition's types.
+ * `state` and `name` repeat what the task and the event contain, so that the compiler can infer the transition's types.
  */
 function step<State extends StateName, Event extends EventName>(
   task: In<State>,
@@ -149,13 +149,13 @@ function step<State extends StateName, Event extends EventName>(
   return notNow(task, 'stop' in event ? event.stop : name);
 }
 
-/** States of the same stage share one wait, with its start time and notes. */
+/** States of the same stage share one wait, including its start time. */
 const stages: Readonly<Record<StateName, string>> = {
   creating: 'submission', queued: 'submission', sending: 'submission', pausing: 'pause', searching: 'loss', asking: 'loss',
   waiting: 'job', stopping: 'job', broken: 'broken', ending: 'ending', review: 'review', ended: 'ended',
 }; // prettier-ignore
 
-/** Returns the changes that accompany every transition. When a stage ends, its notes are removed. */
+/** Adds the changes that every transition needs. Observations such as progress do not outlive their stage. */
 function consequences(
   task: Task,
   changes: Changes,
@@ -169,14 +169,12 @@ function consequences(
     ...changes,
     ...(state === undefined ? {} : waitsWith({ state, attempts: changes.attempts }, task, { event, at })),
     ...(changes.attempts === undefined ? {} : { attempts: withPast(task, changes.attempts, at) }),
-    // An operator's action that leaves the state unchanged does not concern the caller.
+    // The caller does not see an operator's action that leaves the state unchanged.
     ...(kind === 'acted' ? {} : { updatedAt: at }),
   };
 }
 
-/**
- * Returns the new state's wait. A code from an upstream or a circuit takes precedence over the state's general cause.
- */
+/** A code from the upstream or a circuit is more specific than the state's general cause, so it takes precedence. */
 function waitsWith(
   { state, attempts }: Pick<Task, 'state'> & Pick<Changes, 'attempts'>,
   before: Task,
@@ -188,7 +186,7 @@ function waitsWith(
   return waitsAfter({ wait: waitOf(before), waited }, next, { at, createdAt });
 }
 
-/** Adds an ended attempt's current outcome to its history before the outcome changes. */
+/** Keeps the outcome of an ended attempt that is about to change. */
 function withPast({ attempts }: Task, after: readonly Attempt[], at: number): readonly Attempt[] {
   return after.map((attempt) => {
     const before = attempts.find(({ n }) => n === attempt.n);

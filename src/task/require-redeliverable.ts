@@ -2,7 +2,10 @@ import { GatewayError } from '../errors/errors.ts';
 import { isTerminal } from './task.ts';
 import type { Task } from './record.ts';
 
-/** Throws if the callback cannot be redelivered. `request` is the part of the caller's request that is still stored. */
+/**
+ * `request` contains only what is still stored of the caller's request.
+ * @throws GatewayError if the callback cannot be redelivered
+ */
 export function requireRedeliverable(
   { status }: Pick<Task, 'status'>,
   request: { readonly callbackUrl?: string } | undefined,

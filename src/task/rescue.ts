@@ -9,7 +9,10 @@ export const rescuableClasses = [
   'moderation_output',
 ] as const satisfies readonly FailureClass[];
 
-/** A task's own copy of its model's `fallback`, frozen at creation. */
+/**
+ * Copied from the model's `fallback` when the task was created, so that later configuration changes do not affect the
+ * task.
+ */
 export interface Fallback {
   readonly candidates: readonly RouteCandidate[];
   readonly on: readonly FailureClass[];
@@ -17,12 +20,11 @@ export interface Fallback {
 }
 
 interface ReportedBilling {
-  /** Set if the vendor documents that it charges nothing for such a job. */
   readonly unbilled?: true;
   readonly cost?: Cost;
 }
 
-/** Whether the upstream charges nothing. A cost in the response overrides the vendor's documented policy. */
+/** A cost in the response overrides what the vendor documents. */
 export function isUnbilled({ unbilled, cost }: ReportedBilling): boolean {
   return cost === undefined ? unbilled === true : !/[1-9]/.test(cost.amount);
 }

@@ -2,15 +2,12 @@ import { defined } from '../base/defined.ts';
 import type { Ending, EventOf, Question, StateOf } from './state.ts';
 import { change, notNow, refuse, type In, type Next } from './transition.ts';
 
-/**
- * Asks an operator about the decided outcome before it is written. Refused if a different outcome has been decided in
- * the meantime.
- */
+/** Asks an operator before the outcome is written. Refused if a different outcome has been decided in the meantime. */
 export function reviewed(task: In<'ending'>, { kind, ...question }: EventOf<'reviewed'>): Next {
   const { state } = task;
   const decided = question.why === 'unreleased' ? 'failed' : 'succeeded';
   if (state.ending.kind !== decided) return notNow(task, kind);
-  // An approval does not settle a charge that cannot be written or computed, so that question is asked again.
+  // An operator's approval does not help if the charge cannot be computed or written, so ask again.
   const isAnswered = question.why === 'unreleased' || unacceptable[question.why] === undefined;
   if (state.ending.approved === true && isAnswered) {
     return refuse('decided', 'An operator has already decided how the task ends.');
@@ -18,7 +15,7 @@ export function reviewed(task: In<'ending'>, { kind, ...question }: EventOf<'rev
   return change({ state: { at: 'review', ...question } });
 }
 
-/** Why the charge cannot be accepted, or undefined if it can. */
+/** Undefined if an operator can accept the charge. */
 export const unacceptable: Readonly<Record<Question['why'], string | undefined>> = {
   above_hold: undefined,
   beyond_request: undefined,
@@ -37,7 +34,7 @@ export function approved({ state }: In<'review'>): Next {
   });
 }
 
-/** Retries an outcome that could not be computed or written, for example once a key or the ledger has been repaired. */
+/** Used once a missing key or the ledger has been repaired. */
 export function settledAgain(review: StateOf<'review'>): Next {
   if ('charge' in review)
     return refuse('not_now', 'The charge awaits an operator’s decision. Retrying would not change that.');

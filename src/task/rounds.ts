@@ -6,18 +6,15 @@ import { isSubmitting, sameCandidate, type Round, type StateOf, type TaskState }
 import type { Changes } from './transition.ts';
 
 /**
- * Decides which channel to try next and after what delay. Works with durations, because the clocks of different
- * processes must not be compared.
+ * Decides which channel to try next and when. Uses durations only, because the clocks of different processes must not
+ * be compared.
  */
 
-/** The pause after a first round in which no channel accepted. It doubles with each round. */
+/** The first pause. It doubles with each further round in which no channel accepted the task. */
 const roundPauseMinMs = 5_000;
 const roundPauseMaxMs = 300_000;
 
-/**
- * Continues the round with its next channel. After the last one, the task pauses, or fails if this round was to replace
- * a failed job.
- */
+/** After the last channel, the task pauses. It fails instead if the round was to replace a failed job. */
 export function afterCandidate(task: Task, asked: Round, at: number): TaskState {
   const round = queuedFor(asked);
   if (round.left.length > 0) return round;
@@ -25,7 +22,7 @@ export function afterCandidate(task: Task, asked: Round, at: number): TaskState 
   return pauseAfter(task, round, at);
 }
 
-/** Starts a pause that lasts at least until one of the channels may be contacted again. */
+/** The pause lasts at least until one of the channels may be contacted again. */
 function pauseAfter({ plan, resting }: Task, { round, full }: Round, at: number): TaskState {
   const usual = usualPauseMs(round);
   const soonest = Math.min(...plan.candidates.map((candidate) => restOf(resting, candidate) ?? usual));
@@ -38,17 +35,15 @@ function usualPauseMs(round: number): number {
 }
 
 /**
- * Returns how long a task waits for a full channel before it retries the resting channels. Infinity if none is resting.
+ * A task that waits for a full channel should retry the channels that asked for a pause after this time. Infinity if
+ * there are none.
  */
 export function restsOverInMs({ state, resting = [] }: Task, elapsedMs: number): number {
   const soonest = Math.min(...restedFor(resting, elapsedMs).map(({ ms }) => ms));
   return isSubmitting(state) ? Math.max(usualPauseMs(state.round), soonest) : soonest;
 }
 
-/**
- * Returns the round after a pause that elapsed or that an operator ended. Includes the channels that the task waited
- * for, but excludes channels that specified a later time.
- */
+/** Includes channels that were full. Excludes channels that asked for a later time. */
 export function roundAfterPause(
   task: Task,
   pause: StateOf<'pausing'>,
@@ -60,22 +55,19 @@ export function roundAfterPause(
   return { resting, state: afterCandidate({ ...task, resting }, round, at) };
 }
 
-/** Returns the next round after a submission that was thought lost turns out to have been refused. */
+/** The submission was recorded as lost, but the upstream has now reported that it refused it. */
 export function roundAfterLoss(task: Task, at: number): Round {
   const { plan, attempts, resting } = task;
   const failed = attempts.findLast(isUpstreamFailure);
   if (failed === undefined) return newRound(task, withoutResting(plan.candidates, resting));
-  // A replacement is tried once per channel. Channels that were tried already have an attempt.
+  // A replacement is tried once per channel, so skip channels that already have an attempt.
   const left = failed.failure === undefined ? [] : replacements(task, failed.failure.class, at);
   const isNew = (candidate: RouteCandidate): boolean =>
     !attempts.some((one) => sameCandidate(one, candidate));
   return newRound(task, left.filter(isNew));
 }
 
-/**
- * Returns the channels that can still receive the task. A failed job can be replaced only on channels that have not
- * been tried.
- */
+/** A failed job can be replaced only on channels that have not been tried. */
 export function openTo({ state, plan }: Pick<Task, 'state' | 'plan'>): readonly RouteCandidate[] {
   return isSubmitting(state) && state.replaces === true ? state.left : plan.candidates;
 }
@@ -93,8 +85,8 @@ export function queuedFor({ round, left, full, replaces }: Round): StateOf<'queu
 }
 
 /**
- * Returns the channels where a task can continue after its job failed or was rejected. Excludes channels where that has
- * happened to any of the task's jobs. If the list is empty, the task must end.
+ * Returns where a task can continue after its job failed or was rejected. Channels on which the task already failed are
+ * excluded. If the list is empty, the task must end.
  */
 export function replacements(task: Task, of: FailureClass, at: number): readonly RouteCandidate[] {
   const { plan, attempts, deadlineAt, resting } = task;
@@ -122,7 +114,7 @@ function restOf(resting: Resting, candidate: RouteCandidate): number | undefined
   return resting?.find((rest) => sameCandidate(rest, candidate))?.ms;
 }
 
-/** Returns the candidates that no longer rest once this much time has passed since the start of the work. */
+/** @param elapsedMs - The time since the task's current step or pause began. */
 export function withoutResting(
   candidates: readonly RouteCandidate[],
   resting: Resting,

@@ -5,30 +5,24 @@ import { openTo } from './rounds.ts';
 import { attemptAt, isIdle, isSubmitting, isUnfinished } from './state.ts';
 import type { Task } from './record.ts';
 
-/** The channels that workers currently serve, and when each was last served. */
 export interface Service {
-  /** Returns true for every channel if no worker is running. */
+  /** If no worker is running at all, this is true for every channel, because the channel is not the problem. */
   readonly isServed: (channel: string) => boolean;
-  /**
-   * Returns undefined if a running worker serves the channel. Without a channel, considers only the steps that any
-   * worker can take.
-   */
+  /** Returns undefined if a running worker serves the channel. Without a channel, checks for any worker at all. */
   readonly unserved: (channel?: string) => Unserved | undefined;
 }
 
 export interface Surroundings extends Pick<Service, 'unserved'> {
-  /** Whether the channel or the credential is missing from the newest configuration. */
   readonly isGone: (candidate: RouteCandidate) => boolean;
-  /** Whether the running configuration offers no way to search the upstream for a job. */
+  /** True if the running configuration cannot ask the upstream for a job by its marker. */
   readonly isUnsearchable: (at: { readonly channel: string; readonly kind: TaskKind }) => boolean;
-  /** Whether the caller's request has been deleted, given the retention in the running configuration. */
+  /** True if the caller's request has been deleted, according to the configured retention. */
   readonly isForgotten: (task: Pick<Task, 'deadlineAt'>) => boolean;
 }
 
 export interface Unserved {
-  /** Absent if no worker is running at all. */
   readonly channel?: string;
-  /** When the channel was last served, in Unix milliseconds by MongoDB's clock. Absent if it was never served. */
+  /** Unix milliseconds by MongoDB's clock. Absent if no worker ever served the channel. */
   readonly since?: number;
 }
 
@@ -52,7 +46,9 @@ export function serviceOf(nodes: readonly Node[], lastServed: ReadonlyMap<string
   };
 }
 
-/** Returns the channel of the task's job, or every channel that the task may be submitted to. */
+/**
+ * Returns the channel that has the task's job. Without a job, returns all channels to which the task may be submitted.
+ */
 export function channelsAhead(task: Pick<Task, 'state' | 'attempts' | 'plan'>): readonly string[] {
   const { state, attempts } = task;
   if (!isUnfinished(state)) return [];
@@ -62,10 +58,7 @@ export function channelsAhead(task: Pick<Task, 'state' | 'attempts' | 'plan'>): 
   return job === undefined ? [] : [job];
 }
 
-/**
- * Returns the channel that must take the task's next step, or an empty object if any worker can take the step. Returns
- * undefined if the task has ended.
- */
+/** Returns an empty object if any worker can take the step, and undefined if the task has ended. */
 export function nextStep(task: Pick<Task, 'state' | 'attempts'>): Pick<Unserved, 'channel'> | undefined {
   const { state, attempts } = task;
   if (!isUnfinished(state)) return undefined;

@@ -21,10 +21,7 @@ const causes: Readonly<Record<StateName, WaitCause | undefined>> = {
   ended: undefined,
 };
 
-/**
- * Returns the wait that the state implies, or undefined if the task has ended. `said` is the channel's stated reason
- * for waiting.
- */
+/** Returns undefined if the task has ended. `said` is the reason that the channel gave. */
 export function waitInState(
   state: TaskState,
   attempts: Task['attempts'],
@@ -42,17 +39,14 @@ function placeOf(state: TaskState, attempts: Task['attempts']): Partial<RouteCan
   return defined({ channel: next?.channel, credential: next?.credential });
 }
 
-/** Returns the recorded wait or, if there is none, the wait that began with the state. */
+/** If no wait is recorded, the wait began with the state. */
 export function waitOf(task: Pick<Task, 'wait' | 'state' | 'stateSince' | 'attempts'>): Wait | undefined {
   if (task.wait !== undefined) return task.wait;
   const first = waitInState(task.state, task.attempts);
   return first === undefined ? undefined : { ...first, since: task.stateSince };
 }
 
-/**
- * Returns the waits after this one is recorded. Returns undefined if the wait is already recorded or the task is no
- * longer queued.
- */
+/** Returns undefined if the wait is already recorded or the task is no longer queued. */
 export function withWait(task: Task, wait: NewWait, at: number): Waits | undefined {
   if (task.state.at !== 'queued' || (task.wait !== undefined && isKnown(task.wait, wait))) return undefined;
   const { createdAt, waited } = task;

@@ -9,17 +9,16 @@ import type { Task, TaskOutcome } from './record.ts';
 import type { SaidOfFailure, TaskError } from './task.ts';
 import type { NewWait } from './wait.ts';
 
-/** Only `next` (next.ts) changes the state, and the state determines what the workflow does. */
 export type TaskState =
-  /** `tryId` identifies the try that is creating the task: `<padded time>-<random>`. */
+  /** `tryId` has the form `<padded time>-<random>`. If a request is repeated, each try has its own. */
   | (Round & { readonly at: 'creating'; readonly tryId: string })
-  /** The round's first channel will be tried as soon as possible. */
+  /** The round's first channel is tried as soon as possible. */
   | (Round & { readonly at: 'queued' })
-  /** The request of attempt `n` may have been sent. `stop` ends the task unless the response contains a result. */
+  /** Attempt `n` may have been sent. If `stop` is set, the task ends unless the response contains a result. */
   | (Round & { readonly at: 'sending'; readonly n: number; readonly stop?: Stop })
   /**
-   * No channel in the plan accepted the task. The next round begins `ms` milliseconds after the workflow learns of the
-   * pause. `until` is that time by the writing process's clock, for display.
+   * No channel accepted the task. The next round begins `ms` milliseconds after the workflow learns of the pause.
+   * `until` is the same time by the writing process's clock, for display only.
    */
   | (Pick<Round, 'round' | 'full'> & {
       readonly at: 'pausing';
@@ -27,33 +26,34 @@ export type TaskState =
       readonly until: number;
     })
   /**
-   * The response to attempt `n` was lost, and the upstream is being searched for the job. `stop` ends the task
+   * The response to attempt `n` was lost, so the upstream is searched for its job. If `stop` is set, the task ends
    * afterwards.
    */
   | (Lost & { readonly at: 'searching'; readonly stop?: Exclude<Stop, 'cancel'> })
-  /** The search found nothing, or the upstream cannot be searched, so an operator is asked. */
   | (Lost & { readonly at: 'asking' })
   | { readonly at: 'waiting'; readonly n: number }
-  /** The upstream has been asked to end the job. `code` is the error that had stopped polling. */
+  /** The upstream has been asked to stop the job. `code` is an earlier error that had already stopped the polling. */
   | { readonly at: 'stopping'; readonly n: number; readonly stop: Stop; readonly code?: string }
-  /** Polling stopped with an error that retrying will not fix, and an operator has been asked. */
+  /** Polling failed with an error that a retry cannot fix, so an operator must decide. */
   | { readonly at: 'broken'; readonly n: number; readonly code: string }
   | { readonly at: 'ending'; readonly ending: Ending }
-  /** The outcome is decided, but an operator has been asked before it is written. */
+  /** The outcome is decided, but an operator must confirm it before it is written. */
   | ({ readonly at: 'review' } & Question)
-  /** `abandoned`: this creation try was abandoned, so the task never existed and its record will be removed. */
+  /**
+   * If `abandoned` is set, the creation failed. The task never existed for its caller, and the record will be removed.
+   */
   | { readonly at: 'ended'; readonly abandoned?: string };
 
-/** `left`: the channels that this round has yet to try, in order, including the current one. */
+/** `left` lists the channels that this round has yet to try. The first one is the current channel. */
 export interface Round {
   readonly round: number;
   readonly left: readonly RouteCandidate[];
   readonly full: readonly RouteCandidate[];
-  /** Set if the round replaces a failed or rejected job. Each channel is then tried once. */
+  /** Set if the round replaces a failed or rejected job. Each channel is then tried only once. */
   readonly replaces?: true;
 }
 
-/** `taken`: the upstream returned the id of another task's job. */
+/** `taken` means that the upstream returned the id of another task's job. */
 interface Lost {
   readonly n: number;
   readonly code: string;
@@ -62,7 +62,7 @@ interface Lost {
 
 export type StateName = TaskState['at'];
 
-/** Descriptions of the states. Each fits into the middle of a sentence. */
+/** Each description must fit into the middle of a sentence. */
 export const stateWords: Readonly<Record<StateName, string>> = {
   creating: 'the task is being created',
   queued: 'the task waits to be submitted',
@@ -80,47 +80,48 @@ export const stateWords: Readonly<Record<StateName, string>> = {
 
 export const stateNames = namesOf(stateWords);
 
-/** A question for an operator. `charge` is in micro-units. */
+/** Asked of an operator. `charge` is in micro-units. */
 export type Question =
   | { readonly why: ChargeQuestion; readonly charge: string }
   /** The job succeeded, but its charge cannot be computed or contradicts the ledger. */
   | { readonly why: 'unsettled' }
-  /** The task fails with this error, but releasing its hold contradicts the ledger. */
+  /** The task fails, but releasing its hold contradicts the ledger. */
   | { readonly why: 'unreleased'; readonly error?: TaskError };
 
 /**
- * `above_hold`: far more than the hold. `beyond_request`: more than the request and its model allow. `contradictory`:
- * the upstream's figures are inconsistent or impossible. `unwritable`: too large for the ledger, so it cannot be
- * accepted.
+ * - `above_hold`: far more than the hold.
+ * - `beyond_request`: more than the request and its model allow.
+ * - `contradictory`: the upstream's figures are inconsistent or impossible.
+ * - `unwritable`: too large for the ledger, so nobody can accept it.
  */
 export type ChargeQuestion = 'above_hold' | 'beyond_request' | 'contradictory' | 'unwritable';
 
 /**
- * `approved`: an operator has decided, or no decision is needed any more. `accepted`: the maximum charge that an
- * operator has approved, in micro-units. Without `error`, the task fails with the upstream's own message.
+ * `approved` is set once an operator has decided or no decision is needed any more. `accepted` is the highest charge
+ * that an operator has approved, in micro-units. Without `error`, the task fails with the upstream's own message.
  */
 export type Ending =
   | { readonly kind: 'succeeded'; readonly approved?: true; readonly accepted?: string }
   | { readonly kind: 'failed'; readonly error?: TaskError; readonly approved?: true };
 
-/**
- * What ends a task before its upstream does: the caller (`cancel`), the deadline (`expire`) or an operator (`fail`).
- */
+/** A task is stopped by its caller (`cancel`), its deadline (`expire`) or an operator (`fail`). */
 export type Stop = 'cancel' | 'expire' | 'fail';
 
 /**
- * Everything that can change a task's state. `n` is the attempt that an event concerns. `job` is the upstream id of the
- * job that it concerns, because the attempt's job may have been replaced in the meantime. `elapsedMs` is the minimum
- * duration of the work or pause that the event ends.
+ * `n` is the number of the attempt that the event belongs to. `job` is the upstream's id of the polled job, because an
+ * operator may have assigned another one in the meantime. `elapsedMs` is the minimum duration of the step or pause that
+ * the event ends.
  */
 export type TaskEvent =
-  /** The creation try failed, or its process never reported an outcome. */
+  /** The process that was creating the task failed or died. */
   | { readonly kind: 'abandoned'; readonly tryId: string }
-  /** Another try has taken over creating the task. */
+  /** A repeated request has taken over the creation. */
   | { readonly kind: 'taken_over'; readonly tryId: string }
-  /** An earlier creation try took this hold. */
   | { readonly kind: 'held'; readonly hold: bigint }
-  /** The task waits for something before its first submission. This ends its creation. */
+  /**
+   * The task is waiting before its first submission, which proves that its workflow has started. Its creation is
+   * therefore complete.
+   */
   | { readonly kind: 'begun' }
   | { readonly kind: 'skipped'; readonly channels: readonly string[] }
   | {
@@ -136,12 +137,11 @@ export type TaskEvent =
       readonly n: number;
       readonly operation: Operation;
       readonly traceId?: string;
-      /** The response contained the result, so there is no job to poll. */
+      /** Set if the response contained the result, so there is no job to poll. */
       readonly outcome?: TaskOutcome;
     }
   | NotAccepted
   | Rejected
-  /** The attempt's outcome is unknown. `owner` is undefined if a later submission run found the attempt in flight. */
   | {
       readonly kind: 'lost';
       readonly n: number;
@@ -150,9 +150,8 @@ export type TaskEvent =
       readonly message?: string;
       readonly taken?: true;
     }
-  /** The upstream cannot determine what happened to the lost attempt. */
+  /** The upstream cannot say what happened to the lost attempt, so an operator is asked. */
   | { readonly kind: 'asked' }
-  /** The pause is over, or an operator wants the task to be submitted now. */
   | { readonly kind: 'resumed'; readonly elapsedMs?: number }
   | { readonly kind: 'rendering'; readonly n: number; readonly job?: string }
   | Polled
@@ -163,7 +162,7 @@ export type TaskEvent =
   | { readonly kind: 'adopted'; readonly operation: Operation }
   | { readonly kind: 'undone' }
   | { readonly kind: 'resubmitted'; readonly channel?: string }
-  /** `charge` is what the operator has seen, in micro-units. */
+  /** `charge` is the amount that the operator saw, in micro-units. */
   | {
       readonly kind: 'completed';
       readonly outcome: Extract<TaskOutcome, { kind: 'succeeded' }>;
@@ -173,11 +172,11 @@ export type TaskEvent =
   | ({ readonly kind: 'reviewed' } & Question)
   | { readonly kind: 'approved' }
   | { readonly kind: 'acted' }
-  /** The task's workflow is closed. */
+  /** The task's workflow has closed without ending the task. */
   | { readonly kind: 'orphaned' }
   | Ended;
 
-/** If `n` is absent, no attempt had begun. */
+/** `n` is absent if no attempt had begun. */
 interface Refused {
   readonly n?: number;
   readonly owner?: string;
@@ -187,8 +186,8 @@ interface Refused {
 }
 
 /**
- * The submission was definitely not accepted. `stays`: the same channel will be retried. `full`: the channel had no
- * capacity. `retryAfterMs`: the delay that the upstream requested.
+ * The upstream did not accept the submission. `stays` means that the same channel is retried, `full` that the channel
+ * had no capacity. `retryAfterMs` is the delay that the upstream asked for.
  */
 interface NotAccepted extends Refused {
   readonly kind: 'not_accepted';
@@ -201,8 +200,8 @@ interface NotAccepted extends Refused {
 }
 
 /**
- * The upstream rejected the request itself. If no attempt had begun, the request cannot be sent: its data is gone, or
- * the length of an input video could not be read.
+ * The upstream rejected the request itself. If no attempt had begun, the request could not be sent, because its data is
+ * gone or the length of an input video could not be read.
  */
 interface Rejected extends Refused, SaidOfFailure {
   readonly kind: 'rejected';
@@ -210,8 +209,8 @@ interface Rejected extends Refused, SaidOfFailure {
 }
 
 /**
- * The job has finished upstream. `unbilled`: the job costs nothing, so another job may replace it. `job`: the id of the
- * job that was polled. An operator may have assigned a different job since the poll began.
+ * `unbilled` means that the job costs nothing, so another job may replace it. `job` is the polled job's id, because an
+ * operator may have assigned a different one since.
  */
 interface Polled {
   readonly kind: 'polled';
@@ -246,12 +245,11 @@ export function attemptAt(state: TaskState, attempts: readonly Attempt[]): Attem
   return 'n' in state ? attempts.find(({ n }) => n === state.n) : undefined;
 }
 
-/** The attempt fields that callers and operators may see. */
 export interface ShownAttempt extends Pick<Attempt, 'n' | 'channel' | 'credential' | 'marker' | 'adopted'> {
   readonly upstreamId?: string;
 }
 
-/** Returns the state's attempt or, if the state has none, the last one. */
+/** Falls back to the last attempt if the state has none. */
 export function shownAttempt(task: Pick<Task, 'state' | 'attempts'>): ShownAttempt | undefined {
   const { state, attempts } = task;
   const attempt = attemptAt(state, attempts) ?? attempts.at(-1);
@@ -272,7 +270,6 @@ export function isLost(state: TaskState): state is StateOf<'searching' | 'asking
   return state.at === 'searching' || state.at === 'asking';
 }
 
-/** Whether the round's next channel is due and nothing is in flight. */
 export function isIdle(state: TaskState): state is StateOf<'creating' | 'queued'> {
   return state.at === 'creating' || state.at === 'queued';
 }
@@ -281,7 +278,7 @@ export function isSubmitting(state: TaskState): state is StateOf<'creating' | 'q
   return isIdle(state) || state.at === 'sending';
 }
 
-/** Returns the pending stop, which takes effect once the upstream has responded. */
+/** A stop that is waiting for the upstream's response. */
 export function stopOf(state: TaskState): Stop | undefined {
   return 'stop' in state ? state.stop : undefined;
 }

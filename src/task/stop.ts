@@ -6,10 +6,9 @@ import type { Ending, EventOf, StateOf, Stop, TaskState } from './state.ts';
 import type { TaskError } from './task.ts';
 import { change, notNow, refuse, unchanged, withoutLost, type In, type Next } from './transition.ts';
 
-/** The transitions that end a task because of a stop, the loss of its workflow, or the ledger's decision. */
-
 /**
- * `why` completes a sentence. A stop replaces only one with less `force`, so a deadline does not override an operator.
+ * A stop replaces an earlier one only if it has more `force`, so a deadline does not override an operator. `why` must
+ * complete a sentence.
  */
 const stops = {
   cancel: { force: 0, error: taskFailures.cancelled, why: 'it is being cancelled' },
@@ -18,8 +17,8 @@ const stops = {
 } as const satisfies Record<Stop, object>;
 
 /**
- * Ends the task once its job has definitely stopped or never existed. If the job had failed and was not replaced in
- * time, the task fails with that job's error.
+ * The job must have stopped or never existed. If a failed job was not replaced in time, the task fails with that job's
+ * error.
  */
 export function endedBy({ state, wait }: Task, stop: Stop): { readonly state: TaskState } {
   const hasFailed = stop === 'expire' && isSubmitting(state) && state.replaces === true;
@@ -30,14 +29,13 @@ export function endedBy({ state, wait }: Task, stop: Stop): { readonly state: Ta
 }
 
 export function submitsNothing(stop: Stop): Next {
-  return refuse('not_now', `The task no longer submits anything: ${stops[stop].why}.`);
+  return refuse('not_now', `The task is no longer submitted: ${stops[stop].why}.`);
 }
 
 export function wantedIdle(task: Task, { stop }: EventOf<'wanted'>): Next {
   return change(endedBy(task, stop));
 }
 
-/** Records the stop, which takes effect when the pending response arrives. */
 export function wantedSending(task: In<'sending'>, { stop }: EventOf<'wanted'>): Next {
   return weaker(stop, task.state.stop) ?? change({ state: { ...task.state, stop } });
 }
@@ -63,7 +61,7 @@ export function wantedJob(
   );
 }
 
-/** Returns undefined if this stop has more force than the earlier one. Otherwise, returns the event's result. */
+/** Returns undefined if this stop has more force than the earlier one. */
 function weaker(stop: Stop, before: Stop | undefined): Next | undefined {
   if (before === undefined || stops[stop].force > stops[before].force) return undefined;
   return stop === 'cancel' && before !== stop
@@ -72,8 +70,8 @@ function weaker(stop: Stop, before: Stop | undefined): Next | undefined {
 }
 
 /**
- * Applies a stop during a review. A deadline closes the question and fails even a task whose job succeeded. If the
- * ledger contradicts a failure too, only an operator can decide.
+ * A deadline closes the review and fails the task even if its job succeeded. If the ledger contradicts the failure too,
+ * only an operator can decide.
  */
 export function wantedInReview(task: In<'review'>, { stop }: EventOf<'wanted'>): Next {
   if (stop === 'cancel') return notNow(task, stop);
@@ -86,16 +84,13 @@ export function wantedInReview(task: In<'review'>, { stop }: EventOf<'wanted'>):
       );
 }
 
-/**
- * Lets an operator fail a task whose outcome is decided but not yet written. The ledger determines whether the action
- * comes in time.
- */
+/** An operator can fail a task until the ledger has written its outcome. */
 export function wantedWhileEnding(task: In<'ending'>, { stop }: EventOf<'wanted'>): Next {
   if (stop !== 'fail') return notNow(task, stop);
   return task.state.ending.kind === 'failed' ? unchanged : change(endedBy(task, stop));
 }
 
-/** Returns a failure that is written even if the ledger contradicts it. The task's earlier error, if any, is kept. */
+/** The failure is written even if the ledger contradicts it. An earlier error of the task is kept. */
 function approvedFailure({ state }: Task, error: TaskError): Ending {
   const isFailing = state.at === 'review' && state.why === 'unreleased';
   return { kind: 'failed', ...defined({ error: isFailing ? state.error : error }), approved: true };
@@ -108,14 +103,12 @@ export function isAboutIts(task: Task, { n, job }: { readonly n?: number; readon
 
 export function stopped(task: Task, event: EventOf<'stopped'>): Next {
   const stop = stopOf(task.state);
-  if (stop === undefined) return refuse('not_now', 'The task has no stop to carry out.');
+  if (stop === undefined) return refuse('not_now', 'Nobody has asked to stop the task.');
   if (!isAboutIts(task, event)) return refuse('decided', 'The task now has a different job.');
   return change({ attempts: withoutLost(task), ...endedBy(task, stop) });
 }
 
-/**
- * Withdraws a cancellation that the upstream refused. Other stops remain, because they do not depend on the upstream.
- */
+/** The upstream refused to cancel the job. Only a cancellation depends on that, so other stops remain. */
 export function unstoppable(task: In<'stopping'>, event: EventOf<'unstoppable'>): Next {
   return task.state.stop === 'cancel' && isAboutIts(task, event)
     ? change({ state: unstopped(task.state) })
@@ -126,7 +119,7 @@ function unstopped({ n, code }: StateOf<'stopping'>): TaskState {
   return code === undefined ? { at: 'waiting', n } : { at: 'broken', n, code };
 }
 
-/** Moves the deadline. If the new one is in the future, a stop caused by the old one is withdrawn. */
+/** If the new deadline is in the future, a stop caused by the old one is withdrawn. */
 export function extended(task: Task, { seconds }: EventOf<'extended'>, at: number): Next {
   const deadlineAt = task.deadlineAt + seconds * 1000;
   const { state } = task;
@@ -137,7 +130,7 @@ export function extended(task: Task, { seconds }: EventOf<'extended'>, at: numbe
   return change({ deadlineAt, state: kept });
 }
 
-/** Fails a task whose workflow is gone, because nothing else would advance it. */
+/** The task's workflow is gone, so nothing else would end the task. */
 export function orphaned(task: Task): Next {
   const ending = approvedFailure(task, taskFailures.interrupted);
   return change({ attempts: withoutLost(task), state: { at: 'ending', ending } });

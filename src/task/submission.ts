@@ -10,8 +10,6 @@ import { endedBy } from './stop.ts';
 import { behindCode } from './task.ts';
 import { change, notNow, refuse, unchanged, withAttempt, type In, type Next } from './transition.ts';
 
-/** The transitions from a round's next channel to an upstream job. Each submission is made at most once. */
-
 export function skipped(task: In<'queued'>, { channels }: EventOf<'skipped'>, at: number): Next {
   const { state } = task;
   const left = state.left.filter(({ channel }) => !channels.includes(channel));
@@ -20,18 +18,18 @@ export function skipped(task: In<'queued'>, { channels }: EventOf<'skipped'>, at
   return change({ state: afterCandidate(task, { ...state, left }, at) });
 }
 
-/** Records a submission before its request is sent. The request may be sent only after this is written. */
+/** The request may be sent only after this has been written. */
 export function sending(
   { state, attempts }: In<'queued'>,
   { candidate, owner, marker, terms, inputSeconds }: EventOf<'sending'>,
   at: number,
 ): Next {
   if (!isAsked(candidate, state.left)) {
-    return refuse('decided', `${candidate.channel} is not asked in this round.`);
+    return refuse('decided', `${candidate.channel} is not part of this round.`);
   }
   const begun = { state: 'sending', owner, startedAt: at, ...defined({ terms }) } as const;
-  // A submission that was definitely not accepted keeps its number when repeated, so that waiting does not lengthen the
-  // record. The exception is an attempt whose job appeared after all, because the job has the attempt's marker.
+  // A submission that was not accepted keeps its number when it is repeated, so that waiting does not lengthen the
+  // record. If a job appeared after all, use a new number, because the job carries the attempt's marker.
   const again = attempts.findLast(
     (one) => sameCandidate(one, candidate) && one.state === 'not_accepted' && one.stray === undefined,
   );
@@ -58,7 +56,7 @@ function withoutOutcome(attempt: Attempt) {
   return kept;
 }
 
-/** Accepts a repeated event from the process that began the submission, and refuses any other process. */
+/** Only the process that began the submission may repeat the event. */
 export function sendingAgain({ state, attempts }: In<'sending'>, { owner }: EventOf<'sending'>): Next {
   return attempts.find(({ n }) => n === state.n)?.owner === owner
     ? unchanged
@@ -74,8 +72,8 @@ type Unanswered = In<'sending' | 'searching' | 'asking'>;
 type Refusal = EventOf<'not_accepted' | 'rejected'>;
 
 /**
- * Returns the attempt if the event comes from the process that sent the submission, and undefined otherwise. That
- * process may report even after the submission was recorded as lost.
+ * Only the process that sent the submission may report its outcome. It may do so even after the submission was recorded
+ * as lost.
  */
 function refusedAttempt({ state, attempts }: Unanswered, { n, owner }: Refusal): Attempt | undefined {
   const attempt = attempts.find((one) => one.n === n);
@@ -92,15 +90,12 @@ export const decidedOtherwise = refuse(
   'This submission was already recorded with a different outcome.',
 );
 
-/**
- * Handles a channel that could not be tried, because it has no capacity or the submission could not be prepared. No
- * attempt has begun.
- */
+/** The channel had no capacity, or the submission could not be prepared, so no attempt has begun. */
 export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at: number): Next {
   const { n, code, candidate, stays } = event;
   if (n !== undefined) return decidedOtherwise;
   if (!isAsked(candidate, task.state.left)) {
-    return refuse('decided', `${candidate.channel} is not asked in this round (${code}).`);
+    return refuse('decided', `${candidate.channel} is not part of this round (${code}).`);
   }
   const { named, resting } = restsAfter(task, event, candidate);
   if (stays) return change({ resting: named });
@@ -110,10 +105,9 @@ export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at:
   });
 }
 
-/** Handles a submission that was not accepted. The task retries the channel, tries the next one or pauses. */
 export function notAccepted(task: Unanswered, event: EventOf<'not_accepted'>, at: number): Next {
   const { code, message, stays } = event;
-  // The record, not the event, is authoritative for the channel that received the submission.
+  // The record, not the event, decides which channel received the submission.
   const candidate = refusedAttempt(task, event);
   if (candidate === undefined) return unheard(task, event);
   const { state } = task;
@@ -140,10 +134,7 @@ function afterRefusal(task: Task, round: Round, { at, candidate, event }: Refuse
   return afterCandidate(task, { ...round, left, full }, at);
 }
 
-/**
- * Returns how long channels asked not to be contacted. `named` is measured from the start of the work, `resting` from
- * now.
- */
+/** `named` counts from the start of the task's step, `resting` from now. */
 function restsAfter(
   task: Task,
   { retryAfterMs, elapsedMs = 0 }: EventOf<'not_accepted'>,
@@ -164,7 +155,7 @@ function failedWith(said: Omit<EventOf<'rejected'>, 'kind' | 'n'>) {
   return change({ outcome, state: { at: 'ending', ending: { kind: 'failed' } } });
 }
 
-/** Handles a request that the upstream itself rejected. The task fails or continues on its fallback. */
+/** The upstream rejected the request itself. The task fails or continues on its fallback. */
 export function rejected(task: Unanswered, event: EventOf<'rejected'>, at: number): Next {
   const { code, message, messageToCaller, failure, elapsedMs } = event;
   const attempt = refusedAttempt(task, event);
@@ -182,16 +173,15 @@ export function rejected(task: Unanswered, event: EventOf<'rejected'>, at: numbe
 }
 
 /**
- * Handles a lost response. The event comes from the process that sent the submission, or from a later run that finds
- * the submission in flight.
+ * The event comes from the process that sent the submission, or from a later run that finds the submission in flight.
  */
 export function lost(task: In<'sending'>, event: EventOf<'lost'>, at: number): Next {
   const { n, owner, code, message, taken } = event;
   const { state } = task;
   const attempt = task.attempts.find((one) => one.n === n);
   if (state.n !== n || (owner !== undefined && attempt?.owner !== owner)) return decidedOtherwise;
-  // The caller who requested the cancellation learns that the outcome is unknown. Drop the cancellation, because it
-  // must not end a task that an operator decides on later.
+  // The caller who cancelled has learned that the outcome is unknown. Drop the cancellation, because it must not end
+  // a task on which an operator decides later.
   const stop = state.stop === 'cancel' ? undefined : state.stop;
   return change({
     attempts: withAttempt(task, n, { state: 'lost', code, endedAt: at, ...defined({ message }) }),
@@ -199,10 +189,7 @@ export function lost(task: In<'sending'>, event: EventOf<'lost'>, at: number): N
   });
 }
 
-/**
- * Records a job that an upstream accepted after the task had continued without it. Operators are notified of each such
- * job once.
- */
+/** The upstream accepted the job after the task had continued without it. Operators are notified once. */
 export function acceptedLate(task: Task, { n, operation }: EventOf<'accepted'>): Next {
   const attempt = task.attempts.find((one) => one.n === n);
   if (attempt === undefined) return refuse('decided', `The task has no attempt ${n}.`);
@@ -250,8 +237,7 @@ function withoutStray({ stray: _stray, ...kept }: Attempt): Attempt {
 }
 
 /**
- * Asks an operator, because the upstream cannot determine what happened to the submission. If the task is about to end
- * anyway, no operator is asked.
+ * The upstream cannot say what happened to the submission. If the task is about to end anyway, no operator is asked.
  */
 export function asked({ state }: In<'searching'>): Next {
   if (state.stop !== undefined) return unchanged;

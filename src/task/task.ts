@@ -3,11 +3,10 @@ import type { StoredMedia } from '../models/stored-media.ts';
 import type { TaskErrorCode } from '../errors/errors.ts';
 
 export const unfinishedStatuses = ['pending', 'submitted', 'running'] as const;
-/** The API's status values. A task passes through them in this order only, and ends in one of the last two. */
+/** A task passes through these in order and ends in one of the last two. */
 export const taskStatuses = [...unfinishedStatuses, 'succeeded', 'failed'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
 
-/** What operators can search for: one of a task's ids or its marker, or words from its failures. */
 export const taskNamings = ['task', 'request_id', 'upstream_id', 'marker', 'error'] as const;
 export type TaskNaming = (typeof taskNamings)[number];
 
@@ -24,9 +23,9 @@ export const statusMessages: Record<TaskStatus, string> = {
 };
 
 export interface SaidOfFailure {
-  /** For everyone. Never contains the caller's words. */
+  /** Shown to everyone, so it must not contain the caller's words. */
   readonly message: string;
-  /** For the caller only, because it may quote the request. Absent if the caller also receives `message`. */
+  /** For the caller only, because it may quote the request. Absent if `message` suffices. */
   readonly messageToCaller?: string;
 }
 
@@ -35,12 +34,12 @@ export function behindCode(code: string, { message, messageToCaller }: SaidOfFai
   return { message: `${code}: ${message}`, ...own };
 }
 
-/** The class is absent until the task has ended. */
+/** `class` is absent until the task has ended. */
 export interface TaskError extends SaidOfFailure, Partial<Failure> {
   readonly code: TaskErrorCode;
 }
 
-/** Adds the error's class, which comes from the upstream's failure or, if there is none, from the code. */
+/** The class comes from the upstream's failure or, failing that, from the error's code. */
 export function classified(error: TaskError): TaskError & Failure {
   return { ...failureOfTaskCode(error.code), ...error };
 }

@@ -2,16 +2,14 @@ import type { Attempt } from './attempt.ts';
 import type { Task } from './record.ts';
 import { stateWords, type StateName, type StateOf } from './state.ts';
 
-/** Types and helpers shared by next.ts and the files with its transitions. */
-
-/** An event's changes to the record. Undefined removes the field. */
+/** Undefined removes a field from the record. */
 export type Changes = { readonly [Name in keyof Task]?: Task[Name] | undefined };
 
 /**
- * - `abandoned`: the creation was abandoned.
- * - `over`: the task has ended, or its end is decided.
- * - `not_now`: the event does not fit this state. `message` describes what does.
- * - `decided`: another process has already written a decision about this attempt or job.
+ * - `abandoned`: the task's creation was abandoned.
+ * - `over`: the task has ended or is about to.
+ * - `not_now`: the event does not fit the state. `message` says what would.
+ * - `decided`: another process has already decided about this attempt or job.
  */
 export type RefusalCode = 'abandoned' | 'over' | 'not_now' | 'decided';
 
@@ -21,7 +19,7 @@ export type Next =
   | { readonly ok: true; readonly changes: Changes }
   | { readonly ok: false; readonly code: RefusalCode; readonly message: string };
 
-/** The result of an event that is already recorded or changes nothing. */
+/** The event is already recorded or changes nothing. */
 export const unchanged: Next = { ok: true, changes: {} };
 
 export function change(changes: Changes): Next {
@@ -41,7 +39,7 @@ export function withAttempt(task: Task, n: number, changes: Partial<Attempt>): r
   return task.attempts.map((attempt) => (attempt.n === n ? { ...attempt, ...changes } : attempt));
 }
 
-/** Marks lost attempts as abandoned. Otherwise, a late response could give the task a job that nothing waits for. */
+/** If a lost attempt stayed open, a late response could give the task a job that nothing waits for. */
 export function withoutLost({ attempts }: Pick<Task, 'attempts'>): readonly Attempt[] {
   return attempts.map((attempt) =>
     attempt.state === 'lost' || attempt.state === 'sending' ? { ...attempt, state: 'abandoned' } : attempt,

@@ -2,19 +2,16 @@ import { attentionMessages, type AttentionReason } from './attention.ts';
 import { namesOf } from '../base/names-of.ts';
 import type { RouteCandidate } from './candidates.ts';
 
-/** Reasons that need no decision from an operator. See attention.ts for reasons that do. */
+/** These waits need no decision from an operator. See attention.ts for those that do. */
 const reasonMessages = {
   slot: 'The task is queued: the limit of concurrent tasks has been reached.',
   circuit: 'The upstream has failed. The task will be submitted to it again after a pause.',
   rate: 'The task is queued: tasks are submitted at a limited rate.',
-  /** Another task is probing the channel after its circuit was open. */
   turn: 'The upstream has failed, and another task is testing whether it has recovered.',
-  /** The upstream specified a time before which it accepts no request. */
   backoff: 'The upstream accepts no tasks until a time that it has specified.',
-  /** The upstream refused the submission or could not be reached. */
   upstream: 'No upstream accepts the task at the moment. The gateway keeps trying.',
   files: 'The request’s files are being read or sent to the upstream.',
-  /** The result storage is not accepting files, and this upstream's results must be stored. */
+  /** This upstream's results must be stored, and the storage does not accept files. */
   storage:
     'The storage for results does not accept files at the moment. The task will be submitted as soon as it does.',
   lookup: 'The response to the submission was lost; the upstream is being asked whether it has the task.',
@@ -24,12 +21,10 @@ export type WaitReason = keyof typeof reasonMessages;
 
 const ownMessages = {
   ...reasonMessages,
-  /** No worker has taken the next step. */
   worker: 'The task waits to be submitted: no worker has taken it yet.',
   submission: 'The task is being submitted.',
   job: 'The upstream has the job.',
   settlement: 'The task’s end is being written.',
-  /** Multiple old waits were merged into one. */
   earlier: 'Earlier waits, combined into one.',
 } as const;
 export type WaitCause = keyof typeof ownMessages | AttentionReason;
@@ -39,9 +34,8 @@ export const waitCauses = namesOf(waitMessages);
 /** Times are in Unix milliseconds. */
 export interface NewWait extends Partial<RouteCandidate> {
   readonly cause: WaitCause;
-  /** A code from the upstream or the circuit. It never contains text from an upstream. */
+  /** From the upstream or the circuit. Must not contain free text from an upstream. */
   readonly code?: string;
-  /** The number of tasks ahead when the task last requested a slot. */
   readonly ahead?: number;
   readonly until?: number;
 }
@@ -52,7 +46,7 @@ export interface Wait extends NewWait {
 
 export interface PastWait extends Omit<Wait, 'until'> {
   readonly ended: number;
-  /** The number of identical consecutive waits that this entry represents. Undefined for a single wait. */
+  /** How many identical consecutive waits this entry stands for. Undefined for one. */
   readonly times?: number;
 }
 
@@ -66,14 +60,11 @@ interface Ending {
   readonly createdAt: number;
 }
 
-/**
- * A wait is recorded only if it ends more than this long after the previous recorded wait. The record may have gaps of
- * this length.
- */
+/** Shorter waits are not recorded, so the record may have gaps of this length. */
 export const briefMs = 2_000;
 export const pastWaitsMax = 50;
 
-/** Ends a wait and begins the next. Without `next`, the task has ended. Returns an empty object if nothing changes. */
+/** Without `next`, the task has ended. Returns an empty object if nothing changes. */
 export function waitsAfter({ wait, waited = [] }: Waits, next: NewWait | undefined, ending: Ending): Waits {
   if (wait !== undefined && next !== undefined && isSameWait(wait, next)) {
     const isUnchanged = next.until === wait.until && next.ahead === wait.ahead;
@@ -99,7 +90,7 @@ function withPast(
   return [...waited.slice(0, -1), { ...last, ended, times: timesOf(last) + 1 }];
 }
 
-/** Merges the oldest waits, so that the record stays small but still covers the whole period. */
+/** Merges the oldest waits, so that the record stays small but still covers the whole time. */
 function bounded(waited: readonly PastWait[]): readonly PastWait[] {
   const [first, second, ...others] = waited;
   if (waited.length <= pastWaitsMax || first === undefined || second === undefined) return waited;
@@ -115,13 +106,13 @@ export function isSameWait(a: NewWait, b: NewWait): boolean {
   return a.cause === b.cause && a.channel === b.channel && a.credential === b.credential && a.code === b.code;
 }
 
-/** Describes a wait in words that callers may read. For operators, the result of `waitPlace` precedes the text. */
+/** Callers may read this text. Operators see the result of `waitPlace` in front of it. */
 export function waitWords({ cause, ahead, ...more }: Wait | PastWait): string {
   const times = 'times' in more && more.times !== undefined ? ` ${more.times} times in a row.` : '';
   return `${waitMessages[cause]}${aheadWords(ahead)}${times}`;
 }
 
-/** The highest number of tasks ahead that is counted. */
+/** Counting stops at this number. */
 export const aheadMax = 1_000;
 
 function aheadWords(ahead = 0): string {
@@ -135,7 +126,7 @@ export function openWaitWords(wait: Wait): string {
   return `${waitWords(wait)} Since ${timeOf(wait.since)}.${next}`;
 }
 
-/** The wait's channel and the upstream's code, for operators only. */
+/** For operators only. */
 export function waitPlace({ channel, credential, code }: NewWait): string {
   const place = [channel, credential].filter((part) => part !== undefined).join('/');
   const why = code === undefined ? '' : `(${code})`;
@@ -150,13 +141,13 @@ export function isWaitReason(cause: string): cause is WaitReason {
   return Object.hasOwn(reasonMessages, cause);
 }
 
-/** Whether the public `message` mentions this cause. The task's status covers the others. */
+/** If false, the task's status already expresses the cause. */
 export function isNamed(cause: WaitCause): boolean {
   return cause === 'worker' || isWaitReason(cause);
 }
 
 /**
- * Why a task does not continue although it could: it is paused in Temporal, or no worker has taken its next step in the
+ * `paused` means that the task is paused in Temporal. `no_worker` means that no worker has taken its next step in the
  * usual time.
  */
 export type Stall = 'paused' | 'no_worker';

@@ -16,9 +16,9 @@ export function modulePath(name: string): string {
 export const bundleSchema = z.object({ code: z.string(), sourceMap: z.string() });
 
 /**
- * Returns where the bundle for exactly these sources is stored. Its name is a hash of everything that goes into it:
- * workflows import only from these directories, package.json pins the version of every package, including the bundler,
- * and bundle-process.ts contains the bundler's options.
+ * The name is a hash of everything that goes into the bundle: workflows import only from these directories,
+ * package.json pins the version of every package, including the bundler, and bundle-process.ts contains the bundler's
+ * options.
  */
 export async function bundlePath(): Promise<string> {
   const directories = ['src/base', 'src/errors', 'src/models', 'src/money', 'src/task', 'workflows'];

@@ -17,7 +17,7 @@ const bundle = { ...more, code: withoutWideCharacters(code) };
 keep(path, JSON.stringify(bundle));
 process.send?.(bundle);
 
-/** Escapes wide characters, because a single one would make V8 use two bytes for every character of the text. */
+/** A single wide character would make V8 use two bytes for every character of the text, so they are escaped. */
 function withoutWideCharacters(text: string): string {
   return text.replaceAll(
     /(?<!\\)[\u0100-\uffff]/g,

@@ -3,10 +3,7 @@ import { defined } from '../base/defined.ts';
 import { plainText } from '../base/plain-text.ts';
 import { readDeadlineMs } from './connection.ts';
 
-/**
- * Who cancelled a task's workflow with Temporal's own tools, and why. Both are self-reported, and undefined if not
- * provided.
- */
+/** A user of Temporal's own tools cancelled the task's workflow. Both fields come from that user and may be missing. */
 export interface CancelRequest {
   readonly by?: string;
   readonly reason?: string;
@@ -17,10 +14,7 @@ const eventsMax = 500;
 const byCharactersMax = 64;
 const reasonCharactersMax = 500;
 
-/**
- * Finds the latest cancellation request. Returns undefined if the history contains none or Temporal does not respond.
- * Never throws.
- */
+/** Returns the latest request, or undefined if the history contains none or Temporal does not respond. Never throws. */
 export async function findCancelRequest(client: Client, task: string): Promise<CancelRequest | undefined> {
   const { namespace } = client.options;
   try {

@@ -47,9 +47,9 @@ export function createTemporalClient(settings: TemporalSettings): Client {
 const namespaceHeader = 'temporal-namespace';
 
 /**
- * Bypasses the AsyncLocalStorage through which the SDK passes every call's deadline and namespace header. Before Node
- * 24, using AsyncLocalStorage even once makes Node run hooks for every promise in the process, which also slows down
- * GETs. The header is set on the connection instead, and an interceptor sets the deadlines.
+ * The SDK passes every call's deadline and namespace header through AsyncLocalStorage. Before Node 24, a single use of
+ * it makes Node run hooks for every promise in the process, which slows down even GETs. This class sets the header on
+ * the connection instead, and an interceptor sets the deadlines.
  */
 class PlainConnection extends Connection {
   override withMetadata<Result>(
@@ -63,16 +63,16 @@ class PlainConnection extends Connection {
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
-/** The deadline for updates. It is long because a cancellation waits for the upstream, which may be slow. */
+/** Long, because a cancellation waits for the upstream, which may be slow. */
 export const updateDeadlineMs = 45_000;
 export const callDeadlineMs = 5_000;
 /**
- * The deadline for reads. It exceeds the length of a typical freeze of the machine, because frozen time counts towards
- * the deadline. Callers that cannot wait this long use `within`.
+ * Longer than a machine is usually suspended, because that time counts towards the deadline. Callers that cannot wait
+ * this long use `within`.
  */
 export const readDeadlineMs = 20_000;
 
-/** Deadlines by Temporal method name. Other calls, such as lists, have no deadline. */
+/** By Temporal method name. Other calls, such as lists, have no deadline. */
 const deadlinesMs: Readonly<Record<string, number>> = {
   StartWorkflowExecution: callDeadlineMs,
   DescribeWorkflowExecution: readDeadlineMs,
@@ -83,8 +83,8 @@ const deadlinesMs: Readonly<Record<string, number>> = {
 };
 
 /**
- * Wraps the SDK's retries. No retry may start on a closed connection, because it would throw in a timer and end the
- * process.
+ * A retry on a closed connection would throw in a timer and end the process, so retries stop when the connection
+ * closes.
  */
 function createRetries() {
   const options = defaultGrpcRetryOptions();
@@ -125,7 +125,7 @@ function createRetries() {
   };
 }
 
-/** Sets a single deadline for all tries of a call. Use `within` for a deadline that covers multiple calls. */
+/** One deadline covers all tries of a call. Use `within` for a deadline that covers several calls. */
 function withDeadline(retry: Interceptor): Interceptor {
   return (options, nextCall) => {
     const ms = deadlinesMs[options.method_definition.path.split('/').at(-1) ?? ''];

@@ -8,10 +8,7 @@ import { requireSearchAttributes } from './search-attributes.ts';
 export interface TemporalFacts {
   readonly version: string;
   readonly retentionHours?: number;
-  /**
-   * A sentence that names the missing search attributes and explains how to register them. Undefined if none are
-   * missing.
-   */
+  /** Names the missing search attributes and explains how to register them. Undefined if none are missing. */
   readonly searchAttributes?: string;
 }
 

@@ -12,9 +12,9 @@ type RuntimeLog = Readonly<
 >;
 
 /**
- * Installs Temporal's runtime. Call this once per process, before anything else from Temporal. Disables the runtime's
- * own signal handling, which would swallow SIGTERM until the workers are drained. If METRICS_PORT is set, returns the
- * URL of the runtime's metrics. Only this process can read them there, and it serves them along with its own metrics.
+ * Call this once per process, before anything else from Temporal. The runtime's own signal handling is disabled,
+ * because it would hide SIGTERM until the workers are drained. If METRICS_PORT is set, returns the URL of the runtime's
+ * metrics, which this process serves along with its own.
  */
 export async function installRuntime(
   log: RuntimeLog,
@@ -51,8 +51,8 @@ function install(log: RuntimeLog, metricsAddress?: string): void {
 }
 
 /**
- * Picks the port here, because Temporal's runtime does not report one that it picks itself. Another program may take
- * the port before the runtime binds it.
+ * Temporal's runtime does not report a port that it picks itself, so pick one here. Another program may take it before
+ * the runtime binds it.
  */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

@@ -12,15 +12,15 @@ const nonceBytes = 12;
 const payloadBytesMax = 2 * 1024 * 1024;
 const tagBytes = 16;
 /**
- * Settings for payloads of about a kilobyte. zlib's defaults are meant for larger ones, and allocating their memory
- * would cost more than the compression itself.
+ * Suits payloads of about a kilobyte. zlib's defaults are meant for larger ones, and allocating their memory would cost
+ * more than the compression itself.
  */
 const deflating = { windowBits: 12, memLevel: 5, chunkSize: 4096 };
 /** The chunks are small, because a decoded payload's entire chunk stays in memory for as long as its workflow does. */
 const inflating = { maxOutputLength: payloadBytesMax, chunkSize: 2048 };
 
 /**
- * Prefixes of payloads that stay readable for users of Temporal's own tools, which cannot decrypt. They cover the SDK's
+ * Payloads with these prefixes stay readable, because users of Temporal's own tools cannot decrypt. They are the SDK's
  * responses to these tools (update names and current details), what an update has done or would do, and what a task is
  * waiting for.
  */
@@ -31,9 +31,9 @@ const readable = ['{"definition":{', '{"did":', '{"would":', `"${waitSummaryStar
 const readableBytesMax = Math.max(...readable.map((start) => start.length));
 
 /**
- * Deflates payloads and encrypts them with AES-256-GCM before they reach Temporal. The encrypted data consists of
- * nonce, tag and ciphertext. Unencrypted payloads pass through unchanged: those written before a key was set or by
- * Temporal's tools, and those meant to be read in the Temporal UI.
+ * Compresses payloads and encrypts them with AES-256-GCM. The result consists of nonce, tag and ciphertext. Unencrypted
+ * payloads are read unchanged: those written before a key was set or by Temporal's tools, and those meant to be read in
+ * the Temporal UI.
  */
 export function createPayloadCodec(key: Buffer): PayloadCodec {
   return {

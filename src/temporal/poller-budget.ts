@@ -1,21 +1,15 @@
 /**
- * The maximum number of open polls per namespace, across all processes, that a Temporal server allows by default
- * (`frontend.namespaceCount`). The server rejects any more, so some queues would be served late.
+ * By default, a Temporal server allows this many open polls per namespace, across all processes
+ * (`frontend.namespaceCount`). It rejects any more, so some queues would be served late.
  */
 export const namespacePollsDefault = 1200;
 
-/**
- * The maximum number of polls on one queue. A worker serves the queues `tasks` and `callbacks`, and two queues per
- * channel.
- */
+/** Per queue. A worker serves the queues `tasks` and `callbacks`, and two queues per channel. */
 const queuePollsMax = 10;
 const fixedQueues = 2;
 const queuesPerChannel = 2;
 
-/**
- * The maximum number of polls for all channels together. The rest is for a second small process and for queues added by
- * a reload.
- */
+/** For all channels. The rest is for a second small process and for queues added by a reload. */
 const channelPollsMax = 800;
 
 export function pollsPerQueue(queues: number, open = 0): number {

@@ -2,10 +2,9 @@ import type { Client } from '@temporalio/client';
 import { tasksQueue, workflowTypes } from '../base/queues.ts';
 
 /**
- * Creates the function that delivers a finished task's callback in a separate workflow, either on request or because
- * the task's workflow no longer exists. Only one such workflow runs per task. If `replaces` is set, a delivery that is
- * waiting for its next attempt is stopped, so that the requester need not wait for it. Otherwise, an existing delivery
- * is left to finish and nothing is started.
+ * Delivers a finished task's callback in a separate workflow, on request or because the task's own workflow no longer
+ * exists. Only one such workflow runs per task. If `replaces` is set, it replaces a delivery that is waiting for its
+ * next attempt. Otherwise, an existing delivery is left to finish and nothing is started.
  */
 export function createRedelivery(
   client: Client,

@@ -15,7 +15,8 @@ export function createTaskSearch(client: Client, queuePrefix: string) {
       const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
         namespace,
         pageSize: limit,
-        query: `(${query}) AND ${ours}`,
+        // A task with a long history has several runs.
+        query: `(${query}) AND ${ours} AND ExecutionStatus != 'ContinuedAsNew'`,
         ...defined({ nextPageToken: token }),
       });
       const ids = (executions ?? []).flatMap(({ execution }) => execution?.workflowId ?? []);
@@ -33,7 +34,7 @@ export function createTaskSearch(client: Client, queuePrefix: string) {
 }
 
 /**
- * Prefixes Temporal's page token with a checksum. Temporal treats an invalid token either as its own failure, which is
+ * Adds a checksum to Temporal's page token. Temporal treats an invalid token either as its own failure, which is
  * retried for seconds, or as the end of the list.
  */
 function writePage(token: Uint8Array): string {
@@ -44,7 +45,7 @@ function readPage(page: string): Buffer {
   const bytes = Buffer.from(page, 'base64url');
   const token = bytes.subarray(checkSumBytes);
   if (token.length > 0 && bytes.subarray(0, checkSumBytes).equals(checkSum(token))) return token;
-  throw invalidParameter('page', 'The parameter page must be next_page of the page before.');
+  throw invalidParameter('page', 'The parameter page must be the next_page of the previous page.');
 }
 
 const checkSumBytes = 4;

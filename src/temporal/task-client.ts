@@ -27,9 +27,8 @@ import { actionUpdate, cancelUpdate, refusedAction } from '../../workflows/messa
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 
 /**
- * The time after which no further attempt to start a workflow begins. The caller then gets a 503 and the creation is
- * abandoned. A second attempt is made even after this time, because if this process was suspended, the first attempt
- * is late even though Temporal responds.
+ * After this time, the caller gets a 503 and the creation is abandoned. A second attempt is always made, because if
+ * this process was suspended, the first one is late even though Temporal responds.
  */
 const startDeadlineMs = 8_000;
 const startTriesMin = 2;
@@ -39,11 +38,11 @@ export interface TaskClientOptions {
   readonly client: Client;
   readonly queuePrefix: string;
   readonly now: () => number;
-  /** Creates an update id that proves that the API authenticated this operator. */
+  /** The id proves that the API authenticated this operator. */
   readonly newActId: (act: { task: string; action: string; by: string }) => string;
   /**
-   * Looks up in the task's record what the update with this id did. See `recordedAct`. Undefined if there is no record
-   * to check.
+   * Returns what the update with this id did, according to the task's record. See `recordedAct`. Undefined if there is
+   * no record to check.
    */
   readonly findAct?: (task: string, updateId: string) => Promise<{ readonly detail: string } | undefined>;
   /** Stops the task's attempt if it is waiting inside a worker. Never rejects. */
@@ -135,8 +134,8 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
       const result = await ask(updateDeadlineMs, () => call().catch(recorded), {
         ended: 'action_not_possible',
       });
-      // Stop an attempt that is waiting inside a worker. Otherwise, it would learn only at its next heartbeat that the
-      // workflow has abandoned it.
+      // An attempt that waits inside a worker would learn only at its next heartbeat that the workflow has abandoned
+      // it, so stop it now.
       if ('did' in result && action !== 'retry_now') await endStay?.(task);
       return result;
     },
@@ -162,9 +161,8 @@ interface Asked {
 }
 
 /**
- * Sends an update. If it meets a discarded or failed workflow task, the response is FAILED_PRECONDITION. If it
- * coincides with a reset, the response is NOT_FOUND although the task has a workflow. In both cases, the update may
- * have taken effect, so it is repeated under the same id.
+ * The response is FAILED_PRECONDITION if the update meets a discarded or failed workflow task, and NOT_FOUND if it
+ * coincides with a reset. In both cases, the update may have taken effect, so it is repeated under the same id.
  */
 async function update(
   { task, updateId }: Asked,
@@ -212,12 +210,12 @@ async function findUnpolled(client: Client, queuePrefix: string): Promise<readon
   return unpolled;
 }
 
-/** The age at which a poller no longer counts. A worker's poll returns within a minute. */
+/** An older poller is ignored, because a worker's poll returns within a minute. */
 const pollerMaxAgeMs = 90_000;
 
 /** gRPC statuses for a workflow that has finished and is no longer stored, or that finished during the call. */
 const grpcEnded: ReadonlySet<number> = new Set([5, 9]);
-/** gRPC statuses of calls that may have taken effect, or may take effect when repeated. */
+/** With these gRPC statuses, a call may have taken effect, or may take effect when repeated. */
 const grpcUnknownOutcomes = new Set([1, 2, 4, 8, 10, 13, 14, 15]);
 
 const grpcCrossed = 9;
@@ -236,10 +234,7 @@ function grpcCodeOf(error: unknown): number | undefined {
   return isGrpcServiceError(cause) ? cause.code : undefined;
 }
 
-/**
- * Returns the error for a missing response. Its message must not claim that nothing happened, because a worker may
- * still handle the request.
- */
+/** The message must not claim that nothing happened, because a worker may still handle the request. */
 function noAnswer(detail = 'no worker responded in time'): GatewayError {
   return new GatewayError(
     'service_unavailable',

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { readDeadlineMs } from './connection.ts';
 
 /**
- * Returns the history of a task's workflow as JSON. Its payloads are readable, because they contain only ids and small
- * facts. Returns undefined if Temporal no longer has the history or does not respond. Never throws.
+ * Returns JSON. Payloads are readable, because they contain only ids and small facts. Returns undefined if Temporal no
+ * longer has the history or does not respond. Never throws.
  */
 export async function readTaskHistory(client: Client, task: string): Promise<unknown> {
   try {
@@ -22,7 +22,7 @@ export async function readTaskHistory(client: Client, task: string): Promise<unk
 
 const payloadSchema = z.object({ metadata: z.record(z.string(), z.string()), data: z.string().optional() });
 
-/** Fields that identify machines and their files. No replay reads them. */
+/** These fields identify machines and their files. No replay reads them. */
 const unneeded = new Set(['stackTrace', 'identity']);
 
 async function readable(value: unknown, codecs: readonly PayloadCodec[]): Promise<unknown> {

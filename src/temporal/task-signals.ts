@@ -3,10 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { TaskSignals } from '../../activities/deps.ts';
 import { concernSignal, unservedSignal } from '../../workflows/messages.ts';
 
-/**
- * Creates the functions that signal task workflows. A signal to a missing workflow is ignored, because the reconciler
- * restarts the workflow or ends the task.
- */
+/** A signal to a missing workflow is ignored, because the reconciler restarts the workflow or ends the task. */
 export function createTaskSignals({ workflow }: Client): TaskSignals {
   return {
     concern: (task, concern) => ifThere(workflow.getHandle(task).signal(concernSignal, concern ?? null)),

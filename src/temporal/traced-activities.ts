@@ -4,8 +4,8 @@ import { taskIdPattern } from '../base/ids.ts';
 import type { TaskSpans } from '../observability/task-spans.ts';
 
 /**
- * Creates a span for each run of a task's activity, including local ones, in the trace recorded with the task. None of
- * the tracing data passes through Temporal. If the record cannot be read, only the span is lost.
+ * Creates a span for each run of a task's activity, including local ones, in the trace recorded with the task. No
+ * tracing data passes through Temporal. If the record cannot be read, only the span is lost.
  */
 export function tracedActivities(
   spans: TaskSpans | undefined,

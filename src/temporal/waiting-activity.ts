@@ -8,10 +8,7 @@ import { lastHeartbeat } from './last-heartbeat.ts';
 import type { PendingActivity } from './last-heartbeat.ts';
 import { within } from '../process/running-time.ts';
 
-/**
- * The time limit for a call. An operator is waiting for the page, which omits whatever Temporal does not return in
- * time.
- */
+/** An operator is waiting for the page, which omits whatever Temporal does not return in time. */
 const callDeadlineMs = 2_000;
 
 const polledSchema = z.object({
@@ -21,7 +18,6 @@ const polledSchema = z.object({
   lastAt: z.number().optional(),
 });
 
-/** Returns what a task's workflow is waiting for according to Temporal, or undefined if Temporal does not respond. */
 export async function findWaiting(
   client: Client,
   task: string,
@@ -56,10 +52,7 @@ export async function findWaiting(
   }
 }
 
-/**
- * How long until a step counts as not picked up. A worker picks up a step in well under a second, unless none is
- * running or all are busy.
- */
+/** A worker takes a step in well under a second, unless none is running or all are busy. */
 const notTakenMs = 10_000;
 const workflowPaused = 8;
 const stepScheduled = 1;

@@ -19,9 +19,9 @@ export interface WakeRequest {
 
 /**
  * Ends the back-off of the activity that the task waits for, without a history event. A running attempt is not reset,
- * because that would discard its result. Instead, an attempt that is merely waiting is asked to stop, and the loop
- * ends the next back-off if it starts within a few seconds. Returns the number of the next attempt, or undefined if an
- * attempt is running or the activity is over.
+ * because that would discard its result. An attempt that is merely waiting is asked to stop, and the back-off that
+ * follows is ended. Returns the number of the next attempt, or undefined if an attempt is running or the activity is
+ * over.
  */
 export async function wakeActivity(
   client: Client,
@@ -55,12 +55,12 @@ export async function wakeActivity(
   return undefined;
 }
 
-/** How long to wait for a worker to start the attempt, and then again for its outcome. */
+/** Wait this long for a worker to start the attempt, and then again for its outcome. */
 const takenWithinMs = 8_000;
 const endsWithinMs = 2_000;
 const followEveryMs = 400;
 
-/** Wakes the activity and follows the new attempt for a few seconds. Rejects if Temporal does not respond. */
+/** Follows the new attempt for a few seconds. Rejects if Temporal does not respond. */
 export async function tryNow(client: Client, request: WakeRequest): Promise<TriedNow> {
   const before = JSON.stringify(await lastHeartbeat(client, await findPending(client, request)));
   const attempt = await wakeActivity(client, request);

@@ -10,7 +10,7 @@ export function runNew(workers: Workers): Promise<void>[] {
 
 /**
  * Resolves when all runs have finished, and rejects if one fails. An unhandled rejection is suppressed, because
- * `endRuns` reports the failure as well, and not every caller that stops a worker awaits this promise.
+ * `endRuns` reports the failure too, and not every caller that stops a worker awaits this promise.
  */
 export function allEnded(runs: readonly Promise<void>[]): Promise<void> {
   const ended = Promise.all(runs).then(() => undefined);
@@ -18,7 +18,6 @@ export function allEnded(runs: readonly Promise<void>[]): Promise<void> {
   return ended;
 }
 
-/** Shuts the workers down and waits until all runs have finished the work they started. */
 export async function endRuns(
   workers: Workers,
   runs: readonly Promise<void>[],

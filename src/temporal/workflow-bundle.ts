@@ -4,7 +4,7 @@ import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { bundlePath, bundleSchema, modulePath, readBundle } from './bundle-cache.ts';
 
 /**
- * Returns the stored bundle of these sources, or a new one. The bundler runs in a separate process, because its code
+ * Uses the stored bundle if the sources have not changed. The bundler runs in a separate process, because its code
  * would otherwise occupy a quarter of the worker's memory.
  */
 export async function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {

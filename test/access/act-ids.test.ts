@@ -4,7 +4,7 @@ import { createActIds } from '../../src/access/act-ids.ts';
 const ids = createActIds(Buffer.alloc(32, 1));
 const act = { task: 'task_1', action: 'fail', by: 'anna' };
 
-it('an id that the API created proves that its operator acts', () => {
+it('an id that the API created proves which operator acted', () => {
   expect(ids.actorOf({ ...act, id: ids.newId(act) })).toBe('anna');
   expect(ids.newId(act)).not.toBe(ids.newId(act));
 });

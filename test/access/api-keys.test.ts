@@ -33,7 +33,7 @@ function world() {
   return { auth, issue, stored, used, clock };
 }
 
-it('a key identifies its account, and has no limits that were not set', async () => {
+it('a key identifies its account and has no limits except those that were set', async () => {
   const { auth, issue, used } = world();
   expect(await auth.authenticate(issue())).toEqual({
     account: 'studio',
@@ -60,7 +60,7 @@ it('a key carries its limits', async () => {
   expect(await auth.authenticate(issue(limits))).toEqual({ account: 'studio', key: 'key_1', ...limits });
 });
 
-it('an empty list of models permits none: it is not the same as no list', async () => {
+it('an empty list of models permits none, unlike a missing list', async () => {
   const { auth, issue } = world();
   expect(await auth.authenticate(issue({ models: [] }))).toMatchObject({ models: [] });
 });
@@ -87,7 +87,7 @@ it('a revoked key authenticates nobody, and its use is not recorded', async () =
   expect(used).toEqual([]);
 });
 
-it('a change takes effect at once where the key is removed from the cache', async () => {
+it('a change takes effect at once in the process that removed the key from its cache', async () => {
   const { auth, issue, stored } = world();
   const header = issue();
   await auth.authenticate(header);

@@ -17,7 +17,7 @@ function world() {
   return { lastUsed, writes, errors, clock, mongo };
 }
 
-it('any number of uses of any keys lead to one write, with the last uses', async () => {
+it('many uses of many keys lead to a single write of the last uses', async () => {
   const { lastUsed, writes, clock } = world();
   for (let n = 0; n < 100; n += 1) {
     clock.now += 1;
@@ -33,7 +33,7 @@ it('any number of uses of any keys lead to one write, with the last uses', async
   ]);
 });
 
-it('a use that could not be written is written later, unless a newer one replaced it', async () => {
+it('a use that could not be written is written later, unless a newer use has replaced it', async () => {
   const { lastUsed, writes, errors, clock, mongo } = world();
   lastUsed.note('a');
   lastUsed.note('b');

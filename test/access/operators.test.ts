@@ -46,7 +46,7 @@ function world() {
   return { auth, add, stored, sessions, reads, used };
 }
 
-it('the token of the configuration identifies the first operator without reading the database', async () => {
+it('the configured token identifies the first operator without reading the database', async () => {
   const { auth, reads, used } = world();
   expect(await auth.authenticate(`Bearer ${adminToken}`)).toEqual({ name: 'admin', roles: 'admin' });
   expect([reads, used]).toEqual([[], []]);
@@ -90,7 +90,7 @@ it('a revocation takes effect at once in the process that made it', async () => 
 
 const from = { address: '203.0.113.7', agent: 'a browser' };
 
-it('a session acts under the name and with the roles of the token that opened it', async () => {
+it('a session has the name and roles of the token that opened it', async () => {
   const { auth, add, used } = world();
   const opened = await auth.openSession(add('anna', { roles: ['read', 'money'] }), from);
   const header = `Bearer ${opened?.token}`;
@@ -100,7 +100,7 @@ it('a session acts under the name and with the roles of the token that opened it
   expect(opened?.session).toMatchObject({ operator: 'anna', ...from });
 });
 
-it('a session ends with itself and with the token that opened it, at the next request', async () => {
+it('a session ends at the next request after it or its token has ended', async () => {
   const { auth, add, stored, sessions } = world();
   const [first, second] = [
     await auth.openSession(add('anna'), from),

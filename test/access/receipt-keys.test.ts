@@ -32,7 +32,7 @@ describe('a receipt’s signature', () => {
     expect([isValid(`${header}.${content}`), isValid(`${content}.${header}`)]).toEqual([true, false]);
   });
 
-  it('uses the same key in every process, and after a rotation a new one, while the first one stays published', async () => {
+  it('uses the same key in every process and a new one after a rotation, while the old key stays published', async () => {
     const again = createReceiptKeys(Buffer.alloc(32, 'root'));
     expect(again.published(3)).toEqual(keys.published(3));
     const ids = keys.published(3).map(({ kid }) => kid);

@@ -86,7 +86,7 @@ async function readAll(...keys: Buffer[]) {
 }
 
 describe('rotating SECRETS_KEY', () => {
-  it('seals everything with the first key: the second is no longer needed', async () => {
+  it('seals everything with the first key, so that the second is no longer needed', async () => {
     const before = await readAll(a);
     expect(before.prompts).toEqual(tasks.map((task) => `prompt of ${task}`));
     expect(before.outcome).toMatchObject({ message: 'words of an upstream' });
@@ -124,7 +124,7 @@ describe('rotating SECRETS_KEY', () => {
     expect((await rotate([b, a])).rewritten).toBe(21);
   });
 
-  it('writes no more in one command than MongoDB accepts, however large a value is', async () => {
+  it('writes no more in one command than MongoDB accepts, even if a value is large', async () => {
     const prompt = 'x'.repeat(14 * 1024 * 1024);
     await insert('large', a, prompt);
     const client = new MongoClient(databaseUri(db.databaseName), { monitorCommands: true });
@@ -143,7 +143,7 @@ describe('rotating SECRETS_KEY', () => {
     expect((await requests(b).find('large'))?.request.prompt.length).toBe(prompt.length);
   });
 
-  it('continues after it was killed, and may run twice at a time', async () => {
+  it('continues after it was killed, and may run twice at the same time', async () => {
     const before = await readAll(a);
     let left = 5;
     const dying = createSealedPlaces(db).map((place) => ({
@@ -157,7 +157,7 @@ describe('rotating SECRETS_KEY', () => {
     expect(await readAll(b)).toEqual(before);
   });
 
-  it('never overwrites a change that was made after its read', async () => {
+  it('never overwrites a change made after it has read the value', async () => {
     const sealed = createSealer([b, a]).seal(hooks, 'third');
     const meddling = createSealedPlaces(db).map((place) => ({
       ...place,
@@ -175,7 +175,7 @@ describe('rotating SECRETS_KEY', () => {
     expect((await readAll(b)).webhooks).toEqual(['third', 'second', 'first']);
   });
 
-  it('says which keys are still needed, and rewrites the others', async () => {
+  it('reports which keys are still needed, and rewrites the other values', async () => {
     const unknown = randomBytes(32);
     await insert('task_of_another', unknown);
     const { rewritten, left } = await rotate([b, a]);

@@ -73,7 +73,7 @@ describe('a sealer', () => {
     expect(older.toString('hex')).not.toContain(sealed.keyId);
   });
 
-  it('takes keys of 32 bytes, and at least one', () => {
+  it('accepts one or more keys of 32 bytes', () => {
     expect(() => createSealer([randomBytes(16)])).toThrow(RangeError);
     expect(() => createSealer([])).toThrow(RangeError);
   });

@@ -22,7 +22,7 @@ describe('a derived secret', () => {
     expect(() => createSecrets([a], randomBytes(16))).toThrow(RangeError);
   });
 
-  it('is the same for all processes that start at once, and later on whichever key of SECRETS_KEY comes first', async () => {
+  it('is the same for all processes that start at once, and does not depend on the order of SECRETS_KEY', async () => {
     const opened = await Promise.all(Array.from({ length: 8 }, () => open(a)));
     const derived = new Set(opened.map((secrets) => secrets.deriveKey('api-key-hmac').toString('hex')));
     expect(derived.size).toBe(1);

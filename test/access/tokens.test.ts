@@ -58,7 +58,7 @@ describe('a new token', () => {
     expect(new Set(hmacs).size).toBe(2);
   });
 
-  it('draws its characters uniformly: bytes that would favour some are redrawn', () => {
+  it('draws its characters uniformly by discarding bytes that would favour some', () => {
     const drawn: number[] = [];
     const tokens = createTokens<Stored>({
       kind: 'sk',
@@ -67,7 +67,7 @@ describe('a new token', () => {
       now: Date.now,
       randomBytes: (size) => {
         drawn.push(size);
-        // The first draw contains only bytes that the alphabet rejects, so a second draw is needed.
+        // The alphabet rejects all bytes of the first draw, so a second one is needed.
         return drawn.length === 1 ? Buffer.alloc(size, 250) : Buffer.alloc(size, 61);
       },
     });
@@ -116,7 +116,7 @@ describe('a token in a header', () => {
     expect(reads).toEqual([]);
   });
 
-  it('with one wrong character is refused without a read, wherever the character is', async () => {
+  it('with one wrong character is rejected without a read, wherever the character is', async () => {
     const { tokens, issue, reads } = world();
     const { token } = issue('anna');
     for (let at = 3; at < token.length; at += 1) {
@@ -126,7 +126,7 @@ describe('a token in a header', () => {
     expect(reads).toEqual([]);
   });
 
-  it('that was never issued is looked up each time: guesses are not cached', async () => {
+  it('that was never issued is looked up each time, because guesses are not cached', async () => {
     const { tokens, reads } = world();
     const { token } = world('sk', Buffer.from('another gateway')).tokens.newToken();
     expect(await tokens.find(`Bearer ${token}`)).toBeUndefined();
@@ -172,7 +172,7 @@ describe('the cached result for a token', () => {
     expect(reads.filter((hmac) => hmac === ben.hmac)).toHaveLength(1);
   });
 
-  it('is read again after a failed read, which fails for everyone who waited for it', async () => {
+  it('is read again after a failed read, which fails for all its waiting callers', async () => {
     const { tokens, issue, database, stored } = world();
     const { token } = issue('anna');
     database.answer = () => Promise.reject(new Error('away'));
@@ -184,7 +184,7 @@ describe('the cached result for a token', () => {
     expect(await tokens.find(`Bearer ${token}`)).toMatchObject({ name: 'anna' });
   });
 
-  it('is empty if the database answers with a different token', async () => {
+  it('is empty if the database returns a different token', async () => {
     const { tokens, issue, database } = world();
     const { token } = issue('anna');
     database.answer = async () => ({ hmac: 'of another', name: 'eve' });

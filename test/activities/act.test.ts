@@ -58,7 +58,7 @@ it('an act sent with Temporal’s own tools is recorded in the audit log once, w
   const entries = async () => (await world.audit.list({ task: input.task }, { limit: 10 })).entries;
   await act(input, 'extend', { seconds: 600, dry_run: true });
   expect(await entries()).toEqual([]);
-  // If Temporal discards an update's step, it reruns the step at a different time.
+  // Temporal may run an update's step again, at a different time.
   for (const at of [10, 11]) await act(input, 'extend', { seconds: 600 }, { id: 'same', at });
   await act(input, 'accept_charge');
   const facts = { by: 'temporal:ann', via: 'temporal', target: input.task, reason: 'why' };
@@ -100,7 +100,7 @@ describe('a job that an operator names', () => {
   const adopt = (input: SubmitInput, id: string, more: Partial<ActionInput> = {}) =>
     act(input, 'adopt', { upstream_id: id, ...more });
 
-  it('is the task’s, if the upstream has it from this submission', async () => {
+  it('is assigned to the task if the upstream has it from this submission', async () => {
     const { input, job } = await lost('ours');
     const before = await world.record(input);
     expect(await adopt(input, job, { dry_run: true })).toMatchObject({
@@ -117,7 +117,7 @@ describe('a job that an operator names', () => {
     });
   });
 
-  it('is taken once, however often the same act is carried out', async () => {
+  it('is assigned once, however often the same act is carried out', async () => {
     const { input, job } = await lost('repeated');
     const deps = { id: 'update-repeated' };
     const first = await act(input, 'adopt', { upstream_id: job }, deps);
@@ -146,10 +146,10 @@ describe('a job that an operator names', () => {
     expect(await stateOf(first.input)).toMatchObject({ at: 'searching' });
   });
 
-  it('is refused by the write itself where another task takes it in between', async () => {
+  it('is refused by the write itself if another task gets it in between', async () => {
     const [first, second] = [await lost('one'), await lost('other')];
     const tasks = world.store();
-    // Simulates an outdated read, in which the job has no owner. The upstream has no list that could contradict that.
+    // The stale read shows no owner, and the upstream has no list that could contradict it.
     const deps = { tasks: { ...tasks, ownerOf: async () => undefined } };
     await adopt(second.input, second.job);
     world.simulator.control.addFault({ match: { prompt: 'one' }, fault: 'list:empty' });
@@ -175,7 +175,7 @@ describe('a job that an operator names', () => {
     expect((await attemptOf(input))?.state).toBe('lost');
   });
 
-  it('can be taken back until it has ended; what it still reports is not the task’s', async () => {
+  it('can be removed again until it has ended, and what it reports afterwards is ignored', async () => {
     const { input, job } = await lost('undone');
     const late = {
       kind: 'polled',
@@ -194,7 +194,7 @@ describe('a job that an operator names', () => {
     expect((await attemptOf(input))?.state).toBe('accepted');
   });
 
-  it('an acceptance that the upstream itself reported is never taken back', async () => {
+  it('an acceptance that the upstream itself reported cannot be undone', async () => {
     const input = await world.newTask('reported');
     await world.worker().submit(input);
     expect(await act(input, 'undo')).toEqual(refusedWith('was not adopted by an operator'));
@@ -202,10 +202,10 @@ describe('a job that an operator names', () => {
   });
 });
 
-describe('a result that an operator gives', () => {
+describe('a result that an operator provides', () => {
   const url = 'https://files.example/a.mp4';
 
-  it('is the task’s, once, and is charged at the prices of its hold', async () => {
+  it('becomes the task’s result once, and is charged at the prices of its hold', async () => {
     const input = await world.newTask('by hand');
     await world.worker().submit(input);
     const before = await world.record(input);
@@ -230,7 +230,7 @@ describe('a result that an operator gives', () => {
     });
   });
 
-  it('names what is charged where an earlier job of the task has failed: never more than the hold', async () => {
+  it('shows a charge of at most the hold if an earlier job of the task has failed', async () => {
     const input = await world.newTask('a job took the place of another');
     await world.worker().submit(input);
     const record = await world.record(input);
@@ -317,7 +317,7 @@ describe('a dry run', () => {
     expect((await world.record(input)).rev).toBeGreaterThan(before.rev);
   });
 
-  it('names a plan, which is refused once the record has changed', async () => {
+  it('returns a plan, which is refused once the record has changed', async () => {
     const { input } = await lost('planned');
     const tried = await act(input, 'resubmit', { dry_run: true });
     const plan = tried.done && 'would' in tried.said ? tried.said.plan : '';

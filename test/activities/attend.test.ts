@@ -58,7 +58,7 @@ const submits = ({ task }: { readonly task: string }): number =>
   world.simulator.control.submissions(prompts.get(task) ?? '-').submits;
 const succeeds = { at: 'ending', ending: { kind: 'succeeded' } };
 
-it('submits, polls until the upstream has ended the job, and reports both', async () => {
+it('submits, polls until the upstream has ended the job, and records both', async () => {
   const input = await newTask();
   const { poller, polls } = upstream(pending, succeeded);
   const result = await world.worker({ poller, ...roomy() }).submit(input);
@@ -68,7 +68,7 @@ it('submits, polls until the upstream has ended the job, and reports both', asyn
   expect(record).toMatchObject({ outcome: { kind: 'succeeded', facts: { durationSeconds: 5 } } });
 });
 
-it('a later attempt polls at once; it sends nothing again', async () => {
+it('a later attempt polls at once and submits nothing again', async () => {
   const input = await submitted({ expectedSeconds: 600 });
   const memory = { polls: 3, errors: 0, gone: 0, phase: 'running' };
   const info = { attempt: 4, heartbeatDetails: memory };
@@ -78,7 +78,7 @@ it('a later attempt polls at once; it sends nothing again', async () => {
   expect([polls(), submits(input), (await world.record(input)).attempts]).toEqual([1, 1, before]);
 });
 
-it('a later attempt finds the end in the record', async () => {
+it('a later attempt finds the outcome in the record', async () => {
   const input = await newTask();
   const { poller, polls } = upstream(succeeded);
   const first = await world.worker({ poller, ...roomy() }).submit(input);
@@ -135,7 +135,7 @@ describe('polls that fail', () => {
     return { input, heard, attempt, concern: async () => (await world.record(input)).concern };
   }
 
-  it('ask for a person again once another concern has come and gone', async () => {
+  it('ask for an operator again once another concern has come and gone', async () => {
     const { input, heard, attempt, concern } = await failing();
     let memory = await attempt(refused);
     expect([heard, await concern()]).toEqual([['poll_failing'], 'poll_failing']);
@@ -158,7 +158,7 @@ describe('polls that fail', () => {
   });
 });
 
-it('a wait of more than a moment is a retry, and says where the job stands', async () => {
+it('a wait of more than a moment becomes a retry, whose message shows the job’s state', async () => {
   const input = await newTask({ expectedSeconds: 600 });
   await expect(world.worker({ ...upstream(pending), ...roomy() }).submit(input)).rejects.toMatchObject({
     type: 'StillWaiting',
@@ -187,7 +187,7 @@ it.each([
   expect(polls()).toBe(callsBack ? 1 : 2);
 });
 
-it('leaves the job to a later poll if no place to stay is free', async () => {
+it('leaves the job to a later poll if this worker has no room for another wait', async () => {
   const input = await newTask();
   const { poller, polls } = upstream(succeeded);
   const stays = createStayPlaces({ placesMax: () => 0, monotonic: Date.now });
@@ -195,7 +195,7 @@ it('leaves the job to a later poll if no place to stay is free', async () => {
   expect(polls()).toBe(0);
 });
 
-it('polls once and returns after a timer if no place to stay is free', async () => {
+it('polls once and returns after a timer if this worker has no room for another wait', async () => {
   const input = await submitted({ expectedSeconds: 60 });
   const { poller, polls } = upstream(pending);
   const heartbeatDetails = { polls: 1, errors: 0, gone: 0, phase: 'running' };
@@ -213,7 +213,7 @@ it('progress that is reported too soon after the previous one is shown later', a
   const input = await submitted({ expectedSeconds: 60 });
   const waits = { ...pending, queuePosition: 3 };
   const { poller } = upstream(waits, { ...waits, progress: 10 });
-  // The clock is stopped between the attempts, so that a slow machine makes no difference.
+  // The clock stops between the attempts, so that the machine's speed does not matter.
   const begunAt = Date.now();
   let aheadMs = 55_000;
   const worker = world.worker({ poller, now: () => begunAt + aheadMs });
@@ -229,7 +229,7 @@ it('progress that is reported too soon after the previous one is shown later', a
   expect(shown).toEqual([{ queuePosition: 3 }, { queuePosition: 3 }, { progress: 10, queuePosition: 3 }]);
 });
 
-it('leaves the job to a poll once the deadline that it knows has passed: it may have been moved', async () => {
+it('leaves the job to a poll once the known deadline has passed, because it may have been moved', async () => {
   const input = await newTask();
   const { deadlineAt } = await world.record(input);
   const { poller, polls } = upstream(succeeded);
@@ -246,7 +246,7 @@ it('leaves a job that is no longer wanted to the activity that stops it', async 
   expect([view.state, polls()]).toEqual([{ at: 'stopping', n: 1, stop: 'cancel' }, 0]);
 });
 
-it('waits for no job of another channel', async () => {
+it('does not wait for a job of another channel', async () => {
   const input = await submitted();
   const { poller, polls } = upstream(succeeded);
   const other = { ...input, candidate: { channel: 'other', credential: 'a' } };
@@ -265,7 +265,7 @@ it('reports an error that retrying will not fix', async () => {
   expect(await world.record(input)).toMatchObject({ attention: 'poll_failed' });
 });
 
-it('leaves its place if the configuration lacks its channel', async () => {
+it('ends its wait if the configuration lacks the channel', async () => {
   const input = await submitted();
   const stays = createStayPlaces({ placesMax: () => 1, monotonic: Date.now });
   const poller = () => {
@@ -329,8 +329,8 @@ describe('what is learned from a render', () => {
   const lastMs = 40_000;
   const seenMs = 100_000;
   /**
-   * Runs one attempt with `memory` from earlier attempts, which polls this long after the job was accepted. Returns
-   * the render times that the attempt learned.
+   * Runs one attempt that polls this long after the job was accepted, with `memory` from earlier attempts. Returns the
+   * render times that it learned.
    */
   async function learned(memory: object, endedMs?: number): Promise<number[]> {
     const input = await submitted();
@@ -395,8 +395,8 @@ describe('a render time', () => {
   const minuteMs = 60_000;
   const jumpMs = 15 * minuteMs;
   /**
-   * Returns the render times learned from a job if the attempt's clock is `aheadMs` ahead of the clock that
-   * timestamped the acceptance.
+   * Returns the render times that an attempt learns if its clock is `aheadMs` ahead of the clock that timestamped the
+   * acceptance.
    */
   async function learned({ ms = minuteMs, aheadMs = ms, ...change }: LearnedFrom) {
     const input = await submitted({ expectedSeconds: 600 });
@@ -436,17 +436,17 @@ describe('a render time', () => {
     ['ahead', minuteMs + jumpMs],
     ['back', minuteMs - 20_000],
     ['back to before the acceptance', minuteMs - jumpMs],
-  ])('is not learned where the clock was set %s meanwhile', async (_, aheadMs) => {
+  ])('is not learned if the clock was changed %s meanwhile', async (_, aheadMs) => {
     expect(await learned({ aheadMs })).toEqual([]);
-    // The upstream's end time does not count either, because it would be compared with a time from the gateway's clock.
+    // The upstream's end time is ignored too, because it would be compared with a time from the gateway's clock.
     expect(await learned({ aheadMs, end: { endedAt: Date.now() + aheadMs - 1_000 } })).toEqual([]);
   });
 
-  it('is not learned where Temporal’s clock was set', async () => {
+  it('is not learned if Temporal’s clock was changed', async () => {
     expect(await learned({ ms: minuteMs + jumpMs, aheadMs: minuteMs })).toEqual([]);
   });
 
-  it('does not contain what the submission had waited for', async () => {
+  it('excludes the time for which the submission had waited', async () => {
     const ms = 10 * minuteMs;
     expect(
       await learned({ ms, aheadMs: minuteMs, memory: { ...seen, acceptedAfterMs: 9 * minuteMs } }),
@@ -454,7 +454,7 @@ describe('a render time', () => {
     expect(await learned({ ms, aheadMs: minuteMs, memory: seen })).toEqual([]);
   });
 
-  it('is not learned where the clock was set within one attempt', async () => {
+  it('is not learned if the clock was changed within one attempt', async () => {
     const times: number[] = [];
     let aheadMs = 0;
     const { poller } = upstream(succeeded);
@@ -474,7 +474,7 @@ describe('a render time', () => {
     expect(times).toEqual([]);
   });
 
-  it('counts from the acceptance in the next attempt, too; without a wait there is no heartbeat', async () => {
+  it('is also measured from the acceptance in the next attempt; without a wait there is no heartbeat', async () => {
     const remembered = async (ms: number) => {
       const input = await newTask({ expectedSeconds: 600 });
       const worker = world.worker({ ...upstream(pending), ...roomy(), monotonic: () => 0 });

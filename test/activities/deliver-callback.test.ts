@@ -35,7 +35,7 @@ it('an unreachable database before the request does not count as an attempt', as
   expect([await stateOf(task), await attempts(task)]).toEqual(['delivered', 1]);
 });
 
-it('a secret that cannot be opened is listed as failing, and delivers all its requests once it can', async () => {
+it('a secret that cannot be opened is listed as failing, and all requests are sent once it can', async () => {
   const task = await endedTask();
   const listed = async () => (await world.stores.tasks.failingCallbacks(100)).includes(task);
   const unreadable = { webhookSecrets: () => Promise.reject(new SealError('its key is missing')) };
@@ -134,7 +134,7 @@ it('carries the trace of the request that created its task, if it has one', asyn
 describe('a redelivery while the task’s own series is pending', () => {
   const busy = async () => ({ status: 503 });
 
-  it('replaces it: a delivered callback is not delivered twice', async () => {
+  it('replaces that series, so that a delivered callback is not delivered twice', async () => {
     const task = await endedTask();
     await expect(world.deliver({ post: busy }, task)).rejects.toMatchObject({ nonRetryable: false });
     await world.deliver({}, task, 'on-demand');
@@ -144,7 +144,7 @@ describe('a redelivery while the task’s own series is pending', () => {
     expect([posts, await stateOf(task), await attempts(task)]).toEqual([0, 'delivered', 2]);
   });
 
-  it('ends after its ten requests, however often the older series comes back', async () => {
+  it('ends after its ten requests, however often the older series runs again', async () => {
     const task = await endedTask();
     let posts = 0;
     const post = async () => ({ status: (posts += 1) && 503 });
@@ -157,7 +157,7 @@ describe('a redelivery while the task’s own series is pending', () => {
     expect([posts, await stateOf(task)]).toEqual([11, 'gave_up']);
   });
 
-  it('keeps its outcome when an older request is answered later', async () => {
+  it('keeps its outcome when an older request gets a late response', async () => {
     const task = await endedTask();
     const place = { isGranted: true, leave: () => undefined } as const;
     const places = { take: async () => place, takeFree: () => place };
@@ -225,7 +225,7 @@ it('the nine waits between ten requests grow from seconds to a day, each within 
   }
 });
 
-it('every request of a callback has the same id and body, and a signature of its own time', async () => {
+it('every request of a callback has the same id and body, and its own time and signature', async () => {
   const task = await endedTask();
   const sent: { readonly headers: Readonly<Record<string, string>>; readonly body: string }[] = [];
   const post: CallbackActivityDeps['post'] = async ({ headers, body }) => {

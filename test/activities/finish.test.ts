@@ -52,7 +52,7 @@ const stateOf = async (input: TaskInput) => (await world.record(input)).state;
 const balanceOf = ({ account }: TaskInput) => world.ledger.balance(account);
 
 describe('a charge above the multiple of its hold', () => {
-  it('asks a person and is not settled, however often it is requested', async () => {
+  it('asks an operator and is not settled, however often it is requested', async () => {
     const input = await succeeding(callsFor('5', '3'));
     for (const repeated of [1, 2]) {
       const { state } = await finish(input);
@@ -62,18 +62,18 @@ describe('a charge above the multiple of its hold', () => {
     expect(await world.record(input)).toMatchObject({ status: 'submitted', attention: 'charge_review' });
   });
 
-  it('asks a person without any configuration, from three times the hold', async () => {
+  it('asks an operator from three times the hold if nothing is configured', async () => {
     const [much, enough] = [await succeeding(callsFor('3.000001')), await succeeding(callsFor('3'))];
     expect((await finish(much)).state).toEqual({ at: 'review', charge: '3000001', why: 'above_hold' });
     expect(await finish(enough)).toMatchObject({ status: 'succeeded', charge: '3000000' });
   });
 
-  it('is settled at once if the price says not to ask', async () => {
+  it('is settled at once if the price disables the check', async () => {
     const input = await succeeding(callsFor('9', 'none'));
     expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '9000000' });
   });
 
-  it('is settled in full once it was accepted, and is not asked about after a reset', async () => {
+  it('is settled in full once it was accepted, and a reset does not ask again', async () => {
     const input = await succeeding(callsFor('5', '3'));
     await finish(input);
     await act(input, { kind: 'approved' });
@@ -84,7 +84,7 @@ describe('a charge above the multiple of its hold', () => {
     expect(await world.record(input)).not.toHaveProperty('attention');
   });
 
-  it('that was settled before its end was written is not asked about', async () => {
+  it('that was settled before the outcome was written needs no decision', async () => {
     const input = await succeeding(callsFor('5', '3'));
     await world.ledger.settle({
       account: input.account,
@@ -108,7 +108,7 @@ describe('a charge above the multiple of its hold', () => {
   });
 });
 
-it('when repeated, returns what the run that wrote the end had not returned', async () => {
+it('when repeated, returns slots that the previous run has not returned', async () => {
   const input = await succeeding(seconds);
   const { slots, keySlots } = world.stores;
   const given: string[] = [];
@@ -127,7 +127,7 @@ it('when repeated, returns what the run that wrote the end had not returned', as
   expect(await kindsOf(input)).toEqual(['hold', 'settle']);
 });
 
-it('when repeated, returns the slot of a task that the previous run left with a person', async () => {
+it('when repeated, returns the slot of a task that already waits for an operator', async () => {
   const input = await succeeding(callsFor('5', '3'));
   const { slots } = world.stores;
   const down = async () => Promise.reject(new Error('no answer'));
@@ -145,7 +145,7 @@ describe('a charge for more than the request and its model allow', () => {
   const forFive: PriceBasis = { ...seconds, facts: { duration: 5 }, most: { seconds: 5 } };
   const outcome = reporting({ durationSeconds: 14 });
 
-  it('asks a person, who sees the charge and may accept it', async () => {
+  it('asks an operator, who sees the charge and may accept it', async () => {
     const input = await succeeding(forFive, { outcome });
     const review = { at: 'review', charge: '1400000', why: 'beyond_request' };
     expect((await finish(input)).state).toEqual(review);
@@ -154,7 +154,7 @@ describe('a charge for more than the request and its model allow', () => {
     expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '1400000' });
   });
 
-  it('is charged in full without asking if the price says so', async () => {
+  it('is charged in full without a decision if the price says so', async () => {
     const trusting = { ...forFive, price: { ...forFive.price, reviewAbove: 'none' } };
     const input = await succeeding(trusting, { outcome });
     expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '1400000' });
@@ -169,7 +169,7 @@ describe('numbers that contradict each other', () => {
   };
   const outcome = reporting({ usage: { completionTokens: 1, totalTokens: 108_900 } });
 
-  it('ask a person, who may accept the charge', async () => {
+  it('ask an operator, who may accept the charge', async () => {
     const input = await succeeding(tokens, { outcome });
     expect((await finish(input)).state).toEqual({ at: 'review', charge: '7', why: 'contradictory' });
     expect(await kindsOf(input)).toEqual(['hold']);
@@ -177,7 +177,7 @@ describe('numbers that contradict each other', () => {
     expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '7' });
   });
 
-  it('are charged at the amount that a person accepted, even if a later result differs', async () => {
+  it('are charged at the amount that an operator accepted, even if a later result differs', async () => {
     const input = await succeeding(tokens, { outcome });
     await act(input, { kind: 'reviewed', charge: '5', why: 'contradictory' });
     await act(input, { kind: 'approved' });
@@ -202,7 +202,7 @@ describe('numbers that contradict each other', () => {
   });
 });
 
-describe('a charge that no ledger can hold', () => {
+describe('a charge that is too large for the ledger', () => {
   const endless = { outcome: reporting({ durationSeconds: 1e12 }) };
   const hostile: PriceBasis = {
     ...seconds,
@@ -210,17 +210,20 @@ describe('a charge that no ledger can hold', () => {
   };
   const asked = { at: 'review', charge: '10000000000000000000', why: 'unwritable' };
 
-  it.each(['3', 'none'])('asks a person, who cannot accept it (reviewed above %s)', async (reviewAbove) => {
-    const input = await succeeding({ ...hostile, price: { ...hostile.price, reviewAbove } }, endless);
-    expect((await finish(input)).state).toEqual(asked);
-    expect(await act(input, { kind: 'approved' })).toMatchObject({
-      ok: false,
-      message: expect.stringMatching(/complete/),
-    });
-    expect([await stateOf(input), await kindsOf(input)]).toEqual([asked, ['hold']]);
-  });
+  it.each(['3', 'none'])(
+    'asks an operator, who cannot accept it (reviewed above %s)',
+    async (reviewAbove) => {
+      const input = await succeeding({ ...hostile, price: { ...hostile.price, reviewAbove } }, endless);
+      expect((await finish(input)).state).toEqual(asked);
+      expect(await act(input, { kind: 'approved' })).toMatchObject({
+        ok: false,
+        message: expect.stringMatching(/complete/),
+      });
+      expect([await stateOf(input), await kindsOf(input)]).toEqual([asked, ['hold']]);
+    },
+  );
 
-  it('is replaced by the charge with which a person completes the task', async () => {
+  it('is replaced by the charge with which an operator completes the task', async () => {
     const input = await succeeding(hostile, endless);
     await finish(input);
     const outcome = { kind: 'succeeded', items: [], facts: { durationSeconds: 5 } } as const;
@@ -229,7 +232,7 @@ describe('a charge that no ledger can hold', () => {
     expect((await balanceOf(input)).held).toBe(0n);
   });
 
-  it('is not charged if a person fails the task', async () => {
+  it('is not charged if an operator fails the task', async () => {
     const input = await succeeding(hostile, endless);
     await finish(input);
     await act(input, { kind: 'wanted', stop: 'fail' });
@@ -254,7 +257,7 @@ describe('a settlement that fails however often it is repeated', () => {
     world.run(() => world.tasks({ requests: unsealable, channels }).finishTask(input));
   const unsettled = { at: 'review', why: 'unsettled' };
 
-  it('asks a person: a request that cannot be opened, until its key is there again', async () => {
+  it('asks an operator if the request cannot be opened, until its key is back', async () => {
     const input = await succeeding(byTokens, { outcome: sized });
     expect((await withoutKey(input)).state).toEqual(unsettled);
     expect(await world.record(input)).toMatchObject({ attention: 'charge_review' });
@@ -263,7 +266,7 @@ describe('a settlement that fails however often it is repeated', () => {
     expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '1000000' });
   });
 
-  it('is ended by a person, and by the deadline', async () => {
+  it('is ended by an operator, or by the deadline', async () => {
     for (const stop of ['fail', 'expire'] as const) {
       const input = await succeeding(byTokens, { outcome: sized });
       await withoutKey(input);
@@ -284,7 +287,7 @@ describe('a settlement that fails however often it is repeated', () => {
     expect(await world.record(input)).toMatchObject({ cost: 0n, costUnknown: 1 });
   });
 
-  it('asks a person: a hold that is not what the record says, and the failure ends it', async () => {
+  it('asks an operator if the hold differs from the record, and a failure ends it', async () => {
     const input = await succeeding(callsFor('1'), { hold: 999_999n });
     expect((await finish(input)).state).toEqual(unsettled);
     expect(world.logged.join('\n')).toContain('but 1000000 is held on');
@@ -293,7 +296,7 @@ describe('a settlement that fails however often it is repeated', () => {
     expect([await kindsOf(input), (await balanceOf(input)).held]).toEqual([['hold', 'release'], 0n]);
   });
 
-  it('is repeated where the database is at fault', async () => {
+  it('is repeated if the database is at fault', async () => {
     const away = Object.assign(new Error('connection 1 closed'), { syscall: 'read' });
     const requests = { find: () => Promise.reject(away), isForgotten: () => false } as never;
     const input = await succeeding(byTokens, { outcome: sized });
@@ -318,7 +321,7 @@ describe('a failed task whose hold is another account’s, according to the ledg
     return input;
   };
 
-  it('asks a person, who can end it; its deadline cannot', async () => {
+  it('asks an operator, who can end it, while the deadline cannot', async () => {
     const input = await contradicted();
     expect((await finish(input)).state).toEqual({ at: 'review', why: 'unreleased', error });
     expect(await world.record(input)).toMatchObject({ attention: 'charge_review' });
@@ -328,11 +331,11 @@ describe('a failed task whose hold is another account’s, according to the ledg
     });
     await act(input, { kind: 'wanted', stop: 'fail' });
     expect(await finish(input)).toMatchObject({ status: 'failed', charge: '0', error: { code: error.code } });
-    // `ledger verify` reports this contradiction. The hold stays on the account that the ledger names.
+    // `ledger verify` reports this contradiction, so the hold stays where it is.
     expect(await kindsOf(input)).toEqual(['hold']);
   });
 
-  it('ends if its workflow is closed, because nobody can be asked any more', async () => {
+  it('ends if its workflow is closed, because no operator can be asked any more', async () => {
     const input = await contradicted();
     world.workflows.closed.add(input.task);
     const reconciled = async () => {
@@ -415,7 +418,7 @@ describe('the ledger takes precedence over the record', () => {
   });
 });
 
-it('a job in place of a failed one is never charged above the hold, and nobody is asked', async () => {
+it('a job that replaces a failed one is never charged above the hold, and no operator is asked', async () => {
   const first = { ...acceptedAttempt('up-failed-first'), state: 'failed' } as const;
   const attempts = [first, { ...acceptedAttempt('up-second'), n: 2 }];
   const input = await succeeding(callsFor('5', '3'), { attempts });

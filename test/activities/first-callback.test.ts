@@ -47,7 +47,7 @@ it('410 ends the delivery', async () => {
   expect(await delivery(task)).toMatchObject({ state: 'gave_up', attempts: [{ status: 410 }] });
 });
 
-it('after any other answer the activity continues, and its schedule counts this request', async () => {
+it('after any other response, the activity continues, and its schedule counts this request', async () => {
   const task = await endedTask(world);
   const busy = { post: async () => ({ status: 500 }) };
   const before = Date.now();
@@ -67,7 +67,7 @@ it('after any other answer the activity continues, and its schedule counts this 
     .catch((error: unknown) => error);
   expect(second).toMatchObject({ type: 'CallbackFailed' });
   expect((await delivery(task))?.attempts).toHaveLength(2);
-  // The second pause of the schedule is five minutes, give or take a tenth.
+  // The second pause of the schedule is five minutes, plus or minus a tenth.
   expect(Number((second as { nextRetryDelay?: number }).nextRetryDelay)).toBeGreaterThanOrEqual(270_000);
 });
 
@@ -90,7 +90,7 @@ it('nothing waits for a slow receiver, which is neither cut off nor called twice
   expect(slow.urls).toHaveLength(1);
 });
 
-it('a host without a free place, or that has just failed, is left to the activity at once', async () => {
+it('a host that is busy or has just failed is left to the activity at once', async () => {
   const [first, second] = [await endedTask(world), await endedTask(world)];
   const none = { take: () => Promise.reject(new Error('nobody waits')), takeFree: () => undefined };
   expect(await world.firstCallback({ places: none })(first)).toEqual({ state: 'pending' });
@@ -108,7 +108,7 @@ it('an unreachable database before the request costs no attempt and leaves the c
   expect(await delivery(task)).toBeUndefined();
 });
 
-it('sends nothing where the caller named no address', async () => {
+it('sends nothing if the caller gave no address', async () => {
   const { task } = await world.newTask();
   expect(await world.firstCallback({})(task)).toEqual({ state: 'delivered' });
   expect(await delivery(task)).toBeUndefined();

@@ -18,7 +18,7 @@ const lookAt = ({ task, account }: { readonly task: string; readonly account: st
 const kindsOf = async (task: string) => (await world.ledger.entriesOfTask(task)).map(({ kind }) => kind);
 const heldBy = async (account: string) => (await world.ledger.balance(account)).held;
 
-it('a task that was created is submitted; looking changes nothing', async () => {
+it('a task that was created is submitted, and reading its record changes nothing', async () => {
   const input = await world.newTask();
   const before = await world.record(input);
   expect(await lookAt(input)).toMatchObject({
@@ -76,7 +76,7 @@ it('after a reset of a task that has ended finds its end', async () => {
   });
 });
 
-it('while the clock of the database has jumped, nobody knows the time that is left, and nothing expires', async () => {
+it('while the clock of the database has jumped, the time left is unknown, and nothing expires', async () => {
   const input = await world.newTask();
   await world.rewrite(input.task, { deadlineAt: Date.now() });
   const before = await world.record(input);
@@ -92,7 +92,7 @@ it('while the clock of the database has jumped, nobody knows the time that is le
   expect(right).toMatchObject({ state: { at: 'ending' }, remainingMs: expect.any(Number) });
 });
 
-it('a hold without a record is given back, and no other can be taken', async () => {
+it('a hold without a record is released, and no other can be taken', async () => {
   const input = await world.newTask();
   await world.drop(input.task);
   expect((await lookAt(input)).state).toEqual({ at: 'ended', abandoned: expect.any(String) });
@@ -121,7 +121,7 @@ it('a record that a stale read misses still exists: its hold is not released', a
   expect([await kindsOf(task), await heldBy(account)]).toEqual([['hold'], 1_000_000n]);
 });
 
-it('a channel that is gone is left out of the round, and a person is asked', async () => {
+it('a channel that is gone is removed from the round, and an operator is asked', async () => {
   const gone = { channel: 'gone', credential: 'a' };
   const input = await world.newTask({ candidates: [gone, ark] });
   expect((await lookAt(input)).state).toMatchObject({ at: 'queued', left: [ark] });
@@ -139,7 +139,7 @@ it('a worker that could not load the newest configuration skips a channel only i
   expect(await world.record(input)).not.toHaveProperty('concern');
 });
 
-it('a task that has no other channel waits until one is there', async () => {
+it('a task that has no other channel waits until there is one', async () => {
   const input = await world.newTask({ candidates: [{ channel: 'gone', credential: 'a' }] });
   expect((await lookAt(input)).state).toMatchObject({ at: 'pausing', round: 1 });
 });

@@ -131,7 +131,7 @@ it('a submission whose response was lost is being looked for', async () => {
   expect(await messageOf(input)).toBe('The task is submitted.');
 });
 
-it('a task that waits for a person shows that, and no older wait afterwards', async () => {
+it('a task that waits for an operator shows that, and no older wait afterwards', async () => {
   const input = await newTask('[sim:create:accepted-504]');
   expect((await world.worker().submit(input)).state.at).toBe('searching');
   await world.store().step(input.task, { kind: 'asked' });

@@ -32,7 +32,7 @@ it.each([
   ['a duplicate key', new MongoServerError({ message: 'E11000', code: 11000 })],
   ['a document that is too large', new MongoServerError({ message: 'too large', code: 10334 })],
   ['a bug', new TypeError('x is not a function')],
-])('%s is thrown at once, without a word about the database', async (_, error) => {
+])('%s is thrown at once, and the log does not blame the database', async (_, error) => {
   const world = failing(1, error);
   await expect(persistently(world.write, world)).rejects.toBe(error);
   expect([world.tries(), world.logged]).toEqual([1, []]);
@@ -45,7 +45,7 @@ it('a refusal by a primary that steps down counts as an outage', async () => {
   expect(await written).toBe('written');
 });
 
-it('an outage that lasts for minutes is thrown in the end', async () => {
+it('an outage that lasts for minutes is thrown eventually', async () => {
   const away = new MongoNetworkError('away');
   const world = failing(Infinity, away);
   const written = persistently(world.write, world).catch((error: unknown) => error);

@@ -95,7 +95,7 @@ describe('the pace of an upstream that lists', () => {
     expect(world.answers.size).toBe(jobs);
   });
 
-  it('serves everybody in turn when more wait than fit', async () => {
+  it('serves all jobs in turn if more are waiting than fit into a list', async () => {
     const world = open({ lists: true, listMax: 50 });
     world.watchMany(400);
     await vi.advanceTimersByTimeAsync(30_000);
@@ -105,7 +105,7 @@ describe('the pace of an upstream that lists', () => {
     expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
   });
 
-  it('is not held up by slow answers', async () => {
+  it('is not slowed down by slow responses', async () => {
     const world = open({ lists: true });
     world.upstream.answerMs = 30_000;
     world.watchMany(400);
@@ -114,7 +114,7 @@ describe('the pace of an upstream that lists', () => {
     expect(world.requests.flatMap(({ ids }) => ids)).toHaveLength(400);
   });
 
-  it('keeps the address of a list within what servers accept', async () => {
+  it('keeps the URL of a list within the length that servers accept', async () => {
     const world = open({ lists: true, listMax: 500 });
     const answers = Array.from({ length: 300 }, (_, n) =>
       world.poller.status(
@@ -184,7 +184,7 @@ it('an outage that outlasts the rest of a list ends with a list', async () => {
 });
 
 describe('one job', () => {
-  it('that waits alone learns of the end of an outage within seconds', async () => {
+  it('that waits alone notices the end of an outage within seconds', async () => {
     const world = open({ lists: true });
     world.upstream.error = () => failure(500);
     world.watchMany(1);
@@ -203,7 +203,7 @@ describe('one job', () => {
     world.end();
     expect(world.answers.has('job-3')).toBe(false);
     expect([...world.answers.values()].filter((times) => times.length >= 10)).toHaveLength(9);
-    // When the request fails again, the error counts against the job itself, and only its task backs off.
+    // After a second failure, the error is attributed to the job itself, and only its task backs off.
     expect(world.failures.get('job-3')?.at(-1)).toBeInstanceOf(UpstreamError);
   });
 
@@ -219,7 +219,7 @@ describe('one job', () => {
   });
 });
 
-it('a list that fails while jobs are answered is left alone for a while', async () => {
+it('a list that fails while single jobs get responses is not requested for a while', async () => {
   const world = open({ lists: true });
   world.upstream.error = (ids) => (ids.length > 1 ? failure(500) : undefined);
   world.watchMany(5);

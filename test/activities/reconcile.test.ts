@@ -19,7 +19,7 @@ afterEach(() => world.clear());
 const minute = 60_000;
 
 /**
- * Opens another process's reconciler, whose clock is `aheadMs` ahead. The clock stops during a run, so the machine's
+ * A reconciler in another process, whose clock is `aheadMs` ahead. The clock stops during a run, so that the machine's
  * speed does not matter.
  */
 function reconciler(change: Partial<TaskActivityDeps> = {}) {
@@ -32,7 +32,7 @@ function reconciler(change: Partial<TaskActivityDeps> = {}) {
   };
 }
 
-/** Runs the reconciler twice, far enough apart for anything that has not changed to count as abandoned. */
+/** Runs the reconciler twice, far enough apart for a task that has not changed to be considered abandoned. */
 async function reconcileTwice(change: Partial<TaskActivityDeps> = {}): Promise<ReconcileReport> {
   const reconcile = reconciler(change);
   await reconcile(0);
@@ -55,7 +55,7 @@ const watching = (upstreamId: string): Partial<Task> => ({
 });
 
 describe('a task that no process works on', () => {
-  it('is left alone until the reconciler has seen it unchanged for two minutes by its own clock', async () => {
+  it('is not touched until the reconciler has seen it unchanged for two minutes by its own clock', async () => {
     const input = await orphan();
     const reconcile = reconciler();
     await reconcile(3 * minute);
@@ -65,14 +65,14 @@ describe('a task that no process works on', () => {
     expect(await find(input)).toMatchObject({ status: 'failed' });
   });
 
-  it('is not an unstarted creation, at the first look of a worker whose clock is ahead', async () => {
+  it('is not mistaken for an unstarted creation by a worker whose clock is ahead', async () => {
     const input = await world.newTask();
     const reconcile = reconciler();
     await reconcile(3 * minute);
     expect([await heldBy(input), (await find(input))?.state.at]).toEqual([1_000_000n, 'creating']);
   });
 
-  it('is left alone while its record changes', async () => {
+  it('is not touched while its record changes', async () => {
     const input = await orphan();
     const reconcile = reconciler();
     for (const n of [0, 1, 2, 3]) {
@@ -82,7 +82,7 @@ describe('a task that no process works on', () => {
     expect(await find(input)).toMatchObject({ state: { at: 'queued' } });
   });
 
-  it('is left alone while its workflow runs, even if the list of them does not show it yet', async () => {
+  it('is not touched while its workflow runs, even if the list of workflows does not show it yet', async () => {
     const [listed, hidden] = [await world.begun(), await world.begun()];
     world.workflows.running.add(listed.task);
     const workflows: TaskActivityDeps['workflows'] = {
@@ -135,7 +135,7 @@ describe('a creation whose process died', () => {
     expect([await heldBy(input), await find(input)]).toEqual([0n, undefined]);
   });
 
-  it('is failed, and its callback is owed, if its workflow was ended before its first step', async () => {
+  it('is failed and gets its callback if its workflow was ended before its first step', async () => {
     const input = await world.newTask();
     world.workflows.closed.add(input.task);
     expect(await reconcileTwice()).toMatchObject({ repaired: 1, failed: 0 });
@@ -180,7 +180,7 @@ describe('a task whose workflow was terminated', () => {
     expect(world.owed).toEqual([]);
   });
 
-  it('whose job had succeeded is settled by the basis of its hold', async () => {
+  it('whose job had succeeded is settled at the prices of its hold', async () => {
     const price = { minimum: '0', lines: [{ measure: 'second', price: '0.1' }] } as const;
     const input = await orphan(
       { basis: { price, facts: {}, version: 'v' } },
@@ -195,7 +195,7 @@ describe('a task whose workflow was terminated', () => {
     expect(await kindsOf(input)).toEqual(['hold', 'settle']);
   });
 
-  it('whose charge would need a person fails and costs nothing, because nobody can be asked any more', async () => {
+  it('whose charge would need an operator fails and costs nothing, because no operator can be asked any more', async () => {
     const price = { minimum: '0', lines: [{ measure: 'call', price: '4' }] } as const;
     const input = await orphan(
       { basis: { price, facts: {}, version: 'v' } },
@@ -234,7 +234,7 @@ describe('a task whose workflow was terminated', () => {
     expect([await find(input), world.owed]).toEqual([before, []]);
   });
 
-  it('that cannot be repaired now keeps neither the others nor the upkeep waiting', async () => {
+  it('that cannot be repaired now delays neither the others nor the upkeep', async () => {
     const [bad, good] = [await orphan(), await orphan()];
     const reconcile = reconciler({
       upkeep: [
@@ -253,7 +253,7 @@ describe('a task whose workflow was terminated', () => {
     expect(await find(bad)).toMatchObject({ status: 'failed' });
   });
 
-  it('is ended although Temporal cannot list what runs', async () => {
+  it('is ended although Temporal cannot list running workflows', async () => {
     const input = await orphan();
     const workflows: TaskActivityDeps['workflows'] = {
       running: () => {
@@ -296,7 +296,7 @@ describe('a task whose workflow Temporal has lost', () => {
 });
 
 describe('a callback that is owed', () => {
-  it('is started once its task has been seen with it for two minutes', async () => {
+  it('is started if it has been pending for two minutes', async () => {
     const task = await endedTask(world);
     const reconcile = reconciler();
     await reconcile(0);
@@ -305,7 +305,7 @@ describe('a callback that is owed', () => {
     expect(world.owed).toEqual([task]);
   });
 
-  it('is left to the workflow of its task while that runs, even if the list of them does not show it', async () => {
+  it('is left to the task’s workflow while that runs, even if the list of workflows does not show it', async () => {
     const [listed, hidden] = [await endedTask(world), await endedTask(world)];
     const workflows: TaskActivityDeps['workflows'] = {
       async *running() {
@@ -320,21 +320,21 @@ describe('a callback that is owed', () => {
     expect(world.owed).toEqual([]);
   });
 
-  it.each([200, 410])('is owed no more once the caller has answered %d', async (status) => {
+  it.each([200, 410])('is no longer pending once the receiver has responded with %d', async (status) => {
     const task = await endedTask(world);
     await world.deliver({ post: async () => ({ status }) }, task).catch(() => undefined);
     await reconcileTwice();
     expect(world.owed).toEqual([]);
   });
 
-  it('is still owed while requests fail', async () => {
+  it('stays pending while requests fail', async () => {
     const task = await endedTask(world);
     await world.deliver({ post: async () => ({ status: 500 }) }, task).catch(() => undefined);
     await reconcileTwice();
     expect(world.owed).toEqual([task]);
   });
 
-  it('that cannot be started keeps no other waiting', async () => {
+  it('that cannot be started delays no other', async () => {
     const tasks = [await endedTask(world), await endedTask(world)].toSorted();
     const started: string[] = [];
     const owedCallback = async (task: string): Promise<void> => {
@@ -347,7 +347,7 @@ describe('a callback that is owed', () => {
 });
 
 describe('an overdue task whose workflow still runs', () => {
-  it('asks for a person, and six hundred of them hide no other', async () => {
+  it('asks for an operator, and six hundred of them hide no other task', async () => {
     const deadlineAt = Date.now() - 60 * minute;
     const lost = await orphan({ deadlineAt: deadlineAt + 1 });
     const stuck = Array.from({ length: 600 }, (_, n) =>
@@ -363,7 +363,7 @@ describe('an overdue task whose workflow still runs', () => {
     });
   });
 
-  it('does so ten minutes after its deadline, and not before', async () => {
+  it('does so no earlier than ten minutes after its deadline', async () => {
     const input = await world.begun({ deadlineAt: Date.now() });
     world.workflows.running.add(input.task);
     const reconcile = reconciler();
@@ -383,7 +383,7 @@ describe('a task whose workflow fails at every step', () => {
   }
   const attentionOf = async (input: TaskInput) => (await find(input))?.attention;
 
-  it('asks for a person, until it has recovered', async () => {
+  it('asks for an operator until it has recovered', async () => {
     const input = await running();
     const reconcile = reconciler();
     world.workflows.failing = [input.task];
@@ -395,7 +395,7 @@ describe('a task whose workflow fails at every step', () => {
     expect(await attentionOf(input)).toBeUndefined();
   });
 
-  it('keeps an earlier question, and asks nothing once it has ended', async () => {
+  it('keeps an earlier concern, and raises none once it has ended', async () => {
     const { attempts = [] } = watching('up-asking');
     const broken = { at: 'broken', n: 1, code: 'gone' } as const;
     const [asking, ended] = [
@@ -414,7 +414,7 @@ describe('a task that waits for a credential that was removed', () => {
       name === 'ark' ? { config: { credentials: ids.map((id) => ({ id })) } } : undefined) as never,
   });
 
-  it('asks for a person, and no more once the credential is back', async () => {
+  it('asks for an operator until the credential is back', async () => {
     const input = await world.begun({}, watching('up-removed'));
     world.workflows.running.add(input.task);
     await reconciler(channelsWith('other'))(0);
@@ -443,7 +443,7 @@ describe('a task that waits for a credential that was removed', () => {
     expect(await find(input)).toMatchObject({ concern: 'channel_gone' });
   });
 
-  it('asks the same where the whole channel is gone; what is not submitted yet asks nothing', async () => {
+  it('asks the same if the whole channel is gone, unless it has not been submitted yet', async () => {
     const [waiting, submitting] = [await world.begun({}, watching('up-channel')), await world.begun()];
     for (const { task } of [waiting, submitting]) world.workflows.running.add(task);
     await reconciler()(0);
@@ -451,14 +451,14 @@ describe('a task that waits for a credential that was removed', () => {
     expect(await find(submitting)).not.toHaveProperty('attention');
   });
 
-  it('asks nothing if seen by a worker that could not load the newest configuration', async () => {
+  it('raises no concern in a worker that could not load the newest configuration', async () => {
     const input = await world.begun({}, watching('up-refused'));
     world.workflows.running.add(input.task);
     await reconciler({ isConfigCurrent: () => false })(0);
     expect(await find(input)).not.toHaveProperty('attention');
   });
 
-  it('withdraws no other question: the credential was never gone', async () => {
+  it('keeps another concern if the credential was never gone', async () => {
     const input = await world.begun({}, watching('up-overdue'));
     world.workflows.running.add(input.task);
     await world.stores.tasks.setConcern(input.task, 'overdue');
@@ -475,7 +475,7 @@ describe('a task whose channel no worker serves', () => {
   });
   beforeEach(() => (since = 1));
 
-  it('asks for a person when that lasts for two minutes, and no more once a worker is back', async () => {
+  it('asks for an operator after two minutes, until a worker is back', async () => {
     const input = await world.begun();
     world.workflows.running.add(input.task);
     const reconcile = reconciler({ workers });
@@ -536,12 +536,12 @@ describe('a task whose channel no worker serves', () => {
         { state: { at: 'queued', round: 1, left: [ark], full: [], replaces: true } },
         {},
       ],
-    ])('waits where %s, and a person is asked', async (_, record, change) => {
+    ])('waits if %s, and an operator is asked', async (_, record, change) => {
       expect(await heard(record, { channels: all, ...change })).toEqual([0, [true, 'no_worker']]);
     });
   });
 
-  it('keeps its earlier question, and a task that waits elsewhere asks nothing', async () => {
+  it('keeps its earlier concern, and a task that waits elsewhere raises none', async () => {
     const [overdue, elsewhere] = [
       await world.begun(),
       await world.begun({}, { state: { at: 'sending', round: 1, left: [], full: [], n: 1, stop: 'cancel' } }),

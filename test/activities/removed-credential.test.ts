@@ -18,12 +18,12 @@ const job = (id: string) => ({ account: 'a', task: `task-${id}`, operation: { id
 const never = new AbortController().signal;
 
 describe('a status poller whose credential was removed from gateway.yaml', () => {
-  // An unhandled rejection fails this test run. In production, it would end the worker.
+  // An unhandled rejection would end a worker, so vitest fails on one.
   it.each([
     ['one by one', {}],
     ['in a list', { list: async () => new Map([['x', pending]]) }],
   ])(
-    'fails each question with what to put back, and answers again when it is back (%s)',
+    'fails each poll with advice on what to restore, and works again once it is restored (%s)',
     async (_name, more) => {
       let isGone = true;
       const poller = createStatusPoller({

@@ -34,7 +34,7 @@ async function rendered(crowdBytes: number, refusal = new Error('the storage is 
   return { answer, tries };
 }
 
-it('fail the task when the time of the activity is over, and are charged to nobody', async () => {
+it('fail the task when the activity runs out of time, and are charged to nobody', async () => {
   const { answer, tries } = await rendered(0, new NoRoomError('the disk is full'));
   expect(tries).toBe(2);
   expect(answer).toMatchObject({
@@ -46,7 +46,7 @@ it('fail the task when the time of the activity is over, and are charged to nobo
   });
 });
 
-it('are offered once if too many others wait already', async () => {
+it('are offered to the storage once if too many others are already waiting', async () => {
   const { answer, tries } = await rendered(700);
   expect(tries).toBe(1);
   expect(answer).toMatchObject({
@@ -59,7 +59,7 @@ it('are offered once if too many others wait already', async () => {
   });
 });
 
-it('block further renders meanwhile, and may wait even if a result exceeds the memory', async () => {
+it('block further renders meanwhile, and may wait even if one result exceeds the memory', async () => {
   const images = createUnstoredImages(bytesMax);
   await images.hold({ account: 'a', bytes: 10 * bytesMax }, async (mayWait) => {
     expect([images.mayRender('a'), images.mayRender('b')]).toEqual([false, true]);

@@ -68,7 +68,7 @@ describe('a poll that sees a failed job', () => {
 
   const again = { attempt: 2 };
 
-  it('closes the job and names the next channel; no outcome is shown', async () => {
+  it('closes the job, continues with the next channel, and shows no outcome', async () => {
     const task = await watched();
     expect(await reporting(failed).poll(task, again)).toMatchObject(elsewhereNow);
     expect(await attemptOf(task, 1)).toMatchObject({
@@ -144,7 +144,7 @@ describe('a poll that sees a failed job', () => {
     expect(await dead).toMatchObject(elsewhereNow);
   });
 
-  it('decides once, even if two runs see it: one closed job, one other job', async () => {
+  it('decides once, even if two runs see it, so that there is one closed job and one other job', async () => {
     const task = await watched();
     const paused = pauseFirstAt('poll.failed', `${task.task}:1`);
     const slow = reporting(failed).poll(task, again);
@@ -158,7 +158,7 @@ describe('a poll that sees a failed job', () => {
     expect(await world.record(task)).toMatchObject({ channel: 'second', upstreamId: other.upstreamId });
   });
 
-  it('is not contradicted by a paused run that still holds a success', async () => {
+  it('is not contradicted by a paused run that still has a success', async () => {
     const task = await watched();
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -186,7 +186,7 @@ describe('a poll that sees a failed job', () => {
     });
   });
 
-  it('that is submitted once more stays one job: a run of its submission finds it closed', async () => {
+  it('that is resubmitted stays one job, because another run of the submission finds it closed', async () => {
     const task = await watched();
     await reporting(failed).poll(task, again);
     expect(await world.worker().submit(task, again)).toMatchObject(elsewhereNow);

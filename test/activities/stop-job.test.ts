@@ -45,7 +45,7 @@ describe('without a channel', () => {
     expect(phaseOf(prompt)).toEqual(['queued']);
   });
 
-  it('cancel: the task continues, since its job does', async () => {
+  it('a cancellation lets the task continue, because its job continues', async () => {
     const { input } = await unwanted('cancel');
     expect((await world.worker(withoutChannels).stopJob(input)).state).toEqual({ at: 'waiting', n: 1 });
     expect(await world.record(input)).not.toHaveProperty('wanted');
@@ -88,7 +88,7 @@ it.each(['cancel', 'expire', 'fail'] as const)(
   },
 );
 
-it('a result that we cannot take over now is not thrown away', async () => {
+it('a result that cannot be copied now is not thrown away', async () => {
   const { input, prompt } = await unwanted('expire', '');
   await expect.poll(() => phaseOf(prompt)).toEqual(['succeeded']);
   const deliver = () => Promise.reject(new Error('a bug of ours'));
@@ -114,7 +114,7 @@ it('a job that is still wanted, or has ended, is left alone', async () => {
   expect(phaseOf(prompt)).toEqual(['queued']);
 });
 
-describe('a job that an earlier run has cancelled, and died', () => {
+describe('a job that an earlier run cancelled before it died', () => {
   let strict: ActivityWorld;
   beforeAll(async () => {
     const wan = testYaml
@@ -131,7 +131,7 @@ describe('a job that an earlier run has cancelled, and died', () => {
     const tasks = strict.store();
     const dies = { ...tasks, step: () => Promise.reject(new Error('the process dies')) };
     await expect(strict.worker({ tasks: dies }).stopJob(input)).rejects.toThrow('the process dies');
-    // The test proves nothing unless the upstream has cancelled the job and no record shows that.
+    // The upstream must have cancelled the job without a trace in the record, or else this test proves nothing.
     expect(strict.simulator.control.tasks('twice').map(({ phase }) => phase)).toEqual(['cancelled']);
     expect(await strict.record(input)).toMatchObject({ state: { at: 'stopping', stop: 'cancel' } });
     expect((await strict.worker().stopJob(input)).state).toMatchObject(failedWith('cancel'));

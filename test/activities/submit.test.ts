@@ -80,7 +80,7 @@ describe('submit', () => {
     expect(await world.worker(deps).submit(input, again)).toEqual(first);
   });
 
-  describe('measures input videos before it takes anything that others need, and once, even if it has to return', () => {
+  describe('measures input videos once and before it takes anything that others need, even if it has to return', () => {
     const full = { kind: 'full', ms: 1_000, ahead: 1 } as const;
     const open = { kind: 'circuit_open', retryAfterMs: 1_000, detail: 'failure: x' } as const;
     const unavailable = new UpstreamError('unavailable', 'It is away.', { code: 'away' });
@@ -142,7 +142,7 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(0);
     });
 
-    it('takes neither a slot nor a probe for a video that it cannot read', async () => {
+    it('takes neither a slot nor a probe for a video that cannot be read', async () => {
       const input = await world.newTask(label(), { inputSeconds: 'unmeasured', inputNeededBy: ['ark'] });
       const enter = () => Promise.reject(new Error('it took one'));
       const worker = world.worker({ measureVideos: async () => [undefined], gate: gateOf(enter) });
@@ -154,7 +154,7 @@ describe('submit', () => {
     const unmeasured = { inputSeconds: 'unmeasured', inputNeededBy: ['ark'] } as const;
     const code = 'input_unreadable';
 
-    it('waits while a video cannot be read, which may be our fault, and is submitted once it can', async () => {
+    it('waits while a video cannot be read, possibly through our fault, and is submitted once it can', async () => {
       const prompt = label();
       const input = await world.newTask(prompt, unmeasured);
       const away = world.worker({ measureVideos: async () => [undefined] });
@@ -167,7 +167,7 @@ describe('submit', () => {
     });
 
     it.each([[undefined], ['unreadable' as const]])(
-      'moves to a channel that needs no length, whichever is asked first (%s)',
+      'moves to a channel that does not need the length, whichever is first (%s)',
       async (length) => {
         const prompt = label();
         const worker = world.worker({ measureVideos: async () => [length] });
@@ -181,7 +181,7 @@ describe('submit', () => {
       },
     );
 
-    it('fails if no channel takes it without, and the fault is in the video', async () => {
+    it('fails if every channel needs the length and the video is at fault', async () => {
       const prompt = label();
       let looks = 0;
       const measureVideos = async () => [(looks += 1) > 0 ? ('unreadable' as const) : 7];
@@ -193,7 +193,7 @@ describe('submit', () => {
       expect([looks, posts(prompt)]).toEqual([3, 0]);
     });
 
-    it('says why it did not finish, if its deadline passes', async () => {
+    it('explains why it did not finish if its deadline passes', async () => {
       const input = await world.newTask(label(), unmeasured);
       const away = world.worker({ measureVideos: async () => [undefined] });
       await expect(away.submit(input)).rejects.toMatchObject({ type: 'NotAccepted' });
@@ -249,7 +249,7 @@ describe('submit', () => {
     ['of a file that our storage does not give', { outcome: 'not_sent', code: 'storage_away' }, []],
   ];
 
-  it.each(uploads)('an upload %s is evidence of the right kind', async (_, said, expected) => {
+  it.each(uploads)('an upload %s affects the right circuit', async (_, said, expected) => {
     const { outcome = 'unavailable', code = 'said', status } = said;
     const signs: unknown[] = [];
     const worker = world.worker({
@@ -305,7 +305,7 @@ describe('submit', () => {
   });
 
   describe('of a worker that is stopped', () => {
-    it('between its claim and its request, while the next one retries: lost there, and one post', async () => {
+    it('between its claim and its request while the next one retries: the submission is lost there, and sent once', async () => {
       const prompt = label();
       const input = await world.newTask(prompt);
       const paused = pauseFirstAt('submit.begun', `${input.task}:1`);
@@ -320,7 +320,7 @@ describe('submit', () => {
       expect(await world.worker().findLostJob(input)).toMatchObject(waiting);
     });
 
-    it('before its claim is confirmed, for so long that others decide: it does not send', async () => {
+    it('before its claim is confirmed, for so long that others decide, does not send', async () => {
       const prompt = label();
       const input = await world.newTask(prompt);
       let clock = Date.now();
@@ -340,7 +340,7 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(1);
     });
 
-    it('for so long that others decide: it does not send at all', async () => {
+    it('for so long that others decide, does not send at all', async () => {
       const prompt = label();
       const input = await world.newTask(prompt);
       let clock = Date.now();
@@ -355,7 +355,7 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(1);
     });
 
-    it('after the answer arrived: the job is found by its marker, and the late write changes nothing', async () => {
+    it('after the response arrived: the job is found by its marker, and the late write changes nothing', async () => {
       const prompt = label();
       const input = await world.newTask(prompt);
       const paused = pauseFirstAt('submit.answered', `${input.task}:1`);
@@ -369,7 +369,7 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(1);
     });
 
-    it('after it lost the answer, when another run has found the job: accepted stays', async () => {
+    it('after it lost the response, when another run has found the job: the job stays accepted', async () => {
       const prompt = `${label()} [sim:accepted-then-silent]`;
       const input = await world.newTask(prompt);
       const paused = pauseFirstAt('submit.answered', `${input.task}:1`);
@@ -385,7 +385,7 @@ describe('submit', () => {
   });
 
   describe('of a worker that died in flight', () => {
-    /** Simulates a worker that dies after its request. No later write arrives, so the record stays `sending`. */
+    /** The worker dies after its request. No later write arrives, so the record stays `sending`. */
     async function dieAfter(prompt: string): Promise<{ input: SubmitInput; remembered: unknown }> {
       const input = await world.newTask(prompt);
       const tasks = world.store();
@@ -403,7 +403,7 @@ describe('submit', () => {
       return { input, remembered: left() };
     }
 
-    it('its request counts as lost, is searched for, and is never repeated', async () => {
+    it('its submission is lost, searched for, and never repeated', async () => {
       const prompt = label();
       const { input } = await dieAfter(prompt);
       expect(await world.worker().submit(input, again)).toMatchObject(lostHere);
@@ -412,7 +412,7 @@ describe('submit', () => {
       expect(await world.worker().findLostJob(input)).toMatchObject(waiting);
     });
 
-    it('an accepted job is in the heartbeats, and the next worker has it from there', async () => {
+    it('an accepted job is in the heartbeats, from which the next worker continues', async () => {
       const prompt = label();
       const { input, remembered } = await dieAfter(prompt);
       const next = await world.worker().submit(input, { ...again, heartbeatDetails: remembered });
@@ -500,7 +500,7 @@ describe('submit', () => {
       expect([posts(prompt), phaseOf(prompt)]).toEqual([1, ['cancelled']]);
     });
 
-    it('a cancellation that the upstream refuses is over, and the task continues', async () => {
+    it('a cancellation that the upstream refuses is withdrawn, and the task continues', async () => {
       const prompt = `${label()} [sim:queue=0] [sim:render=600]`;
       const { input, running, release } = await accepted(prompt, 'cancel');
       await expect.poll(() => phaseOf(prompt)).toEqual(['running']);
@@ -587,7 +587,7 @@ describe('submit', () => {
     failure instanceof ApplicationFailure ? Number(failure.nextRetryDelay) : -1;
 
   describe('that is refused for now', () => {
-    it.each(['0', '-5'])('is retried less and less often where retry-after is %s', async (value) => {
+    it.each(['0', '-5'])('is retried less and less often if retry-after is %s', async (value) => {
       const input = await world.newTask(`${label()} [sim:429=${value}]`);
       const delayAt = async (attempt: number): Promise<number> =>
         delayOf(await failureOf(world.worker().submit(input, { attempt, scheduledTimestampMs: Date.now() })));
@@ -595,7 +595,7 @@ describe('submit', () => {
       expect(await delayAt(6)).toBeGreaterThanOrEqual(0.8 * 60_000);
     });
 
-    it('is resubmitted under its number, so that waiting makes no record longer', async () => {
+    it('is resubmitted under the same number, so that waiting does not lengthen the record', async () => {
       const prompt = `${label()} [sim:429*2]`;
       const input = await world.newTask(prompt);
       for (const run of [undefined, again]) {
@@ -606,7 +606,7 @@ describe('submit', () => {
       expect([posts(prompt), (await world.record(input)).attempts.length]).toEqual([3, 1]);
     });
 
-    it('leaves for the next channel, and a late run of the first sends nothing', async () => {
+    it('leaves for the next channel, and a late run on the first one sends nothing', async () => {
       const prompt = `${label()} [sim:429*1]`;
       const input = await world.newTask(prompt, two);
       const moved = await world.worker().submit(input);
@@ -624,7 +624,8 @@ describe('submit', () => {
       const left: unknown[] = [];
       const dies = { ...openGate, leave: () => Promise.reject(new Error('no answer')) };
       await expect(world.worker({ gate: dies }).submit(input)).rejects.toThrow('no answer');
-      // The test proves nothing unless the task moves to the second channel while still holding a slot at the first.
+      // The task must move to the second channel while it still holds a slot at the first, or else this test proves
+      // nothing.
       expect((await world.record(input)).state).toMatchObject({ at: 'queued', left: [there] });
       const gate = { ...openGate, leave: async (...from: unknown[]) => void left.push(from) };
       await world.worker({ gate }).submit(input, again);
@@ -632,7 +633,7 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(1);
     });
 
-    it('returns nothing of the second channel when it was paused before it returned the first', async () => {
+    it('returns nothing of the second channel if it was paused before it returned the first', async () => {
       const prompt = `${label()} [sim:429*1]`;
       const input = await world.newTask(prompt, two);
       const [standing, resumed] = [latch(), latch()];
@@ -652,13 +653,13 @@ describe('submit', () => {
       expect(left).toEqual([[input.task, here]]);
     });
 
-    it('asks a channel that named a time no earlier than that, and the other one sooner', async () => {
+    it('is retried no earlier than the time that a channel specified, but sooner on the other channel', async () => {
       const prompt = label();
       const input = await world.newTask(prompt, two);
       world.simulator.control.addFault({ match: { prompt }, fault: '429=600', times: 1 });
       expect(await world.worker().submit(input)).toMatchObject({ state: { left: [there] } });
       expect((await world.record(input)).resting).toEqual([{ ...here, ms: 600_000 }]);
-      // The second channel does not say when to return, so the task waits for that channel for at most five minutes.
+      // The second channel does not say when to return, so the task waits there for at most five minutes.
       world.simulator.control.addFault({ match: { prompt }, fault: '503', times: 1 });
       const at = Date.now();
       const times = { scheduledTimestampMs: at - 300_000, currentAttemptScheduledTimestampMs: at };
@@ -674,7 +675,7 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(2);
     });
 
-    it('does not count on the room of a channel that has named a later time, before that', async () => {
+    it('does not count on the room of a channel that specified a later time', async () => {
       const prompt = label();
       const input = await world.newTask(prompt, two);
       world.simulator.control.addFault({ match: { prompt }, fault: '429=600', times: 1 });
@@ -698,7 +699,7 @@ describe('submit', () => {
       expect(asked).toEqual([[there], [here, there], [there], [there]]);
     });
 
-    it('pauses until the first of two named times', async () => {
+    it('pauses until the first of two specified times', async () => {
       const prompt = label();
       const input = await world.newTask(prompt, two);
       world.simulator.control.addFault({ match: { prompt }, fault: '429=600', times: 1 });
@@ -708,7 +709,7 @@ describe('submit', () => {
       expect(paused.state).toMatchObject({ at: 'pausing', ms: 600_000 });
     });
 
-    it('has no attempt on record where another channel had room', async () => {
+    it('records no attempt if another channel had room', async () => {
       const prompt = label();
       const input = await world.newTask(prompt, two);
       const gate = gateOf(async () => ({ kind: 'elsewhere' }));
@@ -744,7 +745,7 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(0);
     });
 
-    it('sends a request that a stale read misses: only a certain absence counts', async () => {
+    it('sends a request that a stale read misses, because only a certain absence is final', async () => {
       const prompt = label();
       const db = await staleReads(world.database.db, ['requests']);
       const requests = createRequestStore(db, Date.now, testSealing);
@@ -757,7 +758,7 @@ describe('submit', () => {
     it.each([
       ['credential', { channel: 'ark', credential: 'gone' }],
       ['channel', { channel: 'gone', credential: 'a' }],
-    ])('moves to the next channel if the %s is gone, and asks for a person', async (_what, candidate) => {
+    ])('moves to the next channel if the %s is gone, and asks for an operator', async (_what, candidate) => {
       const prompt = label();
       const input = await world.newTask(prompt, { candidates: [candidate, there] });
       expect((await world.worker().submit(input)).state).toMatchObject({ at: 'queued', left: [there] });
@@ -791,8 +792,8 @@ describe('submit', () => {
     });
   });
 
-  describe('whose upstream names a job that another task has', () => {
-    it('is lost, in the log, and not repeated for minutes', async () => {
+  describe('whose upstream returns a job that another task has', () => {
+    it('is lost and logged, and is not repeated for minutes', async () => {
       const [first, input] = [await world.newTask(label()), await world.newTask(label())];
       const job = (await world.worker().submit(first)).upstreamId ?? '';
       const tasks = world.store();
@@ -808,7 +809,7 @@ describe('submit', () => {
         state: 'lost',
         code: 'upstream_id_taken',
         message: expect.stringMatching(
-          /^The upstream accepted it as \S+, which is the job of another task\.$/,
+          /^The upstream accepted the submission, but returned the job \S+, which belongs to another task\.$/,
         ),
       });
       const said = world.logged.filter(
@@ -820,7 +821,7 @@ describe('submit', () => {
     });
   });
 
-  describe('while MongoDB hiccups', () => {
+  describe('while MongoDB fails briefly', () => {
     function faulty(
       kind: TaskEvent['kind'],
       after: boolean,
@@ -837,7 +838,7 @@ describe('submit', () => {
       return { tasks: { ...tasks, step } };
     }
 
-    it.each([false, true])('a refusal of the request stays one (written: %s)', async (after) => {
+    it.each([false, true])('a refusal of the request stays a refusal (written: %s)', async (after) => {
       const prompt = `${label()} [sim:moderation]`;
       const input = await world.newTask(prompt);
       const ended = await world.worker(faulty('rejected', after)).submit(input);

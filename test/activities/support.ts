@@ -31,7 +31,7 @@ import { testSealing } from '../support/sealing.ts';
 
 /**
  * Runs the activities that call upstreams against a real MongoDB and the simulator, without Temporal. Each `worker()`
- * stands for a separate process with empty caches.
+ * represents another process with empty caches.
  */
 export interface ActivityWorld {
   readonly database: Awaited<ReturnType<typeof openDatabase>>;
@@ -160,7 +160,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           actorOf: createActIds(Buffer.alloc(32)).actorOf,
           cancelRequest: async () => undefined,
           renders: { times: () => undefined, learn: () => undefined },
-          // No attempt waits until its job has finished unless a test asks for it.
+          // By default, attempts do not wait for their job to finish.
           stays: createStayPlaces({ placesMax: () => 0, monotonic: Date.now }),
           poller: () => ({
             lists: () => false,
@@ -168,7 +168,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
             status: () => Promise.reject(new Error('no poller in this test')),
           }),
           log,
-          // Stopped, because a pause of the machine would count as a pause of the worker.
+          // The clock stands still, because a pause of the machine would look like a stalled worker.
           now: () => openedAt,
           random: Math.random,
           monotonic: () => performance.now(),

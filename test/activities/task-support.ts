@@ -28,7 +28,8 @@ import { testLedgerKey, testSealing } from '../support/sealing.ts';
 type TaskSide = Pick<TaskActivities, 'lookAtTask' | 'stepTask' | 'finishTask' | 'reconcileTasks'>;
 
 /**
- * Runs the activities of the `tasks` and `callbacks` queues against a real MongoDB. The test stands in for Temporal.
+ * Runs the activities of the `tasks` and `callbacks` queues against a real MongoDB. The test plays the part of
+ * Temporal.
  */
 export interface TaskWorld {
   readonly db: Db;

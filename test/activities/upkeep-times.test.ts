@@ -28,12 +28,12 @@ function reconciler(upkeep: readonly UpkeepStep[], change: object = {}) {
 
 const hanging = () => new Promise<never>(() => undefined);
 
-it('all steps together take less time than the activity has, even if each takes as long as it may', () => {
+it('all steps together take less time than the activity has, even if each uses its full limit', () => {
   const sum = Object.values(upkeepTimes).reduce((ms, { shareMs, lastMs }) => ms + shareMs + lastMs, 0);
   expect(sum).toBeLessThanOrEqual(reconcileTimeoutMs - 30_000);
 });
 
-it('every step that hangs is left behind in time, and the others run', async () => {
+it('every step that hangs is abandoned in time, and the others run', async () => {
   vi.useFakeTimers();
   const begunAt = Date.now();
   const ran: string[] = [];
@@ -53,7 +53,7 @@ it('every step that hangs is left behind in time, and the others run', async () 
   expect(Date.now() - begunAt).toBeLessThanOrEqual(reconcileTimeoutMs);
 });
 
-it('a step that was left behind is not run again beside itself', async () => {
+it('an abandoned step does not run twice at the same time', async () => {
   vi.useFakeTimers();
   const runs: (() => void)[] = [];
   const step = () => new Promise<number>((resolve) => void runs.push(() => resolve(1)));
@@ -70,7 +70,7 @@ it('a step that was left behind is not run again beside itself', async () => {
   expect(runs).toHaveLength(2);
 });
 
-it('a step knows when its share is over', async () => {
+it('a step knows when its time is over', async () => {
   vi.useFakeTimers();
   const { shareMs } = upkeepTimes.files;
   const seen: boolean[][] = [];
@@ -94,7 +94,7 @@ it('a step knows when its share is over', async () => {
   ]);
 });
 
-it('each step is first in some run, except one that must follow another', async () => {
+it('each step comes first in some run, unless it must follow another', async () => {
   vi.useFakeTimers({ now: 0 });
   const orders: string[] = [];
   let order: string[] = [];
@@ -120,7 +120,7 @@ it('each step is first in some run, except one that must follow another', async 
   ]);
 });
 
-it('nothing is begun once the activity is cancelled', async () => {
+it('no step starts once the activity is cancelled', async () => {
   vi.useFakeTimers({ now: 0, toFake: ['Date'] });
   const ran: string[] = [];
   const { environment, run } = reconciler([

@@ -43,7 +43,7 @@ describe('a condition', () => {
     expect(isDue(sighted(notice, condition, day), 'pager')).toBe(true);
   });
 
-  it('that is absent for eight looks is over, and its end is reported', () => {
+  it('that is absent for eight checks is over, and its end is reported', () => {
     const opened = notified(sighted(undefined, condition, 1));
     expect(times(7, opened).state).toBe('open');
     const over = times(8, opened);
@@ -52,7 +52,7 @@ describe('a condition', () => {
     expect(missed(over, 3)).toBe(over);
   });
 
-  it('that comes and goes within eight looks is the same one', () => {
+  it('that comes and goes within eight checks is the same one', () => {
     const opened = notified(sighted(undefined, condition, 1));
     const again = sighted(times(7, opened), condition, 3);
     expect(again).toMatchObject({ state: 'open', since: 1, missed: 0, revision: opened.revision });

@@ -94,14 +94,14 @@ describe('a full house', () => {
     expect([1, 2, 3, 4].map((n) => enter('a', `a${n}`))).toEqual(['in', 'in', 'in', 'full']);
   });
 
-  it('takes the oldest place of the largest holder for one with fewer, until both have the same number', () => {
+  it('takes the oldest place of the largest holder for a smaller one, until both have the same number', () => {
     const { enter, evicted } = named({ placesMax: 4 });
     for (const name of ['a1', 'a2', 'a3', 'a4']) enter('a', name);
     expect(['b1', 'b2', 'b3'].map((name) => enter('b', name))).toEqual(['in', 'in', 'full']);
     expect(evicted).toEqual(['a1', 'a2']);
   });
 
-  it('where each has one, rejects a newcomer or gives it the oldest place', () => {
+  it('rejects a newcomer or gives it the oldest place if every holder has one place', () => {
     const strict = named({ placesMax: 2 });
     expect(['a', 'b', 'c'].map((name) => strict.enter(name, name))).toEqual(['in', 'in', 'full']);
     const open = named({ placesMax: 2, evicts: 'any' });
@@ -109,7 +109,7 @@ describe('a full house', () => {
     expect(open.evicted).toEqual(['a']);
   });
 
-  it('takes unused places before idle ones, then busy ones, and none that is kept', () => {
+  it('evicts unused places first, then idle and busy ones, but never kept ones', () => {
     const { enter, evicted, place } = named({ placesMax: 5 });
     for (const use of ['kept', 'busy', 'busy', 'idle', 'unused'] as const) {
       enter('a', use);
@@ -148,7 +148,7 @@ it('a place that was evicted or left is returned once and cannot grow', () => {
   expect([places.held, places.heldBy('a'), places.heldBy('b')]).toEqual([1, 1, 0]);
 });
 
-it('says whether there is room without taking any', () => {
+it('reports whether there is room without taking any', () => {
   const { enter, evicted, places } = named({ placesMax: 4, shareMax: 3 });
   for (const name of ['a1', 'a2', 'a3']) enter('a', name);
   expect([places.refusal('a', 1), places.refusal('b', 2), places.refusal('b', 3)]).toEqual([

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { escaped, isPlain, isToken, plainText } from '../../src/base/plain-text.ts';
 
-/** ESC, C1's CSI, right-to-left override, zero width, byte order mark, line separator, half a surrogate pair, a tag. */
+/**
+ * In this order: ESC, C1's CSI, right-to-left override, zero width, byte order mark, line separator, half a surrogate
+ * pair, a tag.
+ */
 const obeyed = [
   '\u001B',
   '\u009B',
@@ -46,13 +49,13 @@ it('any text is shown in one line of limited length', () => {
   );
 });
 
-it('printable characters stay: all scripts, marks and emoji', () => {
+it('printable characters of all scripts, marks and emoji are kept', () => {
   const text = 'Ünï — 漢字 नमस्ते 🚤 “x”';
   expect(plainText(text, 100)).toBe(text);
   expect(escaped(text, { keepLines: false })).toBe(text);
 });
 
-it('line breaks stay if they are allowed', () => {
+it('line breaks are kept if they are allowed', () => {
   expect(escaped('a\nb\r\u001B', { keepLines: true })).toBe('a\nb\\u000d\\u001b');
 });
 

@@ -11,7 +11,7 @@ const channelId = fc
   .map(([first, rest]) => [first, ...rest].join(''))
   .filter((id) => identifier.safeParse(id).success);
 
-it('no two queues of a gateway have one name, whatever its channels are called', () => {
+it('no two queues of a gateway have the same name, whatever its channels are called', () => {
   fc.assert(
     fc.property(fc.uniqueArray(channelId, { minLength: 2 }), (ids) => {
       const polls = ids.map((id) => pollsQueue('p-', id));

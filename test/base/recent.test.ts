@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createRecent } from '../../src/base/recent.ts';
 
-it('values are cached for their time, by the given clock', () => {
+it('values are cached for their lifetime, by the given clock', () => {
   let at = 1_000;
   const recent = createRecent<{ readonly n: number }>(2, { ttlMs: 500, now: () => at });
   recent.set('a', { n: 1 });

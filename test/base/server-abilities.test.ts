@@ -33,7 +33,7 @@ describe('a server that lacks something the gateway needs', () => {
       /^cannot read what a majority .*enableMajorityReadConcern/,
     ],
     ['a secondary', { isWritable: false }, /^is not the primary: name all members/],
-  ])('%s: says what, and what to do', (_name, change, sentence) => {
+  ])('%s: the message says what is missing and what to do', (_name, change, sentence) => {
     expect(missingAbilities({ ...good, ...change })).toEqual([expect.stringMatching(sentence)]);
   });
 });

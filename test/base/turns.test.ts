@@ -4,7 +4,7 @@ import { walk } from '../../src/base/walk.ts';
 
 const letters = ['a', 'b', 'c'];
 
-it('a walk that runs out of time is continued by the next one, also after a failure', async () => {
+it('a walk that runs out of time is continued by the next one, even after a failure', async () => {
   const seen: string[] = [];
   const turns = createTurns((item: string) => item);
   for (const _ of letters) {
@@ -40,7 +40,7 @@ it('a holder that has nothing left is forgotten', () => {
   expect(turns.inOrder(['b', 'a'])).toEqual(['b', 'a']);
 });
 
-it('items that wait for a place are not begun after the time is over', async () => {
+it('items that wait for a place do not start after the time is over', async () => {
   const [seen, waiting]: [string[], (() => void)[]] = [[], []];
   let isOver = false;
   const walked = walk(letters, {

@@ -33,7 +33,7 @@ import { importsOf, readSources } from '../support/source-rules.ts';
 import type { Sources } from '../support/source-rules.ts';
 import { firstRecord } from '../support/task-records.ts';
 
-/** One of three items always fails in each upkeep loop. The loop must still process the other two. */
+/** In each upkeep loop, the first item always fails. The loop must still process the other two. */
 
 const items = ['bad', 'one', 'two'];
 const log = createLogger({ level: 'silent', format: 'json' });
@@ -58,7 +58,7 @@ const nothing = async () => undefined;
 const none = async () => [];
 const onFailed = () => undefined;
 
-/** Runs the reconciler twice, far enough apart for anything that has not changed to count as abandoned. */
+/** Runs the reconciler twice, far enough apart for a task that has not changed to be considered abandoned. */
 async function reconcile(change: { tasks?: object; workflows?: object; [name: string]: unknown }) {
   let clock = 0;
   const run = createReconcileTasks({
@@ -367,7 +367,7 @@ afterEach(() => {
   lateMs = 0;
 });
 
-it.each(upkeepLoops)('one poisoned item stops no other: %s', async (loop) => {
+it.each(upkeepLoops)('one bad item does not stop the others: %s', async (loop) => {
   const { reached, touch } = track();
   await loops[loop](touch, unlimited);
   expect([...new Set(reached)].toSorted()).toEqual(['one', 'two']);
@@ -392,7 +392,7 @@ const timedLoops = [
   'accounts to delete',
 ] as const;
 
-it.each(timedLoops)('no other item is begun after the time of the step: %s', async (loop) => {
+it.each(timedLoops)('no other item starts after the time of the step is over: %s', async (loop) => {
   let count = 0;
   const isOver = () => count > 0;
   await loops[loop](
@@ -402,7 +402,7 @@ it.each(timedLoops)('no other item is begun after the time of the step: %s', asy
     },
     { isOver, isHalfOver: isOver },
   );
-  // `reconcile` and `releaseLeases` run twice, and more than one item may wait for a slot.
+  // `reconcile` and `releaseLeases` run twice, and several items may wait for a slot.
   expect(count).toBeLessThan(items.length);
 });
 
@@ -461,7 +461,7 @@ it.each(['charge book', 'render clock', 'promised bills', 'images not stored yet
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const background =
   /setInterval\(|createRounds\(|following\(|createSnapshot<|UpkeepStep|walk\(|\b(?:sleep|pause|readdir)\(/;
-/** The number of awaits in each of the other loops, and why an error may end the loop. */
+/** Per file: how many awaits its loops contain, and why an error may end them. */
 const others: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   'src/base/walk.ts': [1, 'the loop that catches failures'],
   'src/capacity/circuit-book.ts': [3, 'the circuits of one request'],
@@ -525,7 +525,7 @@ it.each([
   expect(bareLoops(text.replace('run(', 'run().catch('))).toEqual([]);
 });
 
-it('no other loop of the upkeep ends at a failure', () => {
+it('no other loop of the upkeep stops at a failure', () => {
   const all = readSources(root, ['src', 'activities']);
   const parts = reachedFrom('src/compose/upkeep.ts', all);
   const sources = Object.entries(all)

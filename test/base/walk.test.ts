@@ -20,7 +20,7 @@ function loop({ poisoned, stuck = [] }: { poisoned: readonly string[]; stuck?: r
 }
 
 it.each([true, false])(
-  'an item that fails stops no other, and is postponed; together: %s',
+  'an item that fails is postponed and does not stop the others; together: %s',
   async (isTogether) => {
     const each = loop({ poisoned: ['a', 'c'] });
     expect(await walk(['a', 'b', 'c', 'd'], { ...each, isTogether })).toEqual({ done: 2, failed: 2 });
@@ -32,7 +32,7 @@ it.each([true, false])(
 );
 
 it.each([true, false])(
-  'one that cannot be postponed is reported after the others; together: %s',
+  'an item that cannot be postponed is reported after the others; together: %s',
   async (isTogether) => {
     const each = loop({ poisoned: ['a', 'b'], stuck: ['a'] });
     await expect(walk(['a', 'b', 'c'], { ...each, isTogether })).rejects.toMatchObject({

@@ -25,12 +25,12 @@ const task: BilledTask = {
   outcome: { kind: 'succeeded', cost: { amount: '12', unit: 'credits' } },
 };
 
-it('the upstream’s own number is that of the job that ended the task', () => {
+it('the upstream’s own figure comes first, for the job that ended the task', () => {
   expect(expectedBill(task, last, 'USD')).toEqual([{ by: 'upstream', amount: '12', unit: 'credits' }]);
   expect(expectedBill({ ...task, outcome: { kind: 'succeeded' } }, last, 'USD')).toEqual([]);
 });
 
-it('then the result of the frozen rules, as far as it is known', () => {
+it('the result of the frozen rules follows, as far as it is known', () => {
   const { outcome: _outcome, ...silent } = task;
   const due = (change: Partial<BilledTask>) => expectedBill({ ...silent, ...change }, last, 'USD');
   const rules = (amount: string) => [{ by: 'rules', amount, unit: 'USD' }];

@@ -43,7 +43,7 @@ it('accepts a byte order mark, CRLF, quotes, empty lines, and extra fields', asy
   expect(await read('id,cost,time\n')).toEqual([]);
 });
 
-it('a bill of jobs needs no column for the model, and one of days does', async () => {
+it('a bill of jobs needs no column for the model, but one of days does', async () => {
   const { job: _job, ...days } = format.columns;
   const named = (columns: BillFormat['columns']) => ({ ...format, columns: { ...columns, model: 'model' } });
   const text = 'id,cost,time\na,1,2026-11-01\n';
@@ -68,14 +68,14 @@ it.each([
     Uint8Array.from([...Buffer.from('id,cost,time\na,1,2026-11-01\n'), 0xd6, 0xd0, 0x0a]),
     'is not UTF-8 in line 3',
   ],
-])('%s is refused with the line', async (_what, text, words) => {
+])('%s is refused, and the error names the line', async (_what, text, words) => {
   await expect(read(text)).rejects.toMatchObject({
     name: 'BillError',
     message: expect.stringContaining(words),
   });
 });
 
-it('a file that is not there', async () => {
+it('a file that does not exist', async () => {
   const missing = collect(readBill(billAt(join(directory, 'none.csv')), format));
   await expect(missing).rejects.toMatchObject({
     name: 'BillError',

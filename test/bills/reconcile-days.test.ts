@@ -95,7 +95,7 @@ it('sums of a day and a model, over all channels of the bill', async () => {
   expect(done).toMatchObject({ period: { from: day(0), to: day(2) }, lines: 6, skipped: 0, outside: 0 });
 });
 
-it('names of the bill are those of the vendor’s models where the line says so; its days are those of its zone', async () => {
+it('model names in the bill are the vendor’s if the line says so, and its days follow its time zone', async () => {
   const models = new Map([
     ['A, output', 'vendor/a'],
     ['A, input', 'vendor/a'],
@@ -105,14 +105,14 @@ it('names of the bill are those of the vendor’s models where the line says so;
   expect((await report(lines, ours, { models })).rows.map(shortly)).toEqual([
     'matched 0 vendor/a USD 1 1 0 2 3',
   ]);
-  // Eight hours east of UTC, the day begins at 16:00 UTC on the previous day.
+  // At UTC+8, the day begins at 16:00 UTC on the previous day.
   const east = { models, utcOffsetHours: 8 };
   const { rows, done } = await report(lines, ours, east);
   expect(rows).toMatchObject([{ result: 'matched', at: day(0) - 8 * 3600 }]);
   expect(done.period).toEqual({ from: day(0) - 8 * 3600, to: day(1) - 8 * 3600 });
 });
 
-it('a day without lines is compared, too; nothing outside the period is', async () => {
+it('a day without lines is compared too, but nothing outside the period', async () => {
   const ours = {
     main: { 0: [costs('a', '1.000000')], 1: [costs('a', '1.000000')], 2: [costs('a', '1.000000')] },
   };
@@ -149,7 +149,7 @@ it('the order of the bill makes no difference', async () => {
   );
 });
 
-it('compares whole days of the bill, from that of --from to the one before that of --to', async () => {
+it('compares whole days of the bill, from the day of --from to the day before --to', async () => {
   const ours = {
     main: { 0: [costs('a', '1.000000')], 1: [costs('a', '1.000000')], 2: [costs('a', '9.000000')] },
   };
@@ -168,7 +168,7 @@ it('compares whole days of the bill, from that of --from to the one before that 
   expect(part.done).toMatchObject({ period: { from: day(0), to: day(1) }, outside: 1 });
 });
 
-it('refuses a time without a day of the bill', async () => {
+it('refuses a period that contains no day of the bill', async () => {
   for (const to of [day(1), day(1) + 43_200, day(0)])
     await expect(report([], {}, { from: day(1), to })).rejects.toThrow('No day of the bill');
 });

@@ -127,7 +127,7 @@ it('reports matches, jobs that only one side has, and differing amounts', async 
   });
 });
 
-it('a job without a cost, failed, running or at the edge of the period is not reported as missing', async () => {
+it('a job without a cost, failed, running or at the edge of the period, is not reported as missing', async () => {
   const jobs = [
     own('free', '0'),
     own('failed', undefined, { status: 'failed' }),
@@ -141,14 +141,14 @@ it('a job without a cost, failed, running or at the edge of the period is not re
   await expect(report([], { jobs })).rejects.toThrow('The bill has no lines');
 });
 
-it('lines outside of the time, and those without an amount, are counted and not compared', async () => {
+it('lines outside the period, and those without an amount, are counted but not compared', async () => {
   const lines = [line('a', '1'), line('a', '1', { at: day - 1 }), 'skipped'] as const;
   const { rows, done } = await report(lines, { jobs: [own('a', '1')] }, { from: day / 1000 });
   expect(rows.map(shortly)).toEqual(['matched a task_a 1 1 1']);
   expect(done).toMatchObject({ lines: 3, skipped: 1, outside: 1 });
 });
 
-it('a job that no task has is proposed to the lost attempt that it fits', async () => {
+it('a job that no task has is proposed to the lost attempt that matches it', async () => {
   const ours = {
     jobs: [own('a', '0.35')],
     unclaimed: [
@@ -167,7 +167,7 @@ it('a job that no task has is proposed to the lost attempt that it fits', async 
   expect(candidatesOf('a2')).toEqual(['task_dear: It began 60 s before the time in the bill.']);
 });
 
-it('the order of the bill and of ours makes no difference', async () => {
+it('the order of the bill and of our records makes no difference', async () => {
   const job = fc.constantFrom('a', 'b', 'c', 'ab', 'a"', 'ä', '\u{1F600}', '\u2028', '', ' ');
   const lines = fc.array(
     fc.record({ job, amount: fc.constantFrom('1', '0.5', '-0.25'), unit: fc.constantFrom('USD', 'credits') }),
@@ -238,7 +238,7 @@ it('refuses a bill with a mistyped year before it reads the records', async () =
   await expect(report(years, {}, { daysMax: 401 })).resolves.toMatchObject({ done: { lines: 2 } });
 });
 
-it.each([1_000, 1_001])('says whether all of %i attempts without a job were considered', async (count) => {
+it.each([1_000, 1_001])('reports whether all of %i attempts without a job were considered', async (count) => {
   const unclaimed = Array.from({ length: count }, (_, n) => lost(`task_${n}`));
   const { done } = await report([line('nobodys', '0.35')], { unclaimed });
   expect(done.hasMoreUnclaimed).toBe(count > 1_000);

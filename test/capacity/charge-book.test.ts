@@ -11,7 +11,7 @@ function openBook() {
   return { book: createChargeBook({ store, onError: (error) => errors.push(error) }), errors };
 }
 
-it('processes share the charges that they have written, of which the newest 32 count', async () => {
+it('processes share the charges that they have written, and use the newest 32', async () => {
   const [{ book: one }, { book: two }] = [openBook(), openBook()];
   one.note('shape', 1n);
   one.note('shape', 2n);
@@ -30,7 +30,7 @@ it('processes share the charges that they have written, of which the newest 32 c
   expect(JSON.stringify(stored?.['_id'])).not.toContain('shape');
 });
 
-it('charges that cannot be written are lost, which only the log shows', async () => {
+it('charges that cannot be written are lost, and only the log shows that', async () => {
   const errors: unknown[] = [];
   const store = { add: () => Promise.reject(new Error('away')), find: async () => [] };
   const book = createChargeBook({ store, onError: (error) => errors.push(error) });

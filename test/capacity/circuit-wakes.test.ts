@@ -11,7 +11,7 @@ const task = (id: string, account = 'a') => ({
   wasLost: false,
 });
 
-it('when a circuit has closed, the tasks that wait for it are woken in fair order, each once', async () => {
+it('when a circuit has closed, the tasks that wait for it are woken once each, in fair order', async () => {
   const woken: string[] = [];
   const asked: unknown[] = [];
   const closed = createCircuitWakes({
@@ -46,7 +46,7 @@ it('no task is listed before other processes have read that the circuit closed',
   expect(asked).toHaveLength(1);
 });
 
-it('wakes however many wait, even if none of the woken tasks has left the list yet', async () => {
+it('wakes all waiting tasks, even if none of them has left the list yet', async () => {
   const woken = new Set<string>();
   const many = Array.from({ length: 1_050 }, (_, n) => ({ ...task(`t${n}`), deadlineAt: n }));
   await createCircuitWakes({
@@ -59,7 +59,7 @@ it('wakes however many wait, even if none of the woken tasks has left the list y
   expect(woken.size).toBe(1_050);
 });
 
-it('no more tasks are woken once it has reopened, and a failed list is reported', async () => {
+it('stops waking tasks once the circuit has reopened, and reports a list that fails', async () => {
   const woken: string[] = [];
   const errors: unknown[] = [];
   const many = Array.from({ length: 25 }, (_, n) => task(`t${n + 10}`));
@@ -75,7 +75,7 @@ it('no more tasks are woken once it has reopened, and a failed list is reported'
   expect(errors).toEqual([new Error('away')]);
 });
 
-it('reads the place from the id of a circuit, whatever the model is called', () => {
+it('reads the channel and credential from a circuit’s id, whatever the model is called', () => {
   expect(placeOf('one/key')).toEqual({ channel: 'one', credential: 'key' });
   expect(placeOf('one/key/a/b')).toEqual({ channel: 'one', credential: 'key', model: 'a/b' });
 });

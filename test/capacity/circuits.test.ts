@@ -22,8 +22,8 @@ const refused = (outcome: UpstreamFailure['outcome'], status?: number): Upstream
   retryAfterMs: undefined,
 });
 
-describe('what an answer reveals about a credential', () => {
-  it('counts a rejection or a moderation as a sign of life', () => {
+describe('what a response reveals about a credential', () => {
+  it('treats a rejection or a moderation as a sign of life', () => {
     expect(signOf(refused('rejected', 400))).toBe('alive');
   });
 
@@ -37,7 +37,7 @@ describe('what an answer reveals about a credential', () => {
     expect(signOf(refused('throttled', 429))).toBe('throttled');
   });
 
-  it('learns from a request without an answer only that this process may not reach the upstream', () => {
+  it('learns from a request without a response only that this process may not reach the upstream', () => {
     for (const code of ['dns_failed', 'connect_failed', 'connect_timeout', 'tls_failed'])
       expect(signOf({ ...refused('not_sent'), code })).toBe('unreachable');
     for (const code of ['timeout', 'connection_lost'])
@@ -47,7 +47,7 @@ describe('what an answer reveals about a credential', () => {
     expect(signOf({ ...refused('rejected'), code: 'not_of_ours' })).toBeUndefined();
   });
 
-  it('doubles the cool-down while probes fail, up to a limit, and long for an account', () => {
+  it('doubles the cool-down while probes fail, up to a limit, and uses long ones for an account', () => {
     const failure = { sign: 'failure', code: 'x', tasks: [], accounts: [] } as const;
     let record = openedBy(failure, undefined, 0);
     expect(record.coolDownMs).toBe(15_000);
@@ -60,7 +60,7 @@ describe('what an answer reveals about a credential', () => {
     );
   });
 
-  it('records its last openings: a failed probe does not count as another one', () => {
+  it('records its last openings, and does not count a failed probe as another one', () => {
     const failure = (code: string) => ({ sign: 'failure', code, tasks: [], accounts: [] }) as const;
     let record = openedBy(failure('first'), undefined, 1);
     record = openedBy(failure('probe'), record, 2);
@@ -159,7 +159,7 @@ describe('circuits that processes share', () => {
     expect(circuits.outage(place)).toMatchObject({ channel: 'c', reason: 'circuit_open' });
   });
 
-  it('report an opening and a closing once, whatever trials fail in between, and never state a past time', async () => {
+  it('report an opening and a closing once, whatever probes fail in between, and never give a past time', async () => {
     const noticed: string[] = [];
     const circuits = open((id) => noticed.push(id));
     const there = { ...place, credential: 'noticed' };
@@ -180,7 +180,7 @@ describe('circuits that processes share', () => {
     expect(noticed).toEqual(['c/noticed/m', 'c/noticed/m']);
   });
 
-  it('let one probe through at a time, of all processes, and close when it succeeds', async () => {
+  it('let one probe through at a time, across all processes, and close when it succeeds', async () => {
     const processes = [open(), open(), open()];
     for (const circuits of processes) await circuits.refresh();
     clock += 15_000;
@@ -195,7 +195,7 @@ describe('circuits that processes share', () => {
     }
   });
 
-  it('open longer on a relapse, and again at the first failure of a probe', async () => {
+  it('open for longer on a relapse, and again at the first failure of a probe', async () => {
     const circuits = open();
     await circuits.refresh();
     for (let failures = 0; failures < circuitRules.failure.tasks; failures += 1) {
@@ -208,7 +208,7 @@ describe('circuits that processes share', () => {
     expect(await circuits.enter(next(), 1000, [])).toMatchObject({ open: true, retryAfterMs: 60_000 });
   });
 
-  it('leave the other models of a credential alone when one is missing there', async () => {
+  it('stay closed for the other models of a credential if one model does not exist there', async () => {
     const circuits = open();
     const other = { ...place, credential: 'b' };
     for (let failures = 0; failures < circuitRules.model.tasks; failures += 1) {
@@ -233,7 +233,7 @@ describe('circuits that processes share', () => {
     return circuits;
   }
 
-  it('the trial is never a task that opened the circuit, and such tasks do not reopen it by failing', async () => {
+  it('the probe is never a task that opened the circuit, and such tasks do not reopen it by failing', async () => {
     const where = { ...place, credential: 'poisoned' };
     const circuits = await openedByPoison(where);
     const elsewhere = open();
@@ -273,7 +273,7 @@ describe('circuits that processes share', () => {
     expect(await isOpen(stale, next(where))).toBe(false);
   });
 
-  it('without any other task a suspect is tried after one more cool-down, and others need not wait for it', async () => {
+  it('if there is no other task, a suspect is tried after one more cool-down, and others need not wait for it', async () => {
     const where = { ...place, credential: 'lonely' };
     const circuits = await openedByPoison(where);
     const suspect = { ...where, account, task: 'poison_1' };
@@ -294,7 +294,7 @@ describe('circuits that processes share', () => {
     expect(again.outage({ ...where, credential: 'alone' })).toBeUndefined();
   });
 
-  it('other tasks still open it, also while suspects are remembered, and no more than twenty are', async () => {
+  it('other tasks still open it while suspects are remembered, and at most twenty are remembered', async () => {
     const where = { ...place, credential: 'down' };
     const circuits = await openedByPoison(where);
     for (let trial = 0; trial < 30; trial += 1) {
@@ -315,7 +315,7 @@ describe('circuits that processes share', () => {
     expect(circuits.outage(where)?.reason).toBe('circuit_open');
   });
 
-  it('an upstream that is full for one model is asked for the others', async () => {
+  it('an upstream that is full for one model still gets requests for the others', async () => {
     const where = { ...place, credential: 'busy' };
     const circuits = await openedByPoison(where);
     expect(circuits.outage({ ...where, model: 'another' })).toBeUndefined();
@@ -331,7 +331,7 @@ describe('circuits that processes share', () => {
     ['an empty account', refused('unavailable', 402), circuitRules.account.tasks],
     ['throttling', throttled, circuitRules.throttled.tasks],
     ['errors of a server', refused('ambiguous', 500), circuitRules.failure.tasks],
-  ])('%s: one task counts once, however often it is answered', async (name, failure, enough) => {
+  ])('%s: one task counts once, however often it fails', async (name, failure, enough) => {
     const where = { ...place, credential: name };
     const circuits = open();
     const task = next(where);
@@ -342,7 +342,7 @@ describe('circuits that processes share', () => {
     expect(await isOpen(circuits, next(where))).toBe(true);
   });
 
-  it.each([403, 404, 307, 500])('a model that answers %i does not close the others', async (status) => {
+  it.each([403, 404, 307, 500])('a model with status %i does not block the others', async (status) => {
     const where = { ...place, credential: `answers-${status}` };
     const circuits = open();
     for (let n = 0; n < 10; n += 1)
@@ -351,7 +351,7 @@ describe('circuits that processes share', () => {
     expect(await isOpen(circuits, next({ ...where, model: 'another' }))).toBe(false);
   });
 
-  it('a trial that fails because of its model counts for the model, not for the account', async () => {
+  it('a probe that fails because of its model counts against the model, not the account', async () => {
     const where = { ...place, credential: 'overdue' };
     const circuits = open();
     for (let n = 0; n < circuitRules.account.tasks; n += 1)
@@ -444,7 +444,7 @@ describe('circuits that processes share', () => {
     ['without a balance', refused('unavailable', 402), 2],
     ['unreachable', { ...refused('not_sent'), code: 'connect_failed' }, 5],
   ])(
-    'of one account whose tasks are %s holds up no other account, however slow the answers',
+    'of one account whose tasks are %s does not block other accounts, however slow the responses',
     async (name, failure, times) => {
       const where = { ...place, credential: `one-account-${name}` };
       const circuits = open();
@@ -453,7 +453,7 @@ describe('circuits that processes share', () => {
       const others = ['b', 'c', 'b', 'd'].map((other) => ({ ...next(where), account: other }));
       const enterAll = () => Promise.all(others.map((request) => isOpen(circuits, request)));
       expect(others.map((request) => circuits.outage(request))).toEqual(others.map(() => undefined));
-      // Each request is sent before any earlier request has a response, both during the cool-down and after it.
+      // Requests overlap: each is sent before any earlier one has a response.
       expect(await enterAll()).toEqual([false, false, false, false]);
       clock += circuitRules.account.coolDownMs;
       expect(await isOpen(circuits, { ...next(where), account })).toBe(false);
@@ -464,7 +464,7 @@ describe('circuits that processes share', () => {
     },
   );
 
-  it('of one account closes with the first success of another, whose other failures are no evidence', async () => {
+  it('of one account closes with the first success of another account, whose failures are no evidence', async () => {
     const where = { ...place, credential: 'one-account-heals' };
     const circuits = open();
     for (let n = 0; n < circuitRules.model.tasks; n += 1)
@@ -497,7 +497,7 @@ describe('circuits that processes share', () => {
     }
   });
 
-  it('an operator can open a circuit, which no answer closes early, and close one', async () => {
+  it('an operator can open a circuit, which no response closes early, and can close it again', async () => {
     const { model: _model, ...credential } = { ...place, credential: 'ordered' };
     const circuits = open();
     const order = { by: 'anna', reason: 'they asked us to' };

@@ -65,7 +65,7 @@ describe('the concurrency limit of a credential', () => {
     expect.poll(() => gateway.core.mongo.db.collection('slot_tickets').countDocuments()).toBe(count);
   const slots = (count: number) => expect.poll(() => gateway.core.stores.slots.held()).toHaveLength(count);
 
-  it('applies across two workers, and interleaves a small account with the burst of a large one', async () => {
+  it('applies across two workers, and alternates between a small account and the burst of a large one', async () => {
     const [large, small] = [await gateway.account(), await gateway.account()];
     const upstream = watchUpstream(gateway.simulator);
     gateway.simulator.setRenderSeconds(600);
@@ -86,7 +86,7 @@ describe('the concurrency limit of a credential', () => {
     const lastOfSmall = served.findLastIndex((prompt) => prompt.startsWith('few'));
     expect(samples).toBeGreaterThan(100);
     expect(most).toBe(limit);
-    // Accounts take turns. Once the two running tasks have finished, these four tasks get every other slot.
+    // Accounts take turns, so once the two running tasks have finished, these four tasks get every other slot.
     expect(lastOfSmall).toBeLessThan(16);
     await tickets(0);
     await slots(0);
@@ -128,7 +128,7 @@ describe('the concurrency limit of a credential', () => {
     await slots(0);
   });
 
-  it('and that of a key count a task until the deadline that an operator has set', async () => {
+  it('a key and a channel keep a task’s slot until the deadline that an operator has set', async () => {
     const [account, other] = [
       await gateway.account({ key: { concurrent_tasks: limit } }),
       await gateway.account(),

@@ -14,7 +14,7 @@ function newProcess(name: string, clock = { at: 1_000 }) {
   return { duty, clock };
 }
 
-it('belongs to one process as long as it returns', async () => {
+it('belongs to one process for as long as that process reports', async () => {
   const processes = [1, 2, 3, 4].map((days) => newProcess('count', { at: days * 86_400_000 }));
   const answers = await Promise.all(processes.map(({ duty }) => duty()));
   expect(answers.filter(Boolean)).toHaveLength(1);
@@ -23,7 +23,7 @@ it('belongs to one process as long as it returns', async () => {
   expect([await other.duty(), await third.duty()]).toEqual([false, false]);
   other.clock.at += 99;
   expect(await other.duty()).toBe(false);
-  // The holder keeps the duty, however late it asks. For all other processes, the period starts again.
+  // The holder keeps the duty, however late it asks. The other processes must wait for the whole period again.
   holder.clock.at += 10_000;
   expect(await holder.duty()).toBe(true);
   other.clock.at += 99;
@@ -33,7 +33,7 @@ it('belongs to one process as long as it returns', async () => {
   expect([await holder.duty(), await third.duty()]).toEqual([false, false]);
 });
 
-it('is taken by one of several that find it abandoned at once', async () => {
+it('is taken by only one of several processes that find it abandoned at the same moment', async () => {
   const [first, ...others] = [1, 2, 3].map(() => newProcess('left'));
   expect(await first?.duty()).toBe(true);
   await Promise.all(others.map(({ duty }) => duty()));

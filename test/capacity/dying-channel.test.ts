@@ -42,7 +42,7 @@ describe('a channel that dies in the middle of traffic', () => {
     });
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'mediary-dying-'));
-    // Reserve a port, because the simulator restarts on the same port.
+    // The simulator restarts on the same port, so reserve it.
     dying = await start(await choosePort('any', 'the simulator'));
     gateway = await startGateway({ yaml: yamlWith(dying.url), renderSeconds: 0.5 });
     account = await gateway.account();
@@ -71,7 +71,7 @@ describe('a channel that dies in the middle of traffic', () => {
       })
     ).body.route;
 
-  it('fails no task that another channel can serve, submits none twice, and comes back', async () => {
+  it('fails no task that another channel can serve, submits none twice, and recovers', async () => {
     const early = await create(10, '[sim:render=4] early');
     await expect
       .poll(async () => (await gateway.core.stores.tasks.findMany(early)).map(({ status }) => status))
@@ -103,7 +103,7 @@ describe('a channel that dies in the middle of traffic', () => {
 
     dying = await start(dying.port);
     for (const id of early) expect((await account.finished(id))['status']).toBe('succeeded');
-    // The restarted simulator counts only requests since its restart. No early task was resubmitted.
+    // The restarted simulator counts only new requests, so none of the early tasks was submitted again.
     expect(dying.control.submissions('early').submits).toBe(0);
     expect(gateway.simulator.submissions('early').submits).toBe(0);
 
@@ -117,7 +117,7 @@ describe('a channel that dies in the middle of traffic', () => {
       .toBe(1);
   });
 
-  it('still takes tasks when its circuit is open and there is nobody else, and runs them when it is back', async () => {
+  it('still accepts tasks when its circuit is open and there is no other channel, and runs them when it recovers', async () => {
     const { body: switched } = await gateway.admin('POST', '/admin/v1/channels/ark', {
       enabled: false,
       reason: 'only the other one',

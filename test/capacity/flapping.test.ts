@@ -4,8 +4,8 @@ import type { CircuitRequest, UpstreamFailure } from '../../src/capacity/circuit
 import { createOwnHealth } from '../../src/capacity/own-health.ts';
 
 /**
- * Two processes share a credential with a neighbour whose submissions fail for a while. The clock is simulated, so the
- * machine's speed makes no difference.
+ * Two processes share a credential, and one account's submissions fail for a while. The clock is simulated, so the
+ * machine's speed does not matter.
  */
 
 const tasks = 500;

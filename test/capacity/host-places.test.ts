@@ -24,7 +24,7 @@ const returnsInMs = (place: HostPlace): number => {
   return place.afterMs;
 };
 
-it('a request that has waited too long is turned away, and other origins stay free', async () => {
+it('a request that has waited too long is rejected, and other origins stay free', async () => {
   const places = placesOf({ waitMs: 1 });
   const first = await places.take('a', 'one');
   await places.take('a', 'one');
@@ -34,14 +34,14 @@ it('a request that has waited too long is turned away, and other origins stay fr
   expect(await places.take('a', 'one')).toMatchObject({ isGranted: true });
 });
 
-it('at one origin, an account whose requests hang leaves room for others', async () => {
+it('an account whose requests hang leaves room for others at the same origin', async () => {
   const places = placesOf({ requestsPerHostMax: 8, waitMs: 60_000 });
   const hanging = [];
   for (let n = 0; n < 6; n += 1) hanging.push(await places.take('a', 'hostile'));
   const waiting = Array.from({ length: 50 }, () => places.take('a', 'hostile'));
   const first = await places.take('a', 'victim');
   expect(first).toMatchObject({ isGranted: true });
-  // The victim gets the second free slot, ahead of fifty waiting requests. The first restores the reserve.
+  // The victim gets the second free slot, ahead of fifty waiting requests. The first slot restores the reserve.
   const second = places.take('a', 'victim');
   for (const place of hanging.slice(0, 2)) leave(place);
   expect(await second).toMatchObject({ isGranted: true });
@@ -85,7 +85,7 @@ it('one account with many hosts leaves room for other accounts', async () => {
   expect(await places.take('7.dead.example', 'one')).toMatchObject({ isGranted: false });
 });
 
-it('a waiting request counts for its account until it is turned away', async () => {
+it('a waiting request counts towards its account until it is rejected', async () => {
   const places = placesOf({ requestsPerHostMax: 1, requestsPerAccountMax: 2, waitMs: 20 });
   await places.take('a', 'one');
   const waits = places.take('a', 'one');

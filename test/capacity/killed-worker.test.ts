@@ -33,7 +33,7 @@ describe('a worker that is killed while its tasks hold all slots', () => {
     return worker.logged('"started"');
   }
 
-  it('leaves them to the next worker: no third task runs meanwhile, none runs twice, and all end', async () => {
+  it('leaves the slots to the next worker: no third task runs meanwhile, none runs twice, and all end', async () => {
     const account = await gateway.account();
     const ids: string[] = [];
     for (let n = 0; n < 6; n += 1) {

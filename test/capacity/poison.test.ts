@@ -25,7 +25,7 @@ const circuit = async () =>
 
 const submitted = () => gateway.simulator.submissions('poison').submits;
 
-it('tasks that always fail do not hold up others, and do not reopen the circuit', async () => {
+it('tasks that always fail do not delay others, and do not reopen the circuit', async () => {
   const poison: string[] = [];
   for (let n = 0; n < 3; n += 1) poison.push(await create(`[sim:create:503] poison-${n}`));
   await expect.poll(submitted, { interval: 500 }).toBeGreaterThan(circuitRules.throttled.tasks);
@@ -35,7 +35,7 @@ it('tasks that always fail do not hold up others, and do not reopen the circuit'
   await expect.poll(async () => (await circuit())?.state, { interval: 500 }).toBe('open');
   expect([...((await circuit())?.failedTasks ?? [])].toSorted()).toEqual(poison.toSorted());
   const opened = await circuit();
-  // The cool-down is over, and the tasks are back. If the trial were one of them, the cool-down would double now.
+  // The cool-down is over, and the tasks are back. If one of them were the probe, the cool-down would now double.
   await sleep((opened?.until ?? 0) - Date.now() + 5_000);
   expect(await circuit()).toMatchObject({ state: 'open', until: opened?.until, coolDownMs: 10_000 });
   const innocent = [await create('innocent-0-end'), await create('innocent-1-end')];

@@ -15,7 +15,7 @@ const failure = (code: string, status?: number): UpstreamFailure => {
 };
 const broken = failure('http_500', 500);
 
-/** Ways in which a submission can end without revealing anything about the upstream's health. */
+/** After each of these, a submission has ended without revealing anything about the upstream's health. */
 const exits: Readonly<Record<string, Send<unknown>>> = {
   'its files cannot be uploaded': async () => 'waits',
   'it waits for a token': () => Promise.reject(new Error('later')),
@@ -79,7 +79,7 @@ describe.each(['task', 'image'] as const)('the gate of a %s', (kind) => {
     await expect.poll(() => other.gates[kind](async () => 'sent')).toEqual({ sent: 'sent' });
   });
 
-  it('an outcome that counts ends the probe as before', async () => {
+  it('an outcome that reveals something ends the probe as before', async () => {
     const { openProcess, id } = await openCircuit();
     const { gates, circuits } = await openProcess();
     await gates[kind](async (report) => report(broken));
@@ -94,7 +94,7 @@ describe.each(['task', 'image'] as const)('the gate of a %s', (kind) => {
   });
 });
 
-it('a probe of this process alone is given back if the circuit of all processes refuses it', async () => {
+it('a probe that only this process knows is released if the shared circuit refuses it', async () => {
   const { openProcess, request } = await openCircuit();
   const { gates, circuits } = await openProcess();
   const other = await openProcess();
@@ -108,7 +108,7 @@ it('a probe of this process alone is given back if the circuit of all processes 
   await expect.poll(() => gates.task(async () => 'sent')).toEqual({ sent: 'sent' });
 });
 
-it('giving back the probe of one circuit leaves the next probe of the same task alone', async () => {
+it('releasing the probe of one circuit does not release the next probe of the same task', async () => {
   const [first, second] = [await openCircuit(), await openCircuit()];
   const { circuits } = await first.openProcess();
   const [task, other] = [first.request(), { ...second.request(), task: 'other' }];
@@ -121,7 +121,7 @@ it('giving back the probe of one circuit leaves the next probe of the same task 
   expect(await circuits.enter(other, 60_000, [])).toMatchObject({ open: false });
 });
 
-it('nothing else enters a circuit', () => {
+it('no other code enters a circuit', () => {
   const sources = readSources(fileURLToPath(new URL('../..', import.meta.url)), ['src', 'activities']);
   expect(
     linesWith(sources, /circuits\.(?:enter|report|leave)\(/, ['src/capacity/through-circuits.ts']),

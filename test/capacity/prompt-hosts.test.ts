@@ -24,7 +24,7 @@ function enter(hosts: PromptHosts, host: string, account = 'one'): PromptCall {
   return call;
 }
 
-it('an unknown host gets one call at a time, and several once it has answered', () => {
+it('an unknown host gets one call at a time, and several once it has responded', () => {
   const hosts = hostsOf();
   const first = enter(hosts, 'a');
   expect(hosts.enter('a', 'one')).toBeUndefined();
@@ -62,14 +62,14 @@ it('makes no more calls than a process can spare, whatever their hosts', () => {
   enter(hosts, 'c', 'two');
 });
 
-it('an account with too many in flight has no further place, and others have', () => {
+it('an account with too many calls in flight gets no more, and others do', () => {
   const hosts = hostsOf();
   for (const host of ['a', 'b', 'c']) enter(hosts, host);
   expect(hosts.enter('d', 'one')).toBeUndefined();
   enter(hosts, 'd', 'two');
 });
 
-it('does not wait for a host without a free place', () => {
+it('does not wait for a busy host', () => {
   const hosts = hostsOf({ requestsPerHostMax: 1 });
   enter(hosts, 'a').leave(true);
   const call = enter(hosts, 'a');
@@ -78,7 +78,7 @@ it('does not wait for a host without a free place', () => {
   enter(hosts, 'a', 'two');
 });
 
-it('is idle once every call has left, and at once where there is none', async () => {
+it('is idle once every call has ended, or at once if there is none', async () => {
   const hosts = hostsOf();
   await hosts.idle();
   const calls = [enter(hosts, 'a'), enter(hosts, 'b')];

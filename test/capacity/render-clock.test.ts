@@ -69,7 +69,7 @@ describe('render times', () => {
     expect(middle(clock, { ...kind, model: 'other' })).toBeUndefined();
   });
 
-  it('cost one write for a kind and an interval, of a few samples, however many ended', async () => {
+  it('cost one write per kind and interval, of a few samples, however many renders ended', async () => {
     const shared = sharedStore();
     const { clock } = processOn(shared);
     learnAll(
@@ -84,7 +84,7 @@ describe('render times', () => {
     expect(shared.writes).toHaveLength(1);
   });
 
-  it('stay known while MongoDB is unreachable, which only the log shows', async () => {
+  it('stay known while MongoDB is unreachable, and only the log shows that', async () => {
     const shared = sharedStore();
     const { clock, errors } = processOn(shared);
     learnAll(clock, kind, [10, 20, 30, 40]);

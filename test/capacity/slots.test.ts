@@ -46,7 +46,7 @@ describe('the slots of a credential', () => {
     wasLost: false,
   });
 
-  it('are never more than the limit, however many processes ask at once', async () => {
+  it('never exceed the limit, however many processes ask at once', async () => {
     const keepers = [openKeeper('q1'), openKeeper('q1'), openKeeper('q1')];
     const answers = await Promise.all(
       Array.from({ length: 30 }, async (_, n) => keepers[n % 3]?.take(request('q1', `t${n}`))),
@@ -55,7 +55,7 @@ describe('the slots of a credential', () => {
     expect(answers.filter((answer) => answer?.kind === 'wait')).toHaveLength(30 - limit);
   });
 
-  it('go to the accounts in turn, each task once, and are free when all have left', async () => {
+  it('go to the accounts in turn, each task once, and are free when all tasks have left', async () => {
     const keeper = openKeeper('q2', 1);
     await keeper.take(request('q2', 'holder', 'large'));
     for (let n = 0; n < 10; n += 1) await keeper.take(request('q2', `large${n}`, 'large'));
@@ -77,7 +77,7 @@ describe('the slots of a credential', () => {
     expect(await keeper.holders()).not.toContain('holder');
   });
 
-  it('go to the models of an account in turn, to the most urgent of each, and last to those that were lost', async () => {
+  it('go to the models of an account in turn, to the most urgent task of each, and last to lost tasks', async () => {
     const keeper = openKeeper('q20', 1);
     await keeper.take(request('q20', 'holder'));
     const waiting = [
@@ -138,7 +138,7 @@ describe('the slots of a credential', () => {
     expect(await database.db.collection('slot_tickets').countDocuments({ task: 'second' })).toBe(0);
   });
 
-  it('keep nothing of a task at a candidate that it left and that is no longer configured', async () => {
+  it('are returned by a task at a candidate that it left, even if the candidate is no longer configured', async () => {
     const keeper = openKeeper('q20', 1);
     await keeper.take(request('q20', 'holder'));
     await keeper.take(request('q20', 'queued'));
@@ -170,7 +170,7 @@ describe('the slots of a credential', () => {
       return { call, end: (task = '') => keepers[0].release(task) };
     };
 
-    it('are kept for an account that was refused while others hold more', async () => {
+    it('are kept for an account that was rejected while others hold more', async () => {
       const { call, end } = processes('q30', 4);
       const held = [];
       for (let n = 0; n < 4; n += 1) held.push(await call('greedy'));
@@ -200,7 +200,7 @@ describe('the slots of a credential', () => {
       }
     });
 
-    it('are not idle for longer than ten seconds, whoever is refused a slot that is owed to another', async () => {
+    it('are idle for at most ten seconds, whoever is refused a slot that is reserved for another', async () => {
       const { call, end } = processes('q33', 1);
       const held = await call('first');
       expect(await call('greedy')).toBeUndefined();
@@ -215,7 +215,7 @@ describe('the slots of a credential', () => {
       shift = 0;
     });
 
-    it('all go to one account if no other was refused in the last ten seconds', async () => {
+    it('all go to one account if no other was rejected in the last ten seconds', async () => {
       const { call, end } = processes('q32', 1);
       const held = await call('greedy');
       expect(await call('modest')).toBeUndefined();
@@ -240,7 +240,7 @@ describe('the slots of a credential', () => {
     expect(await keeper.take(request('q9', 'waiting'))).toEqual({ kind: 'taken' });
   });
 
-  it('are returned elsewhere by a task that is admitted, as are its places in the queues', async () => {
+  it('are returned elsewhere by an admitted task, as are its positions in the queues', async () => {
     const keeper = openKeeper('q10', 1);
     const there = { ...request('q10b', 'guest'), others: [{ channel: 'q10', credential: 'a' }] };
     const placesOf = async (task: string) => ({
@@ -283,7 +283,7 @@ describe('the slots of a credential', () => {
     expect(await keeper.take(request('q11', 'next'))).toEqual({ kind: 'taken' });
   });
 
-  it('are not missed by a task whose slot became free between its look and its place in the queue', async () => {
+  it('are not missed by a task whose slot became free between its check and its queue entry', async () => {
     const [keeper, other] = [openKeeper('q6', 1), openKeeper('q6', 1)];
     await other.take(request('q6', 'holder'));
     const paused = pauseFirstAt('slots.queue', 'late');
@@ -350,7 +350,7 @@ describe('the slots of a credential', () => {
       })),
     );
     let { holder } = few;
-    // Polled, because a busy machine can slow down any grant. A grant that reads 10,000 documents is never fast.
+    // Polled, because a busy machine can slow down any grant. A grant that read 10,000 documents would never be fast.
     await expect
       .poll(async () => {
         const many = await timeGrants(keeper, holder, 20);

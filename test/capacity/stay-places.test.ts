@@ -14,7 +14,7 @@ it('gives each queue its places, and reuses each place', () => {
   expect(places.enter(of('ark'), 'b')).toBeDefined();
 });
 
-it('an account gets a place while another holds all of them, which then loses one', () => {
+it('an account gets a place while another holds all of them, and the other then loses one', () => {
   const places = createStayPlaces({ placesMax: () => 3, monotonic: Date.now });
   const held = ['a', 'b', 'c'].map((task) => places.enter(of('ark'), task));
   const isFull = (account: string) => places.isFull(of('ark', account));
@@ -27,7 +27,7 @@ it('an account gets a place while another holds all of them, which then loses on
   expect([isFull('first'), isFull('second')]).toEqual([true, true]);
 });
 
-it('an attempt that is asking keeps its place, and loses it while it rests', () => {
+it('an attempt keeps its place while it polls, and can lose it while it waits', () => {
   const places = createStayPlaces({ placesMax: () => 2, monotonic: Date.now });
   const [asking, resting] = ['a', 'b'].map((task) => places.enter(of('ark'), task));
   asking?.rests(false);
@@ -38,7 +38,7 @@ it('an attempt that is asking keeps its place, and loses it while it rests', () 
   expect([asking?.endedBy(), resting?.endedBy()]).toEqual([undefined, 'evicted']);
 });
 
-it('ends every stay when the worker shuts down, and admits no others', () => {
+it('ends every wait when the worker shuts down, and admits no others', () => {
   const places = createStayPlaces({ placesMax: () => 2, monotonic: Date.now });
   const [staying, gone] = [places.enter(of('ark'), 'b'), places.enter(of('ark'), 'b')];
   gone?.leave();
@@ -48,7 +48,7 @@ it('ends every stay when the worker shuts down, and admits no others', () => {
   expect(places.enter(of('ark'), 'b')).toBeUndefined();
 });
 
-it('ends the stay of one task, in whatever queue it is', () => {
+it('ends the wait of one task, in whatever queue it is', () => {
   const places = createStayPlaces({ placesMax: () => 2, monotonic: Date.now });
   expect(places.isEmpty()).toBe(true);
   const [meant, other] = [places.enter(of('ark'), 'a'), places.enter(of('kling'), 'b')];
@@ -59,7 +59,7 @@ it('ends the stay of one task, in whatever queue it is', () => {
   expect([meant?.ending.aborted, other?.ending.aborted]).toEqual([true, false]);
 });
 
-it('spreads the retries of attempts without a place, so that thousands cost no more a second than fifty', () => {
+it('spreads the retries of attempts without a place, so that thousands cost no more per second than fifty', () => {
   let now = 1_000_000;
   const places = createStayPlaces({ placesMax: () => 0, monotonic: () => now });
   const alone = places.returnInMs('kling');

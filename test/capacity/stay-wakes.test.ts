@@ -27,7 +27,7 @@ function workerProcess() {
   return { store, stays, wakes, errors, reads: () => reads, fail: (now: boolean) => void (fails = now) };
 }
 
-it('a wake ends the stay of its task, in whichever process that is, once', async () => {
+it('a wake ends the wait of its task once, in whichever process that is', async () => {
   const [here, there] = [workerProcess(), workerProcess()];
   const meant = there.stays.enter({ queue: 'ark', account: 'a' }, 'wake-1');
   const others = [
@@ -47,7 +47,7 @@ it('a wake ends the stay of its task, in whichever process that is, once', async
   expect(next?.endedBy()).toBe('woken');
 });
 
-it('costs nothing while no attempt stays', async () => {
+it('costs nothing while no attempt waits', async () => {
   const { wakes, stays, reads } = workerProcess();
   await wakes.run();
   const place = stays.enter({ queue: 'ark', account: 'a' }, 'wake-4');

@@ -55,7 +55,7 @@ function turn(task: Arrival, at = 0): SubmitTurn {
 
 const times = (sent: ReadonlyMap<string, number>): number[] => [...sent.values()].sort((a, b) => a - b);
 
-describe('the line before the submissions of a credential', () => {
+describe('the queue for the submissions of a credential', () => {
   it.each([
     [1000, 1],
     [1000, 2],
@@ -73,7 +73,7 @@ describe('the line before the submissions of a credential', () => {
     expect(line.looks()).toBeLessThan(tasks * 12);
   });
 
-  it('never lets more through in a second than the limit and one second’s burst', async () => {
+  it('never lets more through in a second than the limit plus a burst of one second', async () => {
     const line = world(3);
     for (let n = 0; n < 300; n += 1) line.arrive({ id: `t${n}`, account: 'a' }, 0);
     await line.run(1_000_000);
@@ -93,7 +93,7 @@ describe('the line before the submissions of a credential', () => {
     expect([...line.sentAt.keys()].filter((task) => task.startsWith('new'))).toHaveLength(100);
   });
 
-  it('interleaves a small account with the burst of a large one', async () => {
+  it('alternates between a small account and the burst of a large one', async () => {
     const line = world(3);
     for (let n = 0; n < 1000; n += 1) line.arrive({ id: `large${n}`, account: 'large' }, 0);
     for (let n = 0; n < 5; n += 1) line.arrive({ id: `small${n}`, account: 'small' }, 5000);
@@ -122,7 +122,7 @@ describe('the line before the submissions of a credential', () => {
     expect(Math.max(...places)).toBeLessThan(10);
   });
 
-  it('models of an account take turns, and a task that was lost goes last', async () => {
+  it('models of an account take turns, and a lost task goes last', async () => {
     const line = world(3);
     for (let n = 0; n < 200; n += 1) line.arrive({ id: `many${n}`, account: 'a' }, 0);
     line.arrive({ id: 'lost', account: 'a', model: 'lost', wasLost: true, deadlineAt: 1 }, 0);
@@ -153,7 +153,7 @@ describe('the line before the submissions of a credential', () => {
     expect(await enter('fifth')).toEqual({ ms: 2000, ahead: 0 });
   });
 
-  it('follows a rate that the configuration changes', async () => {
+  it('adapts to a rate that the configuration changes', async () => {
     let rate = 1;
     const limiter = createSubmitLimiter({
       perSecond: () => rate,

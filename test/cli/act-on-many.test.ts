@@ -39,7 +39,7 @@ const terminal = (answer: boolean, shown: string[] = []): Terminal => ({
   progress: (text) => void shown.push(text),
 });
 
-it('acts on every task that a query finds, and says first how many and how much is held', async () => {
+it('acts on every task that a query finds, and first shows how many there are and how much is held', async () => {
   const { text, status } = await runPlanned(world, line);
   expect(text.split('\n')).toEqual([
     'resubmit: 5 tasks, 2.500000 is held for them.',
@@ -77,7 +77,7 @@ it('--dry-run asks about each task, and changes none', async () => {
   expect((await world.admin('GET', `/tasks/${made[1]}`)).body.actions).toEqual([]);
 });
 
-it('names every task that was refused, with the sentence, and ends with status 1', async () => {
+it('names every task that was refused, with the reason, and ends with status 1', async () => {
   const refused = made[2] ?? '';
   world.port.situations.set(refused, 'waiting');
   const { text, status } = await runPlanned(world, [...line, '-o', 'json']);
@@ -110,7 +110,7 @@ it('asks for confirmation at a terminal, and does nothing without a yes', async 
   expect(really()).toHaveLength(5);
 });
 
-it('does not act if nobody can confirm it, nor with an action for a single task', async () => {
+it('does nothing if nobody can confirm it, or for an action on a single task', async () => {
   for (const more of [[], ['--yes']])
     await expect(runLine(world, [...line, ...more])).rejects.toThrow('--plan PLAN');
   const wake = line.with(5, 'retry_now');
@@ -137,7 +137,7 @@ it('does not act if nobody can confirm it, nor with an action for a single task'
   expect(world.port.acts).toEqual([]);
 });
 
-it('--continue leaves out what an interrupted run has done', async () => {
+it('--continue omits what an interrupted run has done', async () => {
   const [first = ''] = made;
   const one = { action: 'resubmit', reason: 'the incident' };
   await actOn(world.admin, first, one);
@@ -190,7 +190,7 @@ it('is one entry of the audit log', async () => {
   expect(body.data).toMatchObject([{ action: 'resubmit', target: '5 tasks', result: '5 done', via: 'cli' }]);
 });
 
-it('does nothing if the plan no longer applies: a task has changed, or there are others', async () => {
+it('does nothing if the plan no longer applies, because a task or the list has changed', async () => {
   const { plan } = JSON.parse((await runLine(world, [...line, '--dry-run', '-o', 'json'])).text);
   const planned = () => runLine(world, [...line, '--plan', plan]);
   await world.admin('POST', `/tasks/${made[1]}/actions`, { action: 'extend', seconds: 60, reason: 'r' });
@@ -199,7 +199,7 @@ it('does nothing if the plan no longer applies: a task has changed, or there are
   expect(really()).toEqual([]);
 });
 
-it('sends abandoned callbacks again', async () => {
+it('redelivers abandoned callbacks', async () => {
   const [first = ''] = made;
   const target = 'https://me.example';
   const round = { task: first, round: 'own', target };
@@ -225,7 +225,7 @@ it('sends abandoned callbacks again', async () => {
   expect(ended.text).toContain('1 tasks, 0.000000 is held for them.');
 });
 
-it('a query is paged on the command line too', async () => {
+it('a query is also paged on the command line', async () => {
   const first = await runLine(world, ['tasks', 'list', '--query', query, '--limit', '3']);
   expect(first.text).toContain('More results: --page 3');
   const rest = await runLine(world, ['tasks', 'list', '--query', query, '--limit', '3', '--page', '3']);

@@ -39,7 +39,7 @@ const situation = {
 const json = async (line: readonly string[]) => JSON.parse((await gateway([...line, '-o', 'json'])).text);
 
 describe('vendors check', () => {
-  it('names models that are shut down first, and fails where a channel in service has one', async () => {
+  it('names models that are shut down first, and fails if a channel in service has one', async () => {
     expect((await gateway(['vendors', 'check'])).status).toBe(0);
     world.configure((yaml) =>
       yaml
@@ -159,21 +159,21 @@ describe('accounts', () => {
     await expect(gateway(['accounts', 'close', 'closing'])).rejects.toThrow('--reason');
   });
 
-  it('say how to see more', async () => {
+  it('explain how to see more', async () => {
     for (const id of ['page-1', 'page-2']) await gateway(['accounts', 'create', id]);
     const { text } = await gateway(['accounts', 'list', '--limit', '1', '--after', 'page-0']);
     expect(text).toContain('More results: --after page-1');
   });
 });
 
-it('--watch does not repeat what changes something', async () => {
+it('--watch does not repeat commands that change something', async () => {
   await expect(gateway(['accounts', 'create', 'acme', '-w'])).rejects.toMatchObject({
     status: 2,
     message: '--watch works only with commands that list or show something.',
   });
 });
 
-it('audit: what was done, by whom and when, as the options say', async () => {
+it('audit: what was done, by whom and when, as the options request', async () => {
   await gateway(['accounts', 'create', 'audited']);
   await gateway(['accounts', 'overdraft', 'audited', '7.5', '--reason', 'trusted']);
   const { text } = await gateway(['audit', '--since', '5m', '--by', 'admin', '--limit', '2']);
@@ -333,7 +333,7 @@ describe('tasks', () => {
     ]);
   });
 
-  it('show begins with what the task waits for, what to do, and the lines to do it with', async () => {
+  it('show begins with what the task waits for, what to do, and the commands for it', async () => {
     const account = await world.newAccount();
     const [waiting, lost, review] = [
       await account.create(),
@@ -389,8 +389,11 @@ describe('tasks', () => {
   it.each([
     [['tasks', 'action', 'x', 'explode', '--reason', 'r'], /choices are retry_now/],
     [['tasks', 'action', 'x', 'retry_now'], /--reason/],
-    [['tasks', 'action', 'x', 'extend', '--reason', 'r', '--seconds', 'an-hour'], /It must be a number/],
-    [['tasks', 'action', 'x', 'complete', '--reason', 'r', '--images', '0'], /It must be a number/],
+    [
+      ['tasks', 'action', 'x', 'extend', '--reason', 'r', '--seconds', 'an-hour'],
+      /It must be a whole number/,
+    ],
+    [['tasks', 'action', 'x', 'complete', '--reason', 'r', '--images', '0'], /It must be a whole number/],
     [['tasks', 'action', 'x', 'complete', '--reason', 'r', '--total-tokens', '1k'], /It must be a number/],
     [['tasks', 'action', 'x', 'complete', '--reason', 'r', '--duration', '5s'], /It must be a number/],
     [['tasks', 'list', '--status', 'odd'], /choices are pending/],
@@ -479,7 +482,7 @@ describe('ledger', () => {
     expect(status).toBe(0);
   });
 
-  it('verify: status 1 and a table of what is wrong', async () => {
+  it('verify: status 1 and a table of the violations', async () => {
     const violation = {
       invariant: 'hash_chain_intact',
       account: 'a',
@@ -578,7 +581,7 @@ describe('config', () => {
     await expect(gateway(['config', 'reload'])).rejects.toThrow('models: required; currency: required');
   });
 
-  it('show, and reload, which fails if a process refuses what was published', async () => {
+  it('show, and reload, which fails if a process rejects what was published', async () => {
     const head = await world.stores.configurations.publish({
       text: 'x',
       hash: 'abc',
@@ -617,14 +620,14 @@ describe('config', () => {
   });
 });
 
-describe('a gateway that does not answer', () => {
+describe('a gateway that does not respond', () => {
   it('is named', async () => {
     await expect(gateway(['keys', 'list'], { url: 'http://127.0.0.1:1' })).rejects.toThrow(
       'The gateway does not respond at http://127.0.0.1:1 (ECONNREFUSED). Is it running?',
     );
   });
 
-  it('something else answers', async () => {
+  it('another service responds', async () => {
     const server = createServer((_, response) => response.end('<html>'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
@@ -635,7 +638,7 @@ describe('a gateway that does not answer', () => {
     server.close();
   });
 
-  it('answers another token, or none', async () => {
+  it('a valid service responds for another token, or for none', async () => {
     const wrong = { url: world.url, token: 'wrong' };
     const { createAdminClient } = await import('../../src/cli/admin-client.ts');
     await expect(createAdminClient(wrong).call('GET', '/keys')).rejects.toThrow('Check OPERATOR_TOKEN');
@@ -674,19 +677,19 @@ describe('which gateway', () => {
     it.each<[Record<string, string>, string]>([
       [{ OPERATOR_TOKEN: 'op-x' }, 'op-x'],
       [{ ADMIN_TOKEN: settings.adminToken }, settings.adminToken],
-    ])('its address gets no token that the operator gave: %j', async (environment, token) => {
+    ])('no token that the operator set is sent to its address: %j', async (environment, token) => {
       const parsed = readEnvironment({ DATA_DIR: dataDir, ...environment });
       expect(await resolveTarget(parsed, undefined)).toEqual({ url: 'http://127.0.0.1:8080', token });
     });
 
-    it('its own token goes only to an address that the operator names', async () => {
+    it('its own token is sent only to an address that the operator names', async () => {
       const parsed = readEnvironment({ DATA_DIR: dataDir });
       await expect(resolveTarget(parsed, undefined)).rejects.toThrow('is not running on this machine');
       const url = 'http://127.0.0.1:9998';
       expect(await resolveTarget(parsed, url)).toEqual({ url, token: settings.adminToken });
     });
 
-    it('`npm run demo` sends its key to nobody', async () => {
+    it('`npm run demo` sends its key nowhere else', async () => {
       const shown: unknown[] = [];
       const other = createServer((request, response) => {
         shown.push(request.headers.authorization);
@@ -743,7 +746,7 @@ describe('which gateway', () => {
   });
 });
 
-it('an operator’s own token: its name is in the record, its role says what it may', async () => {
+it('an operator’s own token: its name is recorded, and its role decides what it may do', async () => {
   const tokenOf = async (name: string, role: string): Promise<string> =>
     (await json(['operators', 'add', name, '--roles', role])).token;
   const line = ['channels', 'disable', 'three', '--reason', 'errors', '-o', 'json'];
@@ -769,7 +772,7 @@ const run = (line: readonly string[], environment: Record<string, string>) =>
     env: { PATH: process.env['PATH'], ...environment },
   });
 
-it('config check: the file of npm start if local mode was started here, or 78 and every problem of your own', async () => {
+it('config check: the file of npm start if local mode was started here, or 78 and every problem of your own file', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'mediary-cli-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const localSettings = {
@@ -789,7 +792,7 @@ it('config check: the file of npm start if local mode was started here, or 78 an
 });
 
 describe('price explain', () => {
-  it('says how the hold and the charge of a request come about', async () => {
+  it('explains how the hold and the charge of a request come about', async () => {
     const { text } = await gateway(['price', 'explain', 'clip', '--request', '{"duration":-1}']);
     const lines = text.split('\n');
     expect(lines.slice(0, 2)).toEqual(['hold: 1.200000 USD', '  by the price of the model on channel one']);
@@ -804,7 +807,7 @@ describe('price explain', () => {
     expect(await json(['price', 'explain', 'clip'])).toMatchObject({ hold: { amount: '0.500000' } });
   });
 
-  it('takes the body of a create from a file', async () => {
+  it('accepts the body of a create from a file', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'mediary-test-'));
     onTestFinished(() => rm(directory, { recursive: true }));
     const file = join(directory, 'request.json');
@@ -819,11 +822,11 @@ describe('price explain', () => {
     await expect(gateway(['price', 'explain', 'nope'])).rejects.toMatchObject({ status: 4 });
   });
 
-  it('says what was held for a task', async () => {
+  it('shows what was held for a task', async () => {
     const account = await world.newAccount();
     const { id } = (await account.create({ duration: 8 })).body;
     const { text } = await gateway(['price', 'explain', id]);
-    expect(text).toMatch(new RegExp(`^${id}: The upstream’s report decides the charge`));
+    expect(text).toMatch(new RegExp(`^${id}: The charge depends on the upstream’s report`));
     expect(text).toContain('\nhold: 0.800000 USD\n  by the price of the model on channel one\n');
     expect(text).toContain('\ncharge: none');
     await account.call('POST', `/v1/videos/generations/${id}/cancel`);
@@ -833,7 +836,7 @@ describe('price explain', () => {
 });
 
 describe('route why', () => {
-  it('says why a task waits, and what it waited for before', async () => {
+  it('explains why a task waits, and what it waited for before', async () => {
     const id: string = (await (await world.newAccount()).create()).body.id;
     await world.stores.tasks.step(id, { kind: 'begun' });
     await world.stores.tasks.setWait(id, {
@@ -858,7 +861,7 @@ describe('route why', () => {
 });
 
 describe('route explain', () => {
-  it('says which channels are tried, in which order, and why the others are not', async () => {
+  it('shows which channels are tried, in which order, and why the others are not', async () => {
     const { text } = await gateway(['route', 'explain', 'clip']);
     expect(text.split('\n')).toEqual([
       'CHANNEL  CREDENTIAL  VERDICT            DETAIL',
@@ -874,7 +877,7 @@ describe('route explain', () => {
     });
   });
 
-  it('says where a failed job is replaced, and what that does not do', async () => {
+  it('shows where a failed job is replaced, and what that does not do', async () => {
     const explained = async (fallback: string, ...more: string[]) => {
       const node = await world.startNode({ catalogue: fallbackCatalogue(fallback) });
       const line = ['route', 'explain', 'seedance', ...more];
@@ -890,7 +893,7 @@ describe('route explain', () => {
     expect(words).toContain('Content that one vendor rejected may go to another vendor.');
   });
 
-  it('counts the permissions of a key, and shows the error that its caller would get', async () => {
+  it('considers the permissions of a key, and shows the error that its caller would get', async () => {
     const account = 'explained';
     await gateway(['accounts', 'create', account, '--name', 'Explained']);
     const { id } = await json(['keys', 'create', account, '--name', 'narrow', '--channels', 'three']);

@@ -36,7 +36,7 @@ const shells: Record<string, (words: readonly string[]) => Promise<string[]>> = 
   },
   async zsh(words) {
     const typed = ['gateway', ...words].map((word) => `'${word}'`).join(' ');
-    // compadd may only be called while a line is being edited, so replace it.
+    // zsh allows compadd only while a line is being edited, so replace it.
     const code = `compdef() { }; source ${await script('zsh')}; compadd() { shift; print -l -- "$@" }; words=(${typed}); CURRENT=$#words; _gateway`;
     const begun = words.at(-1) ?? '';
     return (await run('zsh', ['-f', '-c', code])).filter((word) => word.startsWith(begun));

@@ -40,14 +40,14 @@ async function checksOf(change: Readonly<Record<string, string>>) {
   return { ok, code, found: Object.fromEntries(checks.map(({ subject, ...found }) => [subject, found])) };
 }
 
-it('says that all is well, one line for each part', async () => {
+it('reports that all is well, one line for each part', async () => {
   const { stdout, stderr, code } = await doctor();
   expect([code, stderr]).toEqual([0, '']);
   const lines = stdout.trimEnd().split('\n');
   const subjects = ['environment', 'configuration', 'MongoDB', 'SECRETS_KEY', 'Temporal', 'results', 'API'];
   expect(lines.map((line) => /^(ok|warning) +(\S+) /.exec(line)?.[2])).toEqual(subjects);
   expect(stdout).toMatch(/^ok +MongoDB +MongoDB \d+\.\d+\S*, replica set \S+\.$/m);
-  expect(stdout).toMatch(/^ok +SECRETS_KEY +It opens the values that this database has sealed\.$/m);
+  expect(stdout).toMatch(/^ok +SECRETS_KEY +It opens the sealed values in this database\.$/m);
   expect(stdout).toMatch(
     /^ok +Temporal +Temporal \d+\.\d+\.\d+\S*, namespace default, retention \d+ hours\.$/m,
   );
@@ -72,7 +72,7 @@ it('names servers that do not respond, checks the rest, and ends with status 1',
   });
 });
 
-it('names variables that are missing or wrong, and then asks no server', async () => {
+it('names variables that are missing or wrong, and then contacts no server', async () => {
   const { code, found } = await checksOf({ SECRETS_KEY: '', TEMPORAL_TLS_CA: '/no/such/file' });
   expect(code).toBe(1);
   const { environment, MongoDB: mongodb, Temporal: temporal } = found;
@@ -113,7 +113,7 @@ it('a configuration file with mistakes', async () => {
   expect(found['results']).toMatchObject({ state: 'not_checked' });
 });
 
-it('every process logs which server it uses, and warns of nothing if that can do everything', () => {
+it('every process logs which server it uses, and warns only if that lacks something', () => {
   const lines = gateway.logLines.map((line): { level: number; msg: string } => JSON.parse(line));
   const named = lines.filter(({ msg }) => msg.startsWith('MongoDB'));
   expect(named).toEqual([

@@ -52,7 +52,7 @@ const words = (line: string) =>
 const commands = walk(await wholeProgram());
 
 describe.each(commands)('gateway $path', ({ path, command }) => {
-  it('has a description, and examples that it understands', async () => {
+  it('has a description, and examples that it accepts', async () => {
     expect(command.description()).toMatch(/^[A-Z`].*\w.*\.$/s);
     const help = await said([...path, '--help']);
     expect(help).toContain(command.description().split(' ').slice(0, 3).join(' '));
@@ -85,7 +85,7 @@ it('gateway --help names every command', async () => {
 });
 
 describe('the help of an action', () => {
-  it.each(operatorActions)('%s: what it does, when, and only the options that it takes', async (name) => {
+  it.each(operatorActions)('%s: what it does, when, and only the options that it accepts', async (name) => {
     const help = await said(['tasks', 'action', name, '--help']);
     const { description, possible, fields } = actionTable[name];
     expect(help).toContain(`${name}: ${description}`);
@@ -119,18 +119,18 @@ describe('the program on the PATH', () => {
       env: { PATH: `${directory}:${process.env['PATH']}` },
     });
 
-  it('says its version', async () => {
+  it('prints its version', async () => {
     const { version } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
     expect((await gateway('--version')).stdout).toBe(`${version}\n`);
   });
 
-  it('runs what needs TypeScript, without colours if its output is not a terminal', async () => {
+  it('runs commands that need TypeScript, without colours if its output is not a terminal', async () => {
     const { stdout } = await gateway('vendors', 'show');
     expect(stdout).toMatch(/^ark /m);
     expect(stdout).not.toContain('\u001B');
   });
 
-  it('ends with a status of its own for a line that is wrong, and one for a configuration that is', async () => {
+  it('ends with a specific status for a wrong command line, and another for a wrong configuration', async () => {
     const { usage, configuration, not_found: notFound } = exitStatuses;
     await expect(gateway('tasks', 'lst')).rejects.toMatchObject({ code: usage.status });
     await expect(gateway('vendors', 'show', 'nobody')).rejects.toMatchObject({ code: notFound.status });
@@ -138,7 +138,7 @@ describe('the program on the PATH', () => {
   });
 });
 
-describe('how a line ends', () => {
+describe('how a command ends', () => {
   it.each([
     [400, 'refused'],
     [401, 'refused'],

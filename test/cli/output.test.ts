@@ -65,7 +65,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('fits into 100 columns, whatever it shows, and keeps what is worth most', () => {
+  it('fits into 100 columns, whatever it shows, and keeps the most important ones', () => {
     const crowded = {
       ...task,
       account: '株式会社'.repeat(10),
@@ -146,7 +146,7 @@ describe('a table within an item', () => {
   };
   const widest = (text: string) => Math.max(...text.split('\n').map((line) => stringWidth(line)));
 
-  it('fits into 100 columns, its indentation included; what is cut is whole with `wide`', () => {
+  it('fits into 100 columns, including its indentation, and `wide` shows what is cut', () => {
     const { n, channel, state, error, cost } = attempt;
     const few = { n, channel, state, error, cost, note: 'a text that is long, too' };
     const text = item('table', { id: 'x', attempts: [few, { ...few, n: 2 }] });
@@ -157,7 +157,7 @@ describe('a table within an item', () => {
     expect(item('wide', { attempts: [few] })).toContain(few.error);
   });
 
-  it('that has too many columns is an item for each row, and nothing of it is cut', () => {
+  it('with too many columns becomes an item per row, and nothing of it is cut', () => {
     const text = item('table', { id: 'x', task: { entries: [entry, { ...entry, seq: 1043 }] } });
     expect(widest(text)).toBeLessThanOrEqual(100);
     expect(text).not.toContain('…');
@@ -170,7 +170,7 @@ describe('a table within an item', () => {
 });
 
 describe('JSON', () => {
-  it('is the gateway’s answer: one list, or one object per line', () => {
+  it('is the gateway’s response: one list, or one object per line', () => {
     const rows = [task, { ...task, account: 'x\u202Ey' }];
     expect(JSON.parse(printed('json', rows, taskTable))).toEqual(rows);
     const lines = printed('jsonl', rows, taskTable).split('\n');
@@ -179,7 +179,7 @@ describe('JSON', () => {
   });
 });
 
-it('a text is cut between characters, and never shows half of one', () => {
+it('a text is cut between characters, and never in the middle of one', () => {
   expect(cutToWidth('日本語', 6)).toBe('日本語');
   expect(cutToWidth('日本語', 5)).toBe('日本…');
   expect(cutToWidth('日本語', 4)).toBe('日…');
@@ -212,7 +212,7 @@ describe('colours', () => {
   const onTerminal = (environment: Record<string, string>) =>
     run(script, ['-qec', `${process.execPath} src/gateway.js vendors show`, '/dev/null'], environment);
 
-  it.skipIf(!existsSync(script))('on a terminal, unless NO_COLOR is set', async () => {
+  it.skipIf(!existsSync(script))('are used on a terminal, unless NO_COLOR is set', async () => {
     expect((await onTerminal({})).stdout).toContain('\u001B[1mVENDOR');
     expect((await onTerminal({ NO_COLOR: '1' })).stdout).not.toContain('\u001B');
   });

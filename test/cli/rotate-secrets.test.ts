@@ -58,7 +58,7 @@ const rotate = async (keys: string) => {
 };
 
 describe('SECRETS_KEY', () => {
-  it('is rotated without an interruption: keys, tasks in flight and secrets live on', async () => {
+  it('is rotated without an interruption: keys, tasks in flight and secrets stay valid', async () => {
     const task = await account.made();
     const path = `/v1/videos/generations/${task}`;
     const secrets = await webhookSecretsOf(gateway.core)(account.id);

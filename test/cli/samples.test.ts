@@ -16,9 +16,8 @@ import { temporalAddress } from '../support/run-servers.ts';
 import { runLine } from './support.ts';
 
 /**
- * Runs each `console` block of docs/operating.md against local mode, and compares the output of the gateway and of
- * Temporal's own command line. Ids, times and counts differ from run to run. A line that consists of `…` stands for
- * any number of lines.
+ * Runs each `console` block of docs/operating.md against local mode and compares the output. Ids, times and counts
+ * differ from run to run, and a line that consists of `…` matches any number of lines.
  */
 const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
 const page = await read('docs/operating.md');
@@ -39,7 +38,7 @@ const samples = [...page.matchAll(/^( *)```console\n([^]*?)\n\1```$/gm)]
     const [command = '', ...printed] = text.trimEnd().split('\n');
     return { command, printed: printed.join('\n') };
   });
-/** These samples change what other samples show, so they run last. */
+/** Other samples show what these change, so these run last. */
 const last = [/ --plan \w+$/, /^gateway secrets rotate/];
 const rank = ({ command }: Sample) => last.findIndex((line) => line.test(command));
 const changes = (sample: Sample) =>
@@ -99,7 +98,7 @@ async function makeAttended(): Promise<void> {
   await waitUntil('all need somebody', async () => {
     const { text } = await cli('gateway tasks list --needs-attention -o json');
     const reasons = JSON.parse(text).map((task: { needs_attention: string }) => task.needs_attention);
-    // A task that waits for its charge may have used the failing task's credential earlier.
+    // The task with the disputed charge may have used the failing task's credential earlier.
     return reasons.toSorted().join() === 'charge_review,poll_failing,submit_ambiguous,submit_ambiguous';
   });
   const [failing = '', , first = ''] = made;
@@ -193,7 +192,7 @@ function stable(text: string): string {
   );
 }
 
-/** Compares cell by cell, because an extra row can change where the table truncates a cell. */
+/** Compares cell by cell, because another row can change where the table truncates a cell. */
 function isSameLine(printed: string, shownLine: string): boolean {
   const [ours, theirs] = [printed, shownLine].map((line) => line.split('  '));
   if (ours === undefined || theirs === undefined || ours.length !== theirs.length) return false;

@@ -32,7 +32,7 @@ describe('the command line', () => {
     expect(loaded.toSorted()).toEqual(['commander', 'src/cli/program.js']);
   });
 
-  it('loads only the subcommand that a line names', () => {
+  it('loads only the subcommand on its line', () => {
     const loaded = [...loadedBy('src/cli.ts')].filter((name) => !name.startsWith('node:'));
     expect(loaded.toSorted()).toEqual([
       'commander',
@@ -48,7 +48,7 @@ describe('the command line', () => {
     ]);
   });
 
-  it('shows its help without anything that could read TypeScript', async () => {
+  it('shows its help without loading anything for TypeScript', async () => {
     const { stdout } = await run(process.execPath, ['src/gateway.js', '--help'], { cwd: project });
     for (const verb of verbs) expect(stdout).toMatch(new RegExp(`^  ${verb} +\\S`, 'm'));
     await expect(run(process.execPath, ['src/gateway.js', 'taks'], { cwd: project })).rejects.toMatchObject({
@@ -77,7 +77,7 @@ describe('the command line', () => {
     expect(stdout).toMatch(/^ {2}check +\S/m);
   });
 
-  it('ends in silence when the reader of its output has left', async () => {
+  it('ends silently when the reader of its output has left', async () => {
     const example = readFileSync(join(project, 'gateway.example.yaml'), 'utf8');
     const keys = [...example.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, 'x']);
     const child = spawn(process.execPath, ['src/gateway.js', 'config', 'check'], {

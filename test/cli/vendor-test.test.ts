@@ -54,12 +54,12 @@ it('gateway vendors test prints a row for each test and ends with 0 if all passe
   expect(text).toMatch(/\nAll \d+ passed\. Add the file to `vendors` of gateway\.yaml\.$/);
 });
 
-it('says what failed, and where, and ends with 1', async () => {
+it('shows what failed, and where, and ends with 1', async () => {
   const path = changed((file) => (file.fixtures[0].steps[0].expect.images = []));
   const { text, status } = await run(path);
   expect(status).toBe(1);
   expect(text).toContain('recraft: fixture two images of V4.1: step 1, generate: images is not as expected');
-  expect(text).toMatch(/\n1 of \d+ failed: the file cannot be published\.$/);
+  expect(text).toMatch(/\n1 of \d+ failed, so the file cannot be published\.$/);
 });
 
 it('prints the same as JSON', async () => {
@@ -74,7 +74,7 @@ it('prints the same as JSON', async () => {
   });
 });
 
-it('refuses files that are not vendor files or cannot be read', async () => {
+it('rejects files that are not vendor files or cannot be read', async () => {
   const path = changed((file) => delete file.authentication);
   await expect(run(path)).rejects.toThrow(/is not a vendor file:\n  authentication/);
   await expect(run(join(folder, 'none'))).rejects.toThrow(/cannot be read/);

@@ -46,7 +46,7 @@ describe('vendors show', () => {
     });
   });
 
-  it('prints the table of one', async () => {
+  it('prints the table of one vendor', async () => {
     expect(await show('minimax')).toMatch(/\^T2V- +0 +0 +0 +0 +720p +16:9 +6 +never\n/);
     expect(await show('runway')).toMatch(/\nothers( +-)+\nMODEL +IMAGES +/);
     expect(await show('openai', '-o', 'wide')).toMatch(
@@ -56,7 +56,7 @@ describe('vendors show', () => {
   });
 
   it.each(Object.entries(providers).filter(([, { video }]) => typeof video?.facts === 'object'))(
-    'of %s as JSON, which gateway.yaml would take',
+    'prints %s as JSON, which gateway.yaml accepts',
     async (vendor) => {
       const { models } = JSON.parse(await show(vendor, '-o', 'json'));
       expect(models.length).toBeGreaterThan(0);
@@ -82,7 +82,7 @@ describe('vendors show', () => {
     }
   });
 
-  it('shows what one model takes', async () => {
+  it('shows what one model accepts', async () => {
     expect(JSON.parse(await show('runway', '--model', 'gen4.5', '-o', 'json'))).toMatchObject({
       vendor: 'runway',
       model: 'gen4.5',
@@ -95,7 +95,7 @@ describe('vendors show', () => {
 
   it.each([
     [['nobody'], 'not_found', /There is no vendor nobody\. The vendors are ark, /],
-    [['--model', 'x'], 'usage', /Give the vendor/],
+    [['--model', 'x'], 'usage', /Specify the vendor/],
     [['fal', '--model', 'x'], 'not_found', /no table of models/],
   ] as const)('%j is refused', async (line, ending, words) => {
     await expect(show(...line)).rejects.toMatchObject({

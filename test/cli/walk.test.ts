@@ -28,8 +28,8 @@ import { concernSignal } from '../../workflows/messages.ts';
 import { runLine, runPlanned } from './support.ts';
 
 /**
- * For each state that needs an operator, checks that the metrics behind the alerts, the list, `tasks show` and the
- * notices show it, and that the advised command resolves it.
+ * For each state that needs an operator, checks that the alerts' metrics, the list, `tasks show` and the notices show
+ * it, and that the advised command resolves it.
  */
 const itemOf = (id: string) =>
   new RegExp(`^ {2}- id: ${id}\\n(?: {4}.*\\n)+`, 'm').exec(attendedYaml)?.[0] ?? '';
@@ -96,8 +96,8 @@ const temporal = async () =>
   await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env });
 
 /**
- * Restarts the workflow, which continues from the task's record. If the deadline has passed, the task then expires.
- * Otherwise `fail` ends the task.
+ * The new workflow continues from the record. If the deadline has passed, the task then expires. Otherwise, `fail` ends
+ * it.
  */
 const reset = 'temporal workflow reset -w ID --type FirstWorkflowTask --reapply-exclude All --reason "…"';
 
@@ -180,7 +180,7 @@ it.each([
 
 const upstreamIdOf = async (id: string) => (await gateway.admin('GET', `/tasks/${id}`)).body.upstream_id;
 
-it('channel_gone is seen everywhere once a reload took its channel away, and ends by `fail`', async () => {
+it('channel_gone is visible everywhere once a reload removed its channel, and `fail` ends it', async () => {
   const id = await account.made({ model: 'wan', prompt: 'a boat [sim:never-finishes]' });
   await expect.poll(() => upstreamIdOf(id)).toEqual(expect.any(String));
   const path = gateway.environment['GATEWAY_CONFIG'] ?? '';
@@ -192,7 +192,7 @@ it('channel_gone is seen everywhere once a reload took its channel away, and end
   expect((await cli('config', 'reload', '--reason', 'signed again')).status).toBe(0);
 });
 
-it('no_worker is seen everywhere once the only worker of a channel has ended, and ends by `fail`', async () => {
+it('no_worker is visible everywhere once the only worker of a channel has ended, and `fail` ends it', async () => {
   const file = join(directory, 'left.yaml');
   const channel = /^ {2}- id: main\n(?: {4}.*\n)+/m.exec(yaml)?.[0] ?? '';
   const left = channel
@@ -225,13 +225,13 @@ it('no_worker is seen everywhere once the only worker of a channel has ended, an
   expect((await cli('config', 'reload', '--reason', 'back')).status).toBe(0);
 });
 
-it('upstream_id_taken is seen everywhere once an upstream names a job of another task, and ends by `fail`', async () => {
+it('upstream_id_taken is visible everywhere once an upstream returns a job of another task, and `fail` ends it', async () => {
   const create = () => account.made({ model: 'twice' });
   expect(await account.finished(await create())).toMatchObject({ status: 'succeeded' });
   await walk(await create(), { reason: 'upstream_id_taken', advised: 'fail', end: 'failed' });
 });
 
-it('not_delivered is seen everywhere once the last try to copy a result failed, and ends by `refund`', async () => {
+it('not_delivered is visible everywhere once the last attempt to copy a result failed, and `refund` ends it', async () => {
   const storage = gateway.core.results.kept?.storage;
   if (storage === undefined) throw new Error('results are not kept');
   storage.write = () => Promise.reject(new Error('no space left on device'));
@@ -246,7 +246,7 @@ it('not_delivered is seen everywhere once the last try to copy a result failed, 
   await walk(id, { reason: 'not_delivered', advised: 'refund', end: 'succeeded' });
 });
 
-it('an abandoned callback is seen everywhere, also while `redeliver` fails, and delivered by it at last', async () => {
+it('an abandoned callback is visible everywhere, even while `redeliver` fails, until it is delivered', async () => {
   const answers = [410, 500];
   const receiver = await startCallbackReceiver(answers);
   try {
@@ -319,14 +319,14 @@ describe('a task whose workflow has a step that no worker here knows', () => {
     return (await gateway.admin('GET', `/tasks/${id}`)).body.needs_attention;
   }
 
-  it('is workflow_failing everywhere, and continues by `temporal workflow reset`', async () => {
+  it('is workflow_failing everywhere, and continues after `temporal workflow reset`', async () => {
     await gateway.stopWorker();
     const id = await createAhead();
     await expect.poll(() => seen(id)).toBe('workflow_failing');
     await walk(id, { reason: 'workflow_failing', advised: reset, end: 'failed' });
   });
 
-  it('is workflow_overdue everywhere once its deadline has passed, and continues by `temporal workflow reset`', async () => {
+  it('is workflow_overdue everywhere once its deadline has passed, and continues after `temporal workflow reset`', async () => {
     const id = await createAhead();
     gateway.clock.aheadMs += 2 * 86_400_000 + 11 * 60_000;
     expect(await seen(id)).toBe('workflow_overdue');

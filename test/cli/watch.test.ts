@@ -37,7 +37,7 @@ function gateway(url: string, ...line: string[]) {
 }
 
 it.each([['accounts', 'list'], ['audit']])(
-  'shows a list again while the gateway comes and goes, and ends in silence at Ctrl-C: %s %s',
+  'shows a list again while the gateway comes and goes, and ends silently at Ctrl-C: %s %s',
   async (...list) => {
     const { child, said } = gateway(await changingGateway(), ...list, '--watch', '-o', 'jsonl');
     await expect.poll(() => said.stdout).toContain('account-3');
@@ -50,7 +50,7 @@ it.each([['accounts', 'list'], ['audit']])(
 
 const script = '/usr/bin/script';
 
-it.skipIf(!existsSync(script))('shows the latest look alone on a terminal', async () => {
+it.skipIf(!existsSync(script))('shows only the latest list on a terminal', async () => {
   const line = `${process.execPath} src/gateway.js --url ${await changingGateway()} accounts list -w`;
   const child = spawn(script, ['-qec', line, '/dev/null'], {
     cwd: project,

@@ -20,7 +20,7 @@ import { cacheDir } from '../support/cache-dir.ts';
 import { attendedYaml } from '../support/test-yaml.ts';
 import { runLine, runPlanned } from './support.ts';
 
-/** A channel whose provider cannot find a lost job, so that an operator is asked immediately. */
+/** The provider cannot find a lost job, so an operator is asked immediately. */
 const channel = (id: string, priority: number) => `
   - id: ${id}
     provider: dashscope
@@ -77,10 +77,7 @@ const needs = (task: string, reason: string) =>
     return shown === reason;
   });
 
-/**
- * Returns what is displayed for a task once nothing changes any more. Omits the record, because it contains the time
- * of the request.
- */
+/** Waits until nothing changes any more. The record is omitted, because it contains the time of the request. */
 async function settled(task: string) {
   let shown: object = {};
   await waitUntil(`${task} has settled`, async () => {
@@ -115,7 +112,7 @@ const isRefused = (line: Promise<unknown>, sentence: string | RegExp) =>
   expect(line).rejects.toThrow(sentence);
 
 describe('our command line', () => {
-  it('a lost job is adopted after a look, the adoption is taken back, and another decision ends it', async () => {
+  it('a lost job is adopted after a search, the adoption is undone, and another decision ends the task', async () => {
     const task = await lose('to adopt');
     const listed = await json('tasks', 'list', '--needs-attention', '--channel', 'main');
     expect(listed).toContainEqual(expect.objectContaining({ id: task, channel: 'main', upstream_id: null }));
@@ -154,7 +151,7 @@ describe('our command line', () => {
     await isRefused(act(task, 'fail'), 'The task has already failed.');
   });
 
-  it('is submitted again to a named channel; a job that runs is completed by hand', async () => {
+  it('is resubmitted to a named channel, and a running job is completed by hand', async () => {
     const task = await lose('to resubmit');
     await isRefused(act(task, 'resubmit', '--channel', 'ark'), 'ark');
     const { text } = await act(task, 'resubmit', '--channel', 'second');
@@ -197,7 +194,7 @@ describe('our command line', () => {
     expect(await recordOf(task)).toEqual(['anna: accept_charge']);
   });
 
-  it('a callback that was abandoned is listed, and sent once more for every such task', async () => {
+  it('a callback that was abandoned is listed, and redelivered for every such task', async () => {
     const receiver = await startCallbackReceiver([410, 204]);
     onTestFinished(() => void receiver.close());
     const task = await create('called back', { metadata: { callback_url: receiver.url } });
@@ -211,7 +208,7 @@ describe('our command line', () => {
     await waitUntil('it is listed no more', async () => !(await listed()).includes(task));
   });
 
-  it('an act on many tasks: a dry run, the act, and its continuation', async () => {
+  it('an action on many tasks: a dry run, the action, and its continuation', async () => {
     const tasks = [await lose('one of many 1'), await lose('one of many 2')];
     const query =
       'NeedsAttention = "submit_ambiguous" AND MediaModel = "wan" AND ExecutionStatus = "Running"';
@@ -239,7 +236,7 @@ describe('our command line', () => {
     expect((await runPlanned(gateway, [...line, '--continue'], { token })).status).toBe(0);
   });
 
-  it('rotates a key, closes an account, and opens a circuit: each counts at once, and names who did it', async () => {
+  it('rotates a key, closes an account, and opens a circuit: each takes effect at once, and records who did it', async () => {
     const { keyId, id, key } = await gateway.account();
     const videos = (bearer: string) =>
       createOnce(caller(gateway.url, bearer), '/v1/videos/generations', videoBody);
@@ -259,14 +256,14 @@ describe('our command line', () => {
     expect((await cli('channels', 'list')).text).toMatch(/^second /m);
     expect((await cli('route', 'explain', 'wan')).text).toMatch(/second .*circuit_open/);
     await cli('channels', 'close-circuit', ...circuit);
-    // The narrow form truncates the roles to make room for the ages.
+    // The narrow form truncates the roles, because it needs room for the ages.
     expect((await cli('operators', 'list', '-o', 'wide')).text).toMatch(
       /^anna +read, amounts, tasks, money, /m,
     );
     await isRefused(cli('operators', 'add', 'bert', '--roles', 'everything'), 'operator_not_allowed');
   });
 
-  it('the program itself ends with 3 and a sentence where it is refused', async () => {
+  it('the program itself ends with 3 and a sentence if it is refused', async () => {
     const task = await lose('spawned');
     const line = ['tasks', 'action', task, 'accept_charge', '--reason', 'x', '--dry-run'];
     const run = promisify(execFile)(process.execPath, ['src/gateway.js', ...line], {
@@ -303,7 +300,7 @@ describe('our command line', () => {
   });
 });
 
-it('a bill names the job of a lost submission: proposed, adopted, and no longer the upstream’s alone', async () => {
+it('a bill names the job of a lost submission, which is proposed, adopted, and then matched', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'bill-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const bill = join(directory, 'bill.csv');
@@ -337,7 +334,7 @@ describe('Temporal’s command line', () => {
   };
   const input = (value: object) => ['--input', JSON.stringify(value)];
 
-  it('refuses empty or malformed input with a sentence, and changes nothing', async () => {
+  it('rejects empty or malformed input with a sentence, and changes nothing', async () => {
     const task = await lose('temporal refuses');
     const before = await settled(task);
     const wrong: readonly (readonly [string, readonly string[], RegExp])[] = [
@@ -367,7 +364,7 @@ describe('Temporal’s command line', () => {
     expect(await account.finished(task)).toMatchObject({ status: 'failed' });
   });
 
-  it('adopts a job and fails a task: the record says who, when and why', async () => {
+  it('adopts a job and fails a task, and the record shows who, when and why', async () => {
     const task = await lose('temporal adopts');
     const job = jobOf('temporal adopts');
     await update(task, 'adopt', ...input({ upstream_id: job, reason: 'in the console', by: 'bert' }));

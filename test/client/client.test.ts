@@ -40,7 +40,7 @@ afterAll(async () => {
 const video = { model: 'seedance', prompt: 'a paper boat', duration: 5 } as const;
 
 describe('the client', () => {
-  it('makes a video, and waits for it', async () => {
+  it('creates a video, and waits for it', async () => {
     const { hold } = await client.videos.estimate(video);
     expect(Number(hold)).toBeGreaterThan(0);
     const { id } = await client.videos.create(video);
@@ -56,7 +56,7 @@ describe('the client', () => {
     expect(await client.balance()).toMatchObject({ currency: 'USD' });
   });
 
-  it('makes and edits images, at once or as a task', async () => {
+  it('creates and edits images, synchronously or as a task', async () => {
     const image = { model: 'gpt-image', prompt: 'a red cube' };
     expect(Number((await client.images.estimate(image)).at_most)).toBeGreaterThan(0);
     expect(await client.images.create(image)).toMatchObject({ data: [{ b64_json: expect.any(String) }] });
@@ -68,7 +68,7 @@ describe('the client', () => {
     expect(await client.images.wait(made.id)).toMatchObject({ status: 'succeeded', data: [{}] });
   });
 
-  it('stores a file, and names it in a request', async () => {
+  it('stores a file, and uses it in a request', async () => {
     const file = await client.files.create(new File([readClip('16x9')], 'boat.mp4'));
     expect(file).toMatchObject({ filename: 'boat.mp4', media: { type: 'video/mp4' } });
     expect((await client.files.list()).data).toEqual([file]);
@@ -92,7 +92,7 @@ describe('the client', () => {
     });
   });
 
-  it('rejects with what the gateway said', async () => {
+  it('rejects with the gateway’s error', async () => {
     const refused = await client.videos.create({ ...video, model: 'none' }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(MediaryError);
     expect(refused).toMatchObject({
@@ -104,7 +104,7 @@ describe('the client', () => {
     });
   });
 
-  it('repeats a create whose answer was lost, and makes one task', async () => {
+  it('repeats a create whose response was lost, and creates one task', async () => {
     const proxy = await startLossyProxy(gateway.url);
     onTestFinished(() => proxy.close());
     const url = proxy.lossyUrl();
@@ -144,7 +144,7 @@ describe('a server that is in trouble', () => {
   const cut: Answer = (request) => void request.destroy();
   const serveTask: Answer = (_request, response) => void response.end('{"id":"task_1","status":"running"}');
 
-  it('is asked again, with the same key', async () => {
+  it('gets the request again, with the same key', async () => {
     const { seen, client: own } = await serve(cut, refuse(503, { 'retry-after': '1' }), serveTask);
     expect(await own.videos.create(video)).toMatchObject({ id: 'task_1' });
     const keys = seen.map(({ headers }) => headers['idempotency-key']);
@@ -152,7 +152,7 @@ describe('a server that is in trouble', () => {
     expect(keys[0]).toMatch(/.{20}/);
   });
 
-  it('is asked three times, and is not asked to store a file twice', async () => {
+  it('gets a request up to three times, but not a file twice', async () => {
     const three = await serve(refuse(502), refuse(502), refuse(502), serveTask);
     await expect(three.client.videos.get('a/b')).rejects.toMatchObject({ status: 502, code: '' });
     expect(three.seen.map(({ url }) => url)).toEqual(Array(3).fill('/v1/videos/generations/a%2Fb?wait=0'));
@@ -175,7 +175,7 @@ describe('a server that is in trouble', () => {
 });
 
 describe('a callback', () => {
-  it('is read where the gateway has signed it, and nowhere else', async () => {
+  it('is accepted only if the gateway has signed it', async () => {
     const receiver = await startCallbackReceiver();
     onTestFinished(() => void receiver.close());
     const { id } = await client.videos.create({ ...video, metadata: { callback_url: receiver.url } });

@@ -15,7 +15,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Clients repeat a POST automatically. A lost response must never result in a second charged image. */
+/** Clients repeat a POST automatically, and a lost response must not cause a second charged image. */
 
 let gateway: TestGateway;
 let proxy: LossyProxy;
@@ -30,7 +30,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 afterEach(async () => {
-  // Bad responses open the credential's circuit, which is recorded only after the response.
+  // A bad response opens the credential's circuit, which is recorded only after the response.
   await expect.poll(openCircuits).toEqual([]);
 });
 
@@ -49,7 +49,7 @@ const openai = (baseURL = `${gateway.url}/v1`, more = {}) =>
   new OpenAI({ apiKey: account.key, baseURL, ...more });
 
 describe('openai for Node', () => {
-  it('gets the image of a generate whose answer was lost', async () => {
+  it('gets the image of a generate whose response was lost', async () => {
     const url = lossyV1();
     const prompt = 'openai, lost generate';
     const images = await openai(url).images.generate({ model: 'gpt-image', prompt });
@@ -58,7 +58,7 @@ describe('openai for Node', () => {
     expect(gateway.simulator.submissions(prompt)).toEqual(once);
   });
 
-  it('gets the image of an edit with files whose answer was lost', async () => {
+  it('gets the image of an edit with files whose response was lost', async () => {
     const prompt = 'openai, lost edit';
     const files = await Promise.all(
       [2, 3].map((side) => toFile(png(side, side), `${side}.png`, { type: 'image/png' })),
@@ -71,7 +71,7 @@ describe('openai for Node', () => {
   });
 
   it.each(['accepted-500', 'accepted-502', 'accepted-504', 'accepted-then-silent', 'malformed'])(
-    'repeats nothing where the upstream accepted and answered with %s',
+    'repeats nothing if the upstream accepted and responded with %s',
     async (fault) => {
       const prompt = `openai, ${fault} [sim:create:${fault}]`;
       const failed = await openai()
@@ -84,7 +84,7 @@ describe('openai for Node', () => {
     },
   );
 
-  it('gets the one task of a create whose answer was lost', async () => {
+  it('gets the one task of a create whose response was lost', async () => {
     const prompt = 'openai, lost task';
     const created = await openai(lossyV1()).images.generate({ model: 'wan-image', prompt });
     expect(created).toMatchObject({ object: 'image.generation.task', status: 'submitted' });
@@ -94,7 +94,7 @@ describe('openai for Node', () => {
     await expect.poll(() => gateway.simulator.submissions(prompt)).toEqual(once);
   });
 
-  it('makes one task although its first request is lost before it is recorded', async () => {
+  it('creates one task although its first request is lost before it is recorded', async () => {
     const { repeats } = gateway.core.stores;
     const unheld = { ...repeats };
     const recording = gate();
@@ -130,7 +130,7 @@ describe('openai for Node', () => {
     expect(gateway.simulator.submissions(prompt)).toEqual(once);
   });
 
-  it('that asks twice on purpose gets two tasks', async () => {
+  it('that sends the same request twice on purpose gets two tasks', async () => {
     const twice = { model: 'wan-image', prompt: 'openai, two tasks' };
     const [one, two] = [await openai().images.generate(twice), await openai().images.generate(twice)];
     expect(Reflect.get(two, 'id')).not.toBe(Reflect.get(one, 'id'));
@@ -147,7 +147,7 @@ describe('the AI SDK with an Idempotency-Key', () => {
       headers: { 'idempotency-key': prompt.replaceAll(' ', '-') },
     });
 
-  it('gets the image of a generate whose answer was lost', async () => {
+  it('gets the image of a generate whose response was lost', async () => {
     const url = lossyV1();
     const prompt = 'ai sdk, lost generate';
     expect((await generate(url, prompt)).images).toHaveLength(1);
@@ -155,7 +155,7 @@ describe('the AI SDK with an Idempotency-Key', () => {
     expect(gateway.simulator.submissions(prompt)).toEqual(once);
   });
 
-  it('gets the image of an edit of several files whose answer was lost', async () => {
+  it('gets the image of an edit of several files whose response was lost', async () => {
     const prompt = 'ai sdk, lost edit';
     expect((await generate(lossyV1(), prompt, [png(8, 8), png(9, 9)])).images).toHaveLength(1);
     expect(gateway.simulator.submissions(prompt)).toEqual(once);
@@ -238,13 +238,13 @@ const losses: readonly [string, (reached: Promise<void>) => Loss][] = [
   ['a 504 before it was there', (when) => ({ when, status: 504 })],
 ];
 
-/** Only this client counts its retries, so only its attempts are recorded immediately. */
+/** Only this client sends a retry count, so only its attempts are recorded immediately. */
 const counts = (name: string) => name === 'openai videos';
 const untilRecorded = (made: string) =>
   expect.poll(() => gateway.core.mongo.db.collection('idempotency').countDocuments({ made })).toBe(1);
 
 describe.each(Object.entries(creates))('a video by %s', (name, create) => {
-  it.each(losses)('is created once if its answer is lost: %s', async (kind, lossOf) => {
+  it.each(losses)('is created once if its response is lost: %s', async (kind, lossOf) => {
     const prompt = `${name}, ${kind}`;
     const paused = pauseFirstAt('admission.held');
     const isThere = paused.reached.then(async (task) => {
@@ -266,7 +266,7 @@ describe.each(Object.entries(creates))('a video by %s', (name, create) => {
   });
 });
 
-it('a client that counts gets the video whose answer a proxy had read to its end', async () => {
+it('a client that sends a retry count gets the video whose response a proxy had read to its end', async () => {
   const prompt = 'openai, read and lost';
   const base = proxy.lossyUrl({ status: 502, isRead: true });
   await openai(`${base}/v1`).videos.create({ model: video as never, prompt });
@@ -295,7 +295,7 @@ const imageCreates: readonly [path: string, body: (prompt: string) => object][] 
 ];
 
 describe.each(imageCreates)('an image by %s', (path, body) => {
-  it.each(losses.slice(0, 2))('is rendered once where its answer is lost: %s', async (kind, lossOf) => {
+  it.each(losses.slice(0, 2))('is rendered once if its response is lost: %s', async (kind, lossOf) => {
     const prompt = `an image by ${path}, ${kind}`;
     const base = proxy.lossyUrl(lossOf(Promise.resolve()));
     await post(`${base}${path}`, body(prompt));

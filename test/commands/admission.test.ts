@@ -23,8 +23,8 @@ import { gate, pauseFirstAt } from '../support/race.ts';
 import { testLedgerKey, testSealing } from '../support/sealing.ts';
 
 /**
- * Creates a task while a repeated request, the reconciler or the workflow competes for it. The port simulates
- * Temporal, but all writes are real.
+ * Creates a task while a repeated request, the reconciler or the workflow interferes. Temporal is simulated, but all
+ * writes are real.
  */
 const world = useHttpWorld('tasks_admission');
 
@@ -63,7 +63,7 @@ function failNextStart(): void {
 const keyed = (key: string) => ({ 'idempotency-key': key });
 
 describe('a 503', () => {
-  it('leaves no task, no hold, no request and no claim: the same key makes a new task', async () => {
+  it('leaves no task, hold, request or claim, and the same key creates a new task', async () => {
     const account = await world.newAccount();
     failNextStart();
     const refused = await account.create({}, keyed('first'));
@@ -87,7 +87,7 @@ describe('a 503', () => {
     expect(await heldBy(account)).toBe('0.500000');
   });
 
-  it('of a creation whose hold arrives late leaves nothing held: the hold is refused', async () => {
+  it('of a creation whose hold arrives late leaves nothing held, because the hold is rejected', async () => {
     const account = await world.newAccount();
     const paused = pauseFirstAt('ledger.append', account.id);
     const created = account.create();
@@ -101,7 +101,7 @@ describe('a 503', () => {
 });
 
 describe('a process that is paused for five minutes between hold and start', () => {
-  it('answers 503 when the creation was abandoned meanwhile, and nothing is held', async () => {
+  it('responds with 503 if the creation was abandoned meanwhile, and nothing is held', async () => {
     const account = await world.newAccount();
     const paused = pauseFirstAt('admission.held');
     const created = account.create();
@@ -113,7 +113,7 @@ describe('a process that is paused for five minutes between hold and start', () 
     expect([await heldBy(account), await tasksOf(account)]).toEqual(['0.000000', []]);
   });
 
-  it('answers 200 when the creation was not abandoned, and prevents that from then on', async () => {
+  it('responds with 200 if the creation was not abandoned, and prevents that from then on', async () => {
     const account = await world.newAccount();
     const paused = pauseFirstAt('admission.held');
     const created = account.create();
@@ -126,7 +126,7 @@ describe('a process that is paused for five minutes between hold and start', () 
   });
 });
 
-it('a process that is paused for five minutes before its hold answers 503 if the creation is being abandoned', async () => {
+it('a process that is paused for five minutes before its hold responds with 503 if the creation is being abandoned', async () => {
   const account = await world.newAccount();
   const claimed = pauseFirstAt('admission.claimed');
   const created = account.create();
@@ -143,7 +143,7 @@ it('a process that is paused for five minutes before its hold answers 503 if the
 });
 
 describe('a repeat with the same Idempotency-Key', () => {
-  it('continues a creation that was left before its start', async () => {
+  it('continues a creation that was interrupted before its start', async () => {
     const account = await world.newAccount();
     const paused = pauseFirstAt('admission.held');
     const lost = account.create({}, keyed('left'));
@@ -155,7 +155,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '0.500000']);
   });
 
-  it('says when the task was created, also while no worker has begun it', async () => {
+  it('returns when the task was created, even while no worker has begun it', async () => {
     const account = await world.newAccount();
     const { body: first } = await account.create({}, keyed('when'));
     await mongo.db
@@ -190,7 +190,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     }
   });
 
-  it('that finds its creation half abandoned makes a new task, and the old one keeps no place of the key', async () => {
+  it('that finds its creation half abandoned creates a new task, and the old one keeps no slot of the key', async () => {
     const account = await world.newAccount({ key: { concurrent_tasks: 1 } });
     const paused = pauseFirstAt('admission.held');
     const lost = account.create({}, keyed('half'));
@@ -207,7 +207,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     await lost;
   });
 
-  it('and the first one, which fails meanwhile, does not take the task away from it', async () => {
+  it('does not lose the task to the first request, which fails meanwhile', async () => {
     const account = await world.newAccount();
     const paused = pauseFirstAt('admission.held');
     const first = account.create({}, keyed('both'));
@@ -226,7 +226,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(await heldBy(account)).toBe('0.500000');
   });
 
-  it('that fails does not take the task away from the first one, which has started it meanwhile', async () => {
+  it('that fails does not take the task away from the first request, which has started it meanwhile', async () => {
     const account = await world.newAccount();
     const paused = pauseFirstAt('admission.held');
     const first = account.create({}, keyed('late'));
@@ -248,7 +248,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect([again.status, again.body.id]).toEqual([200, id]);
   });
 
-  it('that is refused leaves no task, although the first one has begun it', async () => {
+  it('that is refused leaves no task, although the first request has begun it', async () => {
     const account = await world.newAccount({ credit: '0' });
     const paused = pauseFirstAt('admission.claimed');
     const first = account.create({}, keyed('refused'));
@@ -260,7 +260,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(await tasksOf(account)).toEqual([]);
   });
 
-  it('that is refused leaves the task of the first one, which has a hold', async () => {
+  it('that is refused leaves the task of the first request, which has a hold', async () => {
     const account = await world.newAccount();
     const paused = pauseFirstAt('admission.held');
     const first = account.create({}, keyed('closed'));
@@ -275,7 +275,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(await tasksOf(account)).toMatchObject([{ id: body.id }]);
   });
 
-  it('is answered as the first request was, although the channels are switched off since', async () => {
+  it('gets the first request’s response, although the channels have been switched off since', async () => {
     const account = await world.newAccount();
     const first = await account.create({ ratio: '5:4' }, keyed('off'));
     expect(first.body.warnings).toHaveLength(1);
@@ -365,7 +365,7 @@ describe('a caller who disconnects before its request is claimed or recorded', (
     expect(await heldBy(account)).toBe('0.500000');
   });
 
-  it('gets no task if it counts its retries, because a retry may have found nothing', async () => {
+  it('gets no task if it sends a retry count, because a retry may have found nothing', async () => {
     const account = await world.newAccount();
     const headers = { 'x-stainless-retry-count': '0' };
     const paused = pauseStoreIn('note');
@@ -391,7 +391,7 @@ describe('a process with stale reads', () => {
     onTestFinished(() => void Object.assign(tasks, fresh));
   }
 
-  it('makes no second task for an Idempotency-Key, although it does not see that the first one has begun', async () => {
+  it('creates no second task for an Idempotency-Key, although it does not see that the first one has begun', async () => {
     const account = await world.newAccount();
     const paused = pauseFirstAt('admission.held');
     const creating = account.create({}, keyed('stale'));
@@ -406,7 +406,7 @@ describe('a process with stale reads', () => {
     expect(await heldBy(account)).toBe('0.500000');
   });
 
-  it('answers 200 for a task that its workflow has, although it does not see it', async () => {
+  it('responds with 200 for a task that its workflow has, although it does not see it', async () => {
     const account = await world.newAccount();
     const paused = pauseFirstAt('admission.held');
     const created = account.create();
@@ -420,7 +420,7 @@ describe('a process with stale reads', () => {
   });
 });
 
-it('a key’s limit of unfinished tasks is exact under simultaneous creates, and a failed create gives its place back', async () => {
+it('a key’s limit of unfinished tasks is exact under simultaneous creates, and a failed create frees its slot', async () => {
   const account = await world.newAccount({ key: { concurrent_tasks: 2 } });
   failNextStart();
   expect((await account.create()).status).toBe(503);
@@ -430,7 +430,7 @@ it('a key’s limit of unfinished tasks is exact under simultaneous creates, and
   expect(await tasksOf(account)).toHaveLength(2);
 });
 
-it('while MongoDB refuses to abandon a creation, it is retried until it does, and the key has its place back', async () => {
+it('while MongoDB refuses to abandon a creation, it is retried until it succeeds, and the key gets its slot back', async () => {
   const account = await world.newAccount({ key: { concurrent_tasks: 1 } });
   const paused = pauseFirstAt('admission.held');
   const created = account.create();

@@ -34,13 +34,13 @@ function deletions(isSlow: boolean) {
   };
 }
 
-it('an account that cannot be deleted leads only one step', async () => {
+it('an account that cannot be deleted comes first in only one step', async () => {
   const step = deletions(true);
   const seen = [await step(), await step(), await step()];
   expect(seen).toEqual(ids.slice(0, 3).map((id) => [id]));
 });
 
-it('every account has its turn, although more are being deleted than fit a step', async () => {
+it('every account has its turn, although more are being deleted than fit into a step', async () => {
   const step = deletions(false);
   const seen = new Set([...(await step()), ...(await step()), ...(await step())]);
   expect([...seen].toSorted()).toEqual(ids);

@@ -45,7 +45,7 @@ afterAll(async () => {
 const secret = Buffer.from('secret');
 
 /**
- * Requests do not wait for these writes. The tests do, because a late write would appear in the next test's database.
+ * Requests do not wait for these writes. The tests must, because a late write would end up in the next test's database.
  */
 const underWay = new Set<Promise<void>>();
 
@@ -74,7 +74,7 @@ function open(records: RepeatStore = store()): Repeats {
 
 const scope = ['acct_1', 'createImage'];
 const keyed = (key: string, fingerprint = 'f'): Repeat => ({ kind: 'key', key, fingerprint });
-/** `retries` is undefined if the client does not count its retries. `lose` drops the response. */
+/** `retries` is undefined if the client sends no retry count. `lose` drops the response. */
 function sent(retries?: number, bodyBytes = '10') {
   const losses: (() => void)[] = [];
   const client = {
@@ -104,12 +104,12 @@ function earlier(claimed: Claimed) {
   return claimed;
 }
 
-/** Waits until a client's first attempt is recorded. The attempt itself does not wait for this. */
+/** The attempt itself does not wait until it is recorded, so the test must. */
 const named = (task: string) =>
   expect.poll(() => mongo.db.collection('idempotency').countDocuments({ made: task })).toBe(1);
 
 describe('a key', () => {
-  it('goes to the first of many simultaneous callers, in whichever process', async () => {
+  it('belongs to the first of many simultaneous callers, in whichever process', async () => {
     const claims = await Promise.all(
       Array.from({ length: 20 }, (_, n) => open().claim(ask(keyed('k')), `img_${n}`)),
     );
@@ -121,7 +121,7 @@ describe('a key', () => {
     await claim?.forget();
   });
 
-  it('names what the first request makes from the first moment', async () => {
+  it('identifies what the first request creates from the first moment', async () => {
     const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
     expect(earlier(await open().claim(ask(keyed('k')), 'img_2'))).toMatchObject({
       made: 'img_1',
@@ -140,7 +140,7 @@ describe('a key', () => {
     await expect(conflict()).rejects.toMatchObject({ code: 'idempotency_key_reused' });
   });
 
-  it('is a different key elsewhere', async () => {
+  it('is a different key for another account, route or process', async () => {
     const claims = [
       await open().claim(ask(keyed('k')), 'img_1'),
       await open().claim(ask(keyed('k'), ['acct_2', 'createImage']), 'img_2'),
@@ -174,7 +174,7 @@ describe('a key', () => {
     await claim.forget();
   });
 
-  it('names one task for any number of simultaneous callers, and forgets it only by its name', async () => {
+  it('identifies one task for any number of simultaneous callers, and is forgotten only under its name', async () => {
     const claims = await Promise.all(
       Array.from({ length: 20 }, (_, n) => open().claimTask(ask(keyed('k')), taskId(n))),
     );
@@ -204,7 +204,7 @@ describe('a key', () => {
     ]).toEqual([true, false, false]);
   });
 
-  it('never returns a task instead of an answer, or an answer instead of a task', async () => {
+  it('never returns a task instead of a response, or a response instead of a task', async () => {
     await open().claimTask(ask(keyed('task')), taskId(1));
     await first(await open().claim(ask(keyed('answer')), 'img_1')).end(answer);
     const reused = { code: 'idempotency_key_reused' };
@@ -213,7 +213,7 @@ describe('a key', () => {
   });
 });
 
-describe('a client that counts its retries', () => {
+describe('a client that sends a retry count', () => {
   it('makes two requests if it does not mark one as a repeat', async () => {
     await first(await open().claim(ask(retried(0)), 'img_1')).end(answer);
     await first(await open().claim(ask(retried(0)), 'img_2')).end(answer);
@@ -235,7 +235,7 @@ describe('a client that counts its retries', () => {
     await first(late).forget();
   });
 
-  it('names its task as well, at every retry', async () => {
+  it('also finds its task at every retry', async () => {
     await open().claimTask(ask(retried(0)), taskId(1));
     await named(taskId(1));
     expect(await open().claimTask(ask(retried(1)), taskId(2))).toMatchObject({
@@ -257,7 +257,7 @@ describe('a client that counts its retries', () => {
     expect(earlier(await open().claim(ask(retried(2)), 'img_2')).made).toBe('img_1');
   });
 
-  it('continues the lost one of several, then begins the refused ones anew, then takes an answered one', async () => {
+  it('continues the lost one of several, then starts the rejected ones again, then takes one with a response', async () => {
     const { target, bodyBytes } = sent().client;
     const refusal = { account: 'acct_1', key: 'key_1', target, bodyBytes };
     const one = await open().claimTask(ask(retried(0)), taskId(1));
@@ -275,7 +275,7 @@ describe('a client that counts its retries', () => {
     expect(last.first).toBe(false);
   });
 
-  it('claims each try once, of however many retries at the same moment', async () => {
+  it('claims each try once, however many retries arrive at the same time', async () => {
     const tries = Array.from({ length: 8 }, (_, n) => n);
     for (const n of tries) await open().claimTask(ask(retried(0)), taskId(n));
     for (const n of tries) await named(taskId(n));
@@ -295,16 +295,16 @@ describe('a client that counts its retries', () => {
 const lostTries = (count: number) =>
   expect.poll(() => mongo.db.collection('idempotency').countDocuments({ lost: true })).toBe(count);
 
-describe('a client that does not count', () => {
+describe('a client that sends no retry count', () => {
   const uncounted = () => tried(sent().client);
 
-  it('writes nothing if no answer is lost', async () => {
+  it('causes no write if no response is lost', async () => {
     await open().claimTask(ask(uncounted()), taskId(1));
     await first(await open().claim(ask(uncounted()), 'img_1')).end(answer);
     expect(await mongo.db.collection('idempotency').countDocuments({})).toBe(0);
   });
 
-  it('gets two tasks if both answers arrived, and one if the first was lost', async () => {
+  it('gets two tasks if both responses arrived, and one if the first was lost', async () => {
     const one = await open().claimTask(ask(uncounted()), taskId(1));
     expect((await open().claimTask(ask(uncounted()), taskId(2))).first).toBe(true);
     one.lost();
@@ -316,7 +316,7 @@ describe('a client that does not count', () => {
     expect((await open().claimTask(ask(uncounted()), taskId(4))).first).toBe(true);
   });
 
-  it('continues after the loss of its second answer, too', async () => {
+  it('also continues after the loss of its second response', async () => {
     (await open().claimTask(ask(uncounted()), taskId(1))).lost();
     await lostTries(1);
     (await open().claimTask(ask(uncounted()), taskId(2))).lost();
@@ -327,7 +327,7 @@ describe('a client that does not count', () => {
     });
   });
 
-  it('is given the images whose answer was lost before it was made, or after', async () => {
+  it('gets the images whose response was lost, before or after it was complete', async () => {
     const early = first(await open().claim(ask(uncounted()), 'img_1'));
     early.lost();
     await lostTries(1);
@@ -348,7 +348,7 @@ describe('a client that does not count', () => {
 });
 
 describe('a repeat waits', () => {
-  it('for the answer, which it gets byte for byte', async () => {
+  it('for the response, which it gets byte for byte', async () => {
     const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
     const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
     const waited = open().wait(record, uncancelled());
@@ -387,7 +387,7 @@ describe('a repeat waits', () => {
     await claim.forget();
   });
 
-  it('learns that an answer was too large to be kept', async () => {
+  it('learns that a response was too large to be kept', async () => {
     const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
     await claim.end({ ...answer, parts: [Buffer.alloc(1001)] });
     const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
@@ -413,7 +413,7 @@ describe('of a process that died', () => {
   }
 
   it.each([false, true])(
-    'its progress is unknown, but the ledger shows what was paid: %s',
+    'its progress is unknown, but the ledger shows what was charged: %s',
     async (isPaid) => {
       const { claim, record } = await dies(false);
       if (isPaid) paid.add('img_1');
@@ -422,14 +422,14 @@ describe('of a process that died', () => {
     },
   );
 
-  it('a stored answer that was not paid is not delivered', async () => {
+  it('a stored response that was not charged is not delivered', async () => {
     const { claim, record } = await dies(true);
     expect(record.state).toBe('stored');
     expect(await waitFor(record)).toEqual({ kind: 'abandoned', isPaid: false });
     await claim.forget();
   });
 
-  it('a stored and paid answer is returned to everyone from then on', async () => {
+  it('a stored and charged response is returned to everyone from then on', async () => {
     const { claim, record } = await dies(true);
     paid.add('img_1');
     expect(await waitFor(record)).toMatchObject({ kind: 'answered' });

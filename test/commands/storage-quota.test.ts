@@ -19,7 +19,7 @@ const open = (change: Partial<StorageQuotaDeps> = {}) =>
   createStorageQuota({ store, bytesMax: 1_000, onError: (error) => errors.push(error), now, ...change });
 
 describe('the bytes that an account has stored', () => {
-  it('are refused at the limit, with the usage, the limit, and the day on which the usage shrinks', async () => {
+  it('are refused at the limit, and the error contains the usage, the limit, and the day on which the usage shrinks', async () => {
     clock = start;
     const quota = open();
     await quota.check('full');
@@ -64,7 +64,7 @@ describe('the bytes that an account has stored', () => {
       await expect(quota.check('shared')).rejects.toThrow('1000 bytes');
   });
 
-  it('are read from the database once in ten seconds', async () => {
+  it('are read from the database at most once in ten seconds', async () => {
     clock = start;
     let reads = 0;
     const quota = open({ store: { ...store, find: (account) => ((reads += 1), store.find(account)) } });
@@ -112,7 +112,7 @@ describe('the bytes that an account has stored', () => {
     for (const account of accounts) await expect(open().check(account)).rejects.toThrow('1000 bytes');
   });
 
-  it('do not matter if the limit is switched off', async () => {
+  it('are irrelevant if the limit is disabled', async () => {
     clock = start;
     const quota = open({ bytesMax: 0 });
     quota.note('any', Number.MAX_SAFE_INTEGER, clock + dayMs);

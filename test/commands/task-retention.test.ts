@@ -68,7 +68,7 @@ const documentsOf = async (id: string) =>
     )
   ).join();
 
-it('an expired task is removed with everything that belongs to it; the ledger stays and is sound', async () => {
+it('an expired task is removed with everything that belongs to it, and the ledger stays sound', async () => {
   const account = await world.newAccount();
   const old = await finishedTask(account);
   const running: string = (await account.create()).body.id;
@@ -100,7 +100,7 @@ it('an expired task is removed with everything that belongs to it; the ledger st
   expect(await violations()).toEqual([]);
 });
 
-it('a callback that is owed is delivered first', async () => {
+it('a pending callback is delivered first', async () => {
   const account = await world.newAccount();
   const id = await finishedTask(account);
   await world.db.collection('tasks').updateOne({ _id: id as never }, { $set: { owes: id } });

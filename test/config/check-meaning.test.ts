@@ -51,7 +51,7 @@ const ofModel = (over: Fields): readonly string[] => violationsOf({ models: [mod
 const rules = 'models[0].price.lines';
 const never = 'never matches: no request for this model has such a value';
 
-describe('the price that a channel has of its own', () => {
+describe('a channel’s own price', () => {
   const at = (own: Fields, over: Fields = {}) =>
     violationsOf({
       channels: [channel({ models: { m: { upstream: 'u', price: own } } })],
@@ -79,11 +79,11 @@ describe('the price that a channel has of its own', () => {
   });
 });
 
-describe('what an upstream bills', () => {
+describe('an upstream’s bill', () => {
   const images = { lines: [{ measure: 'image', price: '0.02' }] };
   const message = 'channels[0].models.m.cost: image: does not measure video models';
 
-  it('uses a unit that its model or the channel has', () => {
+  it('uses a unit that its model or the channel defines', () => {
     const own = { m: { upstream: 'u', cost: images } };
     expect(violationsOf({ channels: [channel({ models: own })] })).toEqual([message]);
     expect(violationsOf({ channels: [channel({ cost: images })] })).toEqual([message]);
@@ -91,14 +91,14 @@ describe('what an upstream bills', () => {
     expect(violationsOf({ channels: [channel({ cost: images, models: better })] })).toEqual([]);
   });
 
-  it('has units whose names a document may contain', () => {
+  it('uses units with names that a document may contain', () => {
     const named = (name: string) => violationsOf({ channels: [channel({ cost_units: { [name]: '0.01' } })] });
     expect(named('video units')).toEqual([]);
     for (const name of ['$where', 'a.b', '']) expect(named(name)).toHaveLength(1);
   });
 });
 
-describe('a gateway.yaml that says something impossible', () => {
+describe('a gateway.yaml with an impossible value', () => {
   it.each<[string, Fields, readonly string[]]>([
     [
       'a minimum above the maximum',
@@ -190,7 +190,7 @@ describe('a gateway.yaml that says something impossible', () => {
     expect(ofModel(over)).toEqual(expected);
   });
 
-  it('reports everything at once, whatever else is wrong with it', () => {
+  it('reports all mistakes at once', () => {
     const violations = violationsOf({
       currency: 'dollars',
       channels: [channel({ provider: 'nobody', models: { n: { upstream: 'u' } } })],
@@ -211,7 +211,7 @@ describe('a gateway.yaml that says something impossible', () => {
   });
 });
 
-describe('a gateway.yaml that makes sense', () => {
+describe('a valid gateway.yaml', () => {
   it.each<[string, Fields]>([
     [
       'whole seconds on both sides of a border',

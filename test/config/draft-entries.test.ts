@@ -92,7 +92,7 @@ function groupPlacesIn(schema: Schema, place = ''): string[] {
   });
 }
 
-/** No form edits the elements of these groups, because they may be any JSON or one of multiple scalar types. */
+/** The elements of these groups can be any JSON or one of several scalar types, so no form edits them. */
 const notInGroups = [/\/mapping\/(?:constants|fields\/\*\/values)$/, /\/when\/metadata$/];
 const patternOf = (place: string) => new RegExp(`^${place.replaceAll('*', '[^/]+')}$`);
 
@@ -111,7 +111,7 @@ describe('the forms of the draft', () => {
     expect(needless).toEqual([]);
   });
 
-  it('say what each field and each list means', () => {
+  it('explain each field and each list', () => {
     const groups = samples.flatMap((file) => allEntries(file).flatMap((entry) => entry.groups));
     const silent = [...found, ...groups].filter(({ description }) => description === '');
     expect([...new Set(silent.map(({ pointer }) => pointer))]).toEqual([]);
@@ -166,7 +166,7 @@ describe('the forms of the draft', () => {
       expect('violation' in insert(pointer, name)).toBe(true);
   });
 
-  it('know what the schema says of a field', () => {
+  it('know what the schema says about a field', () => {
     const field = (name: string) => found.find(({ pointer }) => pointer.endsWith(name));
     expect(field('/enabled')).toMatchObject({ type: 'boolean', fallback: true, isRequired: false });
     expect(field('/timeouts/poll_ms')).toMatchObject({ type: 'number', fallback: 20_000 });

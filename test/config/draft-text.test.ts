@@ -119,7 +119,7 @@ it('secrets are concealed whatever the id is', () => {
   }
 });
 
-it('a secret that was written before stays with its server, also under another id', () => {
+it('a secret that was written before stays with its server, even under another id', () => {
   const before = secretsIn(valueOf(text));
   const origins = (edits: Record<string, unknown>) =>
     draftSecretsIn(edited(edits)).map((secret) => originOfWritten(secret, before));

@@ -29,20 +29,20 @@ function violationsWith(environment: NodeJS.ProcessEnv, yaml = text): readonly s
 }
 
 describe('variables of gateway.yaml', () => {
-  it('names each one that is not set once, however often it is used', () => {
+  it('are named if they are not set, once each, however often they are used', () => {
     expect(violationsWith({})).toEqual([
       'channels[0].base_url and 1 more: the variable UPSTREAM_URL is not set',
       'channels[0].credentials[0].api_key and 2 more: the variable UPSTREAM_KEY is not set',
     ]);
   });
 
-  it('counts an empty one as not set', () => {
+  it('are treated as unset if they are empty', () => {
     expect(violationsWith({ UPSTREAM_URL: 'http://x.example', UPSTREAM_KEY: '' })).toEqual([
       'channels[0].credentials[0].api_key and 2 more: the variable UPSTREAM_KEY is not set',
     ]);
   });
 
-  it('still reports every other problem of the file', () => {
+  it('do not prevent the report of any other problem in the file', () => {
     expect(violationsWith({ UPSTREAM_KEY: 'k' }, text.replace('currency: USD', 'currency: dollars'))).toEqual(
       [
         'channels[0].base_url and 1 more: the variable UPSTREAM_URL is not set',
@@ -51,7 +51,7 @@ describe('variables of gateway.yaml', () => {
     );
   });
 
-  it('checks the value of one that is set', () => {
+  it('are checked if they are set', () => {
     expect(violationsWith({ UPSTREAM_URL: 'nowhere', UPSTREAM_KEY: 'k' })).toEqual([
       'channels[0].base_url: Invalid URL',
       'channels[1].base_url: Invalid URL',

@@ -31,7 +31,7 @@ describe('the environment of local mode', () => {
     for (const { base_url } of config.channels) expect(base_url).toContain(settings.simulatorUrl);
   });
 
-  it('is overruled by every variable that is set', () => {
+  it('is overridden by every variable that is set', () => {
     const given = {
       ADMIN_TOKEN: 'a-token-of-the-operator-32-letters',
       SECRETS_KEY: randomBytes(32).toString('base64'),
@@ -52,7 +52,7 @@ describe('the environment of local mode', () => {
     expect(localEnvironment(given, settings)).not.toHaveProperty('SIMULATOR_URL');
   });
 
-  it('counts an empty variable as unset', () => {
+  it('treats an empty variable as unset', () => {
     expect(localEnvironment({ SECRETS_KEY: '', ADMIN_TOKEN: '', GATEWAY_CONFIG: '' }, settings)).toEqual(
       localEnvironment({}, settings),
     );
@@ -62,7 +62,7 @@ describe('the environment of local mode', () => {
 describe('a broken file of the operator', () => {
   const broken = new ConfigError('x', ['currency: required']);
 
-  it('says how to return to the simulator', () => {
+  it('explains how to return to the simulator', () => {
     expect(withLocalOrigin(broken, 'gateway.yaml')).toMatchObject({
       violations: broken.violations,
       message: expect.stringMatching(/1 problem\(s\)[\s\S]*return to the simulator, rename or remove it/),
@@ -72,7 +72,7 @@ describe('a broken file of the operator', () => {
     });
   });
 
-  it('leaves errors of anything else alone', () => {
+  it('does not change other errors', () => {
     expect(withLocalOrigin(broken, undefined)).toBe(broken);
     const other = new Error('x');
     expect(withLocalOrigin(other, 'gateway.yaml')).toBe(other);

@@ -144,7 +144,7 @@ async function opening(variables: NodeJS.ProcessEnv): Promise<unknown> {
   return openCore(parsed, createLogger({ level: 'silent', format: 'json' }), { variables });
 }
 
-it('a start that is refused ends with 78, and says no more than that', async () => {
+it('a start that is refused ends with 78, and prints no more than that', async () => {
   connections = 0;
   const child = spawn(process.execPath, ['src/gateway.js', 'api'], {
     cwd: project,

@@ -16,7 +16,7 @@ describe('notify', () => {
     expect(parse('{}')).toEqual({ targets: [] });
   });
 
-  it('takes addresses and commands', () => {
+  it('accepts addresses and commands', () => {
     const targets = `[{ id: pager, url: "https://p.example/x", secret: ${secret} }, { id: mail, command: [sendmail, ops] }]`;
     expect(parse(`{ low_balance: 10, targets: ${targets} }`)).toEqual({
       low_balance: '10',

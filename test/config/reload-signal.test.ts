@@ -14,7 +14,7 @@ import { loadsTypeScript } from '../support/typescript.ts';
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('SIGHUP', () => {
-  it('during the start is answered once there is something to reload, and each later one at once', () => {
+  it('during the start is handled once there is something to reload, and each later one at once', () => {
     let reloads = 0;
     watchReloadSignal();
     process.emit('SIGHUP');

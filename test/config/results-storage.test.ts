@@ -14,12 +14,12 @@ const check = (results: string, needingStorage: string[]) => () =>
   parseGatewayConfig(yaml(results), 'x.yaml', { environment: {}, providerNames: ['brief'], needingStorage });
 
 describe('a channel whose links callers cannot use', () => {
-  it('is refused at start without a storage for copies', () => {
+  it('is rejected at startup without a storage for copies', () => {
     expect(check('', ['brief'])).toThrow(/channels\[0\]\.provider: "brief" needs results\.storage/);
     expect(check('results: { storage: none }', ['brief'])).toThrow(/needs results\.storage/);
   });
 
-  it('passes with a storage, and other channels pass without', () => {
+  it('is accepted with a storage, and other channels without one', () => {
     expect(check('results: { storage: directory }', ['brief'])).not.toThrow();
     expect(check('', ['other'])).not.toThrow();
   });

@@ -62,7 +62,7 @@ function violations(): readonly string[] {
 }
 
 describe('vendor files of gateway.yaml', () => {
-  it('are part of the text that is published: another process needs no file', () => {
+  it('are part of the published text, so another process needs no file', () => {
     write();
     writeVendor('recraft');
     const { own, parse } = open();

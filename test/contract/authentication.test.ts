@@ -6,7 +6,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/** Covers section 5 of the interface document on every endpoint. */
+/** Tests section 5 of the interface document on every endpoint. */
 
 let upstream: SameInterface;
 let gateway: TestGateway;

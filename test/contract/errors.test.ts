@@ -8,7 +8,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/** Covers section 7 of the interface document: the body that all errors share, and the meaning of each status. */
+/** Tests section 7 of the interface document: the body that all errors share, and the meaning of each status. */
 
 let upstream: SameInterface;
 let gateway: TestGateway;

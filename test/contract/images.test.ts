@@ -8,7 +8,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { answerAsDocumented, contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/** Covers sections 2.4, 2.5, 4.3 and 4.4 of the interface document: images from a prompt, and images from images. */
+/** Tests sections 2.4, 2.5, 4.3 and 4.4 of the interface document: images from a prompt, and images from images. */
 
 let upstream: SameInterface;
 let gateway: TestGateway;
@@ -189,7 +189,7 @@ describe('a model that answers with a task', () => {
 });
 
 it('both endpoints take an image with a text, and each channel gets it where it serves it', async () => {
-  // One vendor has a separate path for edits. The other vendor uses the generations path for both.
+  // One vendor has a separate path for edits. The other uses the generations path for both.
   for (const model of ['gpt-image', 'seedream']) {
     for (const path of [generations, edits]) {
       const answer = await send(path, { model, image: data(png(64, 64)) });

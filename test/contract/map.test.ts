@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cellsOf, headingOf, readOriginal } from './original.ts';
 
 /**
- * docs/contract.md must be complete: each statement names an existing test, and each contract test is named by a
- * statement.
+ * Every statement in docs/contract.md must name an existing test, and every contract test must be named by a statement.
  */
 
 interface Row {
@@ -123,7 +122,7 @@ function findTitle({ file, title }: NamedTest): string | undefined {
   });
 }
 
-/** Paths that contain an id are built at run time, so only their beginning is compared. */
+/** Paths that contain an id are built at run time, so only their beginning can be compared. */
 function isWrittenIn(file: string, value: string): boolean {
   return sourceOf(file).includes(value.replace(/\/task_0+$/, ''));
 }

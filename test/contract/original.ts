@@ -8,8 +8,8 @@ export interface Section {
 const path = new URL('../fixtures/interface-original.txt', import.meta.url);
 
 /**
- * A heading starts a section. Each table row except the header is one statement, with cells joined by ` · `. Other text
- * is split after each full stop followed by a space. List markers and blank lines are ignored.
+ * Splits the document into sections by heading. Each table row except the header is one statement, with cells joined by
+ * ` · `. Other text is split after each full stop followed by a space. List markers and blank lines are ignored.
  */
 export function readOriginal(): Section[] {
   const sections: { heading: string; statements: string[] }[] = [];

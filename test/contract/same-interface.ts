@@ -4,8 +4,8 @@ import { sendImages, sendJson, startImageUpstream } from '../images/support.ts';
 import type { ImageUpstream, UpstreamCall } from '../images/support.ts';
 
 /**
- * An upstream with the document's own interface. It keeps every request, so that tests see each field that a caller
- * sets. Videos are ready immediately.
+ * An upstream with the document's own interface. It keeps every request, so that tests can check each field that a
+ * caller sets. Videos are ready immediately.
  */
 export interface SameInterface extends ImageUpstream {
   videoCreate(prompt: string): Promise<Record<string, any>>;
@@ -46,8 +46,8 @@ export function answerAsDocumented(call: UpstreamCall, response: ServerResponse)
 }
 
 /**
- * `clip` and `picture` use the upstream with the same interface. All other models use the simulator in their vendor's
- * own format.
+ * `clip` and `picture` are on the upstream with the same interface. All other models use the simulator in their
+ * vendor's own format.
  */
 export function contractYaml(sameInterfaceUrl: string): string {
   return `

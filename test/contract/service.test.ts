@@ -6,7 +6,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/** Covers sections 1, 8 and 9 of the interface document: one base URL for many upstreams, with its limits and paths. */
+/** Tests sections 1, 8 and 9 of the interface document: one base URL for many upstreams, with its limits and paths. */
 
 let upstream: SameInterface;
 let gateway: TestGateway;
@@ -31,7 +31,7 @@ it('videos of different upstreams have the same interface', async () => {
       return account.finished(body.id);
     }),
   );
-  // These fields are known only if the upstream reports the video's shape or the model's facts state it.
+  // These fields are present only if the upstream reports the video's shape or the model's facts contain it.
   const ofShape = ['resolution', 'ratio', 'size'];
   const [fields = [], others = []] = tasks.map((task) =>
     Object.keys(task)

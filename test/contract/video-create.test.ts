@@ -5,7 +5,7 @@ import { createOnce, persevere } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Covers sections 2.2 and 4.1 of the interface document: the response to a create. */
+/** Tests sections 2.2 and 4.1 of the interface document: the response to a create. */
 
 let gateway: TestGateway;
 let account: TestAccount;

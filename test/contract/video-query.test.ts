@@ -7,7 +7,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 /**
- * Covers sections 2.3, 3 and 4.2 of the interface document: the response to a query, before and after a task finishes.
+ * Tests sections 2.3, 3 and 4.2 of the interface document: the response to a query, before and after a task finishes.
  */
 
 let gateway: TestGateway;

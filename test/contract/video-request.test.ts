@@ -6,7 +6,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/** Covers section 2.1 of the interface document: the fields of a request, as the upstream receives them. */
+/** Tests section 2.1 of the interface document: the fields of a request, as the upstream receives them. */
 
 let upstream: SameInterface;
 let gateway: TestGateway;

@@ -71,7 +71,7 @@ it('reports that a secret or an address has changed, but never its values', () =
   expect(JSON.stringify(changed)).not.toMatch(/key-(?:before|after)|other-key|secret-/);
 });
 
-it('names a whole entry that is new or gone once, without its secrets', () => {
+it('names a whole entry that was added or removed once, without its secrets', () => {
   const gone = changes((text) => text.replace(/ {2}- \{ id: two.*\n/, ''));
   expect(gone).toEqual([{ path: 'channels.two', kind: 'removed' }]);
   const added = changes((text) =>
@@ -99,7 +99,7 @@ it('names the one price that changed in a long list', () => {
   ]);
 });
 
-it('names inserted and removed elements of a list without ids, and not those that only moved up or down', () => {
+it('names inserted and removed elements of a list without ids, but not those that only moved', () => {
   const fresh = line('1.00', 'preview');
   const text = '{"measure":"million_tokens","price":"1.00","when":{"resolution":"preview"}}';
   expect(lineChanges([fresh, ...list])).toEqual([`models.clip-2.0.price.lines[0] added: ${text}`]);
@@ -155,7 +155,7 @@ it('ignores comments, blanks and the order of entries', () => {
   ).toEqual([]);
 });
 
-it('an id that looks like a path shows no secret', () => {
+it('an id that looks like a path reveals no secret', () => {
   const after = { channels: [{ id: 'one.models.x', base_url: 'https://hidden.example' }] };
   expect(JSON.stringify(valueChanges({ channels: [] }, after))).not.toContain('hidden');
   expect(JSON.stringify(valueChanges({ channels: [{ id: 'one' }] }, after))).not.toContain('hidden');

@@ -7,8 +7,8 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
 /**
- * Ids of channels, credentials and models may contain dots. An id that is a prefix of another id must not conflict
- * with it.
+ * Ids of channels, credentials and models may contain dots, so one id may be the beginning of another. The two must not
+ * be mixed up.
  */
 
 const channel = /^ {2}- id: ark\n(?: {4}.*\n)+/m.exec(testYaml)?.[0] ?? '';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-it('a channel `ark.cn` beside `ark` is served, found by every process and by the reconciler', async () => {
+it('a channel `ark.cn` beside `ark` is served, and found by every process and by the reconciler', async () => {
   const account = await gateway.account();
   for (const id of ['seedance', 'seedance.2.0']) {
     const created = await account.create({ model: id });

@@ -46,10 +46,7 @@ function withModel(model: string, key = 'simulated'): string {
 
 const write = (text: string, path = gateway.environment['GATEWAY_CONFIG'] ?? '') => writeFile(path, text);
 
-/**
- * Returns each process's latest report. A reload returns within five seconds, possibly before a busy process has
- * reported.
- */
+/** A reload returns within five seconds, possibly before a busy process has reported. */
 const nodes = async (): Promise<any[]> => (await gateway.admin('GET', '/nodes')).body.data;
 
 async function openSecond(
@@ -137,7 +134,7 @@ it('all processes load what one of them publishes, and serve its new channel at 
   expect(await account.finished(created.body.id)).toMatchObject({ status: 'succeeded' });
 });
 
-it('SIGHUP to a worker publishes for all processes; a file with mistakes is never published', async () => {
+it('SIGHUP to a worker publishes for all processes, and a file with mistakes is never published', async () => {
   const path = join(directory, 'worker.yaml');
   await write(withModel('signalled'), path);
   const worker = startGatewayProcess(
@@ -171,7 +168,7 @@ it('SIGHUP to a worker publishes for all processes; a file with mistakes is neve
     ]);
 });
 
-it('a process that cannot load what was published says so, and keeps what it runs', async () => {
+it('a process that cannot load the published configuration says so, and keeps the one it runs', async () => {
   await write(testYaml);
   const variables = { ...process.env };
   const second = await openSecond(`${testYaml}\n# of its own\n`, variables);
@@ -189,7 +186,7 @@ it('a process that cannot load what was published says so, and keeps what it run
   delete process.env['NEW_KEY'];
 });
 
-it('a new file that a start publishes for all is in the audit log; a reload there has its reason', async () => {
+it('a new file that a start publishes for all is in the audit log, and a reload there has its reason', async () => {
   const second = await openSecond(withModel('started'));
   const act = { action: 'reloadConfig', outcome: 'done' };
   const starts = (await gateway.admin('GET', '/audit?by=start')).body.data;
@@ -227,7 +224,7 @@ it('a published version stays known, however often another one was published sin
   expect(second.core.runningConfig.state()).toMatchObject({ version, hash: 'hash-209' });
 });
 
-it('two simultaneous publications are both in force for a while, and both stay known', async () => {
+it('two simultaneous publications are both active for a while, and both stay known', async () => {
   const { configurations } = gateway.core.stores;
   const { version } = (await configurations.head()) ?? expect.fail();
   const hashes = Array.from({ length: 8 }, (_, n) => `race-${n}`);
@@ -246,7 +243,7 @@ it('two simultaneous publications are both in force for a while, and both stay k
   for (const hash of hashes) expect(await configurations.wasPublished(hash)).toBe(true);
 });
 
-it('only a listener that failed is called a second time; the text is read and parsed once', async () => {
+it('only a listener that failed is called again, and the text is read and parsed once', async () => {
   const second = await openSecond(testYaml);
   const taken = second.logs.filter((line) => line.includes('configuration was loaded')).length;
   const calls = { failing: 0, other: 0 };
@@ -264,7 +261,7 @@ it('only a listener that failed is called a second time; the text is read and pa
   expect(second.core.config().models.some(({ id }) => id === 'heard')).toBe(true);
 });
 
-it('a start with an old copy of the file runs what is published; a reload brings the old one back', async () => {
+it('a start with an old copy of the file runs the published one, and a reload restores the old one', async () => {
   await write(withModel('newest'));
   const { body } = await gateway.admin('POST', '/config/reload');
   const second = await openSecond(testYaml);
@@ -275,7 +272,7 @@ it('a start with an old copy of the file runs what is published; a reload brings
   expect((await second.admin('POST', '/config/reload')).body.version).toBe(back.version);
 });
 
-it('the currency of accounts that have money cannot change: by no reload, no dry run and no start', async () => {
+it('the currency of accounts with money cannot change: not by a reload, a dry run or a start', async () => {
   const other = testYaml.replace('currency: USD', 'currency: JPY');
   const second = await openSecond(`${testYaml}# in USD\n`);
   const before = (await second.admin('GET', '/config')).body.hash;
@@ -308,12 +305,12 @@ it('the currency may change while nothing is in the ledger', async () => {
   expect((await young.call('GET', '/v1/balance', { key })).body).toMatchObject({ currency: 'JPY' });
 });
 
-it('other results are published by a start only, and refused by the processes that run', async () => {
+it('a change of the result storage is published by a start only, and rejected by running processes', async () => {
   const kept = testYaml.concat('results: { storage: directory, directory: kept }\n');
   await write(kept);
   const { version } = (await gateway.admin('GET', '/config')).body;
   const sentence =
-    'results: takes effect only at startup; restart every process with this file, and add a comment to the file first if it was published before (results.storage "none" → "directory", results.directory "results" → "kept")';
+    'results: takes effect only at startup; restart every process with this file (if the file was published before, add a comment to it first) (results.storage "none" → "directory", results.directory "results" → "kept")';
   for (const dry_run of [true, false]) {
     const { status, body } = await gateway.admin('POST', '/config/reload', { dry_run });
     expect([status, body.error.message]).toEqual([400, `The file was not loaded: ${sentence}`]);

@@ -71,7 +71,7 @@ function world() {
 const broken = () => load((file) => (file.images.generate.answer = '{ "images": data.{ "url": link } }'));
 const sentence = /^vendors\.recraft: "fixture .*Run `gateway vendors test FILE`, and correct the file\.$/;
 
-it('a vendor file whose fixtures fail is not published, and what runs stays in force', async () => {
+it('a vendor file whose fixtures fail is not published, and the running one stays active', async () => {
   const { open, published } = world();
   const running = await open(load(), broken);
   const result = await running.publish('anna');
@@ -86,7 +86,7 @@ it('a process does not start with such a file', async () => {
   expect(published).toEqual([]);
 });
 
-it('a process that cannot run a published one keeps what it runs, and says why', async () => {
+it('a process that cannot run a published one keeps the one it runs, and explains why', async () => {
   const { open, published } = world();
   const running = await open(load());
   const { text, config } = broken();

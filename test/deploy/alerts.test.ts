@@ -182,7 +182,7 @@ const faults: readonly {
 ];
 
 describe('a gateway', () => {
-  it.skipIf(promtool === undefined)(`that works brings no alert${untried}`, async () => {
+  it.skipIf(promtool === undefined)(`that works causes no alert${untried}`, async () => {
     const id = await account.made({ model: 'calm' });
     expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
     // Durations are omitted, because the machine may be slow.
@@ -191,7 +191,7 @@ describe('a gateway', () => {
   });
 
   it.skipIf(promtool === undefined)(
-    `whose upstreams fail brings the alert of each fault${untried}`,
+    `whose upstreams fail causes the alert for each fault${untried}`,
     async () => {
       const struck = new Set(
         faults.map(({ model, mark }) => JSON.stringify({ model, prompt: `[sim:${mark}]` })),
@@ -228,7 +228,7 @@ describe('a gateway', () => {
     },
   );
 
-  it('and a worker have every metric and label that rules and dashboard ask for', async () => {
+  it('and a worker have every metric and label that rules and dashboard use', async () => {
     // Start this process last, because the tests above must not read its counters.
     const port = String(await choosePort('any', 'the metrics'));
     const environment = { ...gateway.environment, METRICS_PORT: port };

@@ -112,7 +112,7 @@ describe('.ci/run', () => {
     expect(count({ newest: good, ...(oldest === undefined ? {} : { oldest }) })).toEqual({ line, status: 1 });
   });
 
-  it('counts a run that failed without a failed test, and repeats the errors that its log ends with', () => {
+  it('counts a run that failed without a failed test, and repeats the last errors in its log', () => {
     const log = 'many tests\n⎯⎯ Unhandled Errors ⎯⎯\nError: read ECONNRESET\n';
     const { stdout, status } = printed({ newest: good, oldest: good, failedRuns: ['newest 1'], log });
     expect(status).toBe(1);
@@ -171,7 +171,7 @@ done
     return { line: lastLine(stdout), status, commands };
   }
 
-  it('runs on the newest version of Node, repeats on the oldest what may differ there, and leaves nothing', () => {
+  it('runs on the newest version of Node, repeats on the oldest what may differ there, and leaves nothing behind', () => {
     const { line, status, commands } = run('nothing fails');
     expect({ line, status }).toEqual({ line: '4 passed, 0 failed', status: 0 });
     const namesOf = (version: string) =>
@@ -205,7 +205,7 @@ done
     ['the clients', 'run acceptance', '4 passed, 1 failed'],
     ['the walks of the SDKs', 'run vendor-sdks', '4 passed, 1 failed'],
     ['the installation of the newest version', 'node@24', '4 passed, 1 failed'],
-  ])('%s fails the run, and the rest is still run', (_name, failing, line) => {
+  ])('%s fails the run, and the rest still runs', (_name, failing, line) => {
     const { commands, ...result } = run(failing);
     expect(result).toEqual({ line, status: 1 });
     const rest = ['run vendor-sdks', 'run check:document', 'run schemathesis', 'run soak'];

@@ -90,13 +90,12 @@ describe('docker-compose.yml', () => {
       ['prometheus', '127.0.0.1:9090:9090'],
       ['grafana', '127.0.0.1:3000:3000'],
     ]);
-    // Only Grafana, out of these three services, requires a password, so no variable may publish them on another IP
-    // address.
+    // Only Grafana requires a password, so no variable may publish these services on another IP address.
     for (const name of ['temporal-ui', 'prometheus', 'grafana'])
       expect(service(name).ports[0]).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it('starts Prometheus and Grafana only where they are asked for, with the rules and the dashboard', () => {
+  it('starts Prometheus and Grafana only on request, with the rules and the dashboard', () => {
     const optional = services.filter(([, { profiles }]) => profiles.length > 0);
     expect(optional.map(([name, { profiles }]) => [name, profiles])).toEqual([
       ['prometheus', ['monitoring']],
@@ -129,7 +128,7 @@ describe('docker-compose.yml', () => {
     expect(service('postgresql').networks.filter((network) => ofGateway.includes(network))).toEqual([]);
   });
 
-  it('mounts only what exists, and nothing of the repository for writing', () => {
+  it('mounts only existing files, and nothing of the repository for writing', () => {
     const volumes = services.flatMap(([, each]) => each.volumes);
     const written = volumes.filter((volume) => typeof volume !== 'string');
     const files = written.filter(({ type }) => type === 'bind');
@@ -153,7 +152,7 @@ describe('docker-compose.yml', () => {
     expect(faulty(({ env_file }) => env_file.length > 0)).toEqual(gatewayServices);
   });
 
-  it('starts scripts that exist', () => {
+  it('starts existing scripts', () => {
     const started = services.flatMap(([, { entrypoint = [] }]) =>
       entrypoint.filter((part) => part.startsWith('/deploy/')),
     );
@@ -190,7 +189,7 @@ describe('the environment of production', () => {
   const variables = variablesOf(composeText);
   const documented = documentedNames(environmentExample);
 
-  it('knows a default, or asks for a value, for every variable of docker-compose.yml', () => {
+  it('has a default, or requires a value, for every variable of docker-compose.yml', () => {
     expect(variables.length).toBeGreaterThan(20);
     expect(variables.filter(({ kind }) => kind === 'bare')).toEqual([]);
   });
@@ -202,13 +201,13 @@ describe('the environment of production', () => {
     expect(empty).toEqual(expect.arrayContaining(required));
   });
 
-  it('shows the defaults that docker-compose.yml has', () => {
+  it('shows the defaults in docker-compose.yml', () => {
     const defaulted = variables.filter(({ fallback }) => fallback !== '');
     const shown = defaulted.map(({ name }) => [name, shownDefault(name)]);
     expect(shown).toEqual(defaulted.map(({ name, fallback }) => [name, fallback]));
   });
 
-  it('passes on every variable that the gateway reads, but those of another Temporal and of local mode', () => {
+  it('passes on every variable that the gateway reads, except those of another Temporal and of local mode', () => {
     const [own = '', other = ''] = environmentExample.split('# ---- For another Temporal');
     const offered = documentedNames(own);
     const notHere = documentedNames(other);
@@ -222,7 +221,7 @@ describe('the environment of production', () => {
     expect(environmentNames).toEqual(expect.arrayContaining([...fixed, ...notHere]));
   });
 
-  it('shows the defaults that the gateway has', () => {
+  it('shows the gateway’s defaults', () => {
     const ours = environmentNames.filter(
       (name) =>
         withDefaults(service('api').environment[name] ?? '') === '' && shownDefault(name) !== undefined,
@@ -237,7 +236,7 @@ describe('the environment of production', () => {
     expect([...documented].filter((name) => !read.has(name))).toEqual([]);
   });
 
-  it('is valid for the gateway as it comes out of the file', () => {
+  it('is valid for the gateway as the file sets it', () => {
     const given = new Map([
       ['MONGODB_PASSWORD', 'a1'],
       ['SECRETS_KEY', Buffer.alloc(32).toString('base64')],
@@ -282,7 +281,7 @@ describe('stopping', () => {
     expect(grace * 1000).toBeGreaterThan(submitMs + marginMs);
   });
 
-  it('lets the API answer what is in flight', () => {
+  it('lets the API finish requests in flight', () => {
     const { environment, stop_grace_period } = service('api');
     const grace = secondsOf(withDefaults(stop_grace_period ?? ''));
     const seconds = (name: string) => Number(withDefaults(environment[name] ?? ''));
@@ -303,7 +302,7 @@ describe('the namespace', () => {
     expect(listed).toEqual([...searchAttributeNames]);
   });
 
-  it('keeps closed workflows for three days at least', () => {
+  it('keeps closed workflows for at least three days', () => {
     const retention = withDefaults(service('temporal-namespace').environment['TEMPORAL_RETENTION'] ?? '');
     expect(Number(/^(\d+)h$/.exec(retention)?.[1])).toBeGreaterThanOrEqual(72);
   });

@@ -47,12 +47,12 @@ it('docs/contributing.md justifies each package above 5 MB that production insta
   for (const { reason } of rows) expect(reason).toMatch(/ /);
 });
 
-it.each(rows)('$name: about as large as it says', ({ name, megabytes }) => {
+it.each(rows)('$name: about as large as stated', ({ name, megabytes }) => {
   const actual = installed.find((one) => one.name === name && one.megabytes > largeMegabytes)?.megabytes;
   expect(Math.abs((actual ?? 0) - megabytes)).toBeLessThan(Math.max(2, megabytes / 10));
 });
 
-it('the total is that of docs/benchmarks.md', () => {
+it('the total matches docs/benchmarks.md', () => {
   const [, documented] =
     /^\| size of an installation .*?\| (\d+) MB/m.exec(
       readFileSync(join(root, 'docs/benchmarks.md'), 'utf8'),

@@ -34,7 +34,7 @@ describe('docs/deployment.md', () => {
     expect(required.map(({ name }) => name).filter((name) => !steps.includes(name))).toEqual([]);
   });
 
-  it('speaks of variables that exist', () => {
+  it('mentions only existing variables', () => {
     const known = documentedNames(readRepositoryFile('.env.example'));
     const composed = Object.values(services).flatMap(({ environment }) => Object.keys(environment));
     const named = [...page.matchAll(/`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`/g)].map(([, name = '']) => name);

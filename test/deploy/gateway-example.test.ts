@@ -26,7 +26,7 @@ describe('gateway.example.yaml', () => {
     expect(models.length).toBeGreaterThan(0);
   });
 
-  it('holds no key, only names of variables, which the example of the keys lists', () => {
+  it('contains no key, only names of variables, which the example of the keys lists', () => {
     const keys = channels.flatMap(({ credentials }) => credentials.map(({ api_key }) => api_key));
     expect(keys.filter((key) => !key.startsWith('dummy of '))).toEqual([]);
     const listed = readRepositoryFile('deploy/upstream-keys.env.example').matchAll(/^([A-Z0-9_]+)=$/gm);

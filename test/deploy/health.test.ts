@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readCompose, readRepositoryFile } from './compose-file.ts';
 
-/** Runs the health checks exactly as written in the files, against a server whose responses the test chooses. */
+/** Runs the health checks exactly as written in the files. The test chooses the server's responses. */
 const { services } = readCompose();
 const servers: Server[] = [];
 
@@ -48,12 +48,12 @@ describe.each([
     ],
   ],
 ])('the check of the API in %s', (_, check) => {
-  it('passes when the process answers', async () => {
+  it('passes if the process responds', async () => {
     const PORT = await serve({ '/healthz': [200, '{"status":"ok"}'] });
     expect(await run(check, { PORT })).toBe(0);
   });
 
-  it('fails when it answers with an error, or not at all', async () => {
+  it('fails if the process responds with an error, or not at all', async () => {
     const PORT = await serve({ '/healthz': [500, ''] });
     expect(await run(check, { PORT })).toBe(1);
     expect(await run(check, { PORT: deadPort })).toBe(1);
@@ -70,7 +70,7 @@ describe('the check of the worker', () => {
     expect(await run(check, { METRICS_PORT })).toBe(0);
   });
 
-  it('fails when nothing polls, or nothing answers', async () => {
+  it('fails if nothing polls or responds', async () => {
     const METRICS_PORT = await serve({ '/metrics': [200, gauge(0)] });
     expect(await run(check, { METRICS_PORT })).toBe(1);
     expect(await run(check, { METRICS_PORT: deadPort })).toBe(1);

@@ -40,7 +40,7 @@ function importsIn(folder: string): string[] {
 }
 
 describe('the image', () => {
-  it('copies what exists, and nothing that .dockerignore hides', () => {
+  it('copies existing files, and nothing that .dockerignore hides', () => {
     expect(sources.length).toBeGreaterThan(5);
     expect(sources.filter((source) => !existsSync(repositoryPath(source)))).toEqual([]);
     expect(sources.filter((source) => !ignored.includes(`!${source}`))).toEqual([]);
@@ -76,7 +76,7 @@ describe('the image', () => {
     expect(services['worker']?.command).toEqual(['worker']);
   });
 
-  it('has no package that only local mode needs, and none is missing', () => {
+  it('contains no package that only local mode needs, and lacks none', () => {
     const { dependencies } = JSON.parse(readRepositoryFile('package.json')) as {
       dependencies: Record<string, string>;
     };
@@ -90,12 +90,12 @@ describe('the image', () => {
       expect(packages[`node_modules/${name}`]?.dev).toBe(true);
   });
 
-  it('runs on a Node that removes types itself', () => {
+  it('runs on a Node that strips types itself', () => {
     const [, major] = /^NODE_IMAGE=node:(\d+)\./.exec(instruction('ARG')[0] ?? '') ?? [];
     expect(Number(major)).toBeGreaterThanOrEqual(24);
   });
 
-  it('keeps only the build of the core that it runs on', () => {
+  it('keeps only the build of the core for its platform', () => {
     const folder = repositoryPath('node_modules/@temporalio/core-bridge/releases');
     const builds = readdirSync(folder);
     for (const machine of ['x86_64', 'aarch64']) expect(builds).toContain(`${machine}-unknown-linux-gnu`);

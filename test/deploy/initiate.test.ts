@@ -9,7 +9,7 @@ interface User {
   readonly roles: readonly { readonly role: string; readonly db: string }[];
 }
 
-/** A server that becomes primary only two requests after its initiation. Real servers also need some time. */
+/** Becomes primary only two requests after its initiation, because real servers need some time too. */
 class StandInServer {
   initiated: unknown;
   readonly users = new Map<string, User>();
@@ -64,7 +64,7 @@ class StandInServer {
 }
 
 describe('mongodb-init', () => {
-  it('initiates a new server under its own name and makes the user of the gateway', () => {
+  it('initiates a new server under its own name and creates the gateway’s user', () => {
     const server = new StandInServer();
     server.run();
     expect(server.initiated).toEqual({ _id: 'rs0', members: [{ _id: 0, host: 'mongodb:27017' }] });
@@ -76,7 +76,7 @@ describe('mongodb-init', () => {
     expect(server.log.join(' ')).not.toContain('password');
   });
 
-  it('leaves a set that exists as it is, however many members it has', () => {
+  it('leaves an existing set as it is, however many members it has', () => {
     const server = new StandInServer();
     server.initiated = { _id: 'rs0', members: [{}, {}, {}] };
     server.run();

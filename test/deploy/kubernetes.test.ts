@@ -108,8 +108,8 @@ function secretsInCompose(name: string): string[] {
 describe('the objects', () => {
   it('are valid in Kubernetes 1.37', () => {
     // From kubernetes-validate 1.37.0 (PyPI, Apache-2.0), which is generated from Kubernetes' own OpenAPI document.
-    // Reduced to what these kinds refer to, without descriptions and fields that only a cluster writes. Unknown fields
-    // are rejected.
+    // Contains only what these kinds refer to, without descriptions and fields that only a cluster writes. Unknown
+    // fields are rejected.
     const fixture: unknown = JSON.parse(
       readFileSync(repositoryPath('test/fixtures/kubernetes-1.37.json'), 'utf8'),
     );
@@ -130,7 +130,7 @@ describe('the objects', () => {
     expect(problems({ ...z.looseObject({}).parse(api), specc: {} })).not.toEqual([]);
   });
 
-  it('name ConfigMaps and Secrets that a kustomization makes', () => {
+  it('name ConfigMaps and Secrets that a kustomization creates', () => {
     const made = ['base', 'example', '../temporal'].flatMap((path) =>
       [...read(`${path}/kustomization.yaml`).matchAll(/^ {2}- name: (\S+)$/gm)].map(([, name]) => name),
     );
@@ -141,7 +141,7 @@ describe('the objects', () => {
     expect(new Set(referred)).toEqual(new Set(made));
   });
 
-  it('are confined as in docker-compose.yml, under the user of the image', () => {
+  it('are restricted as in docker-compose.yml, under the user of the image', () => {
     const user = Number(/^USER (\d+)$/m.exec(readRepositoryFile('Dockerfile'))?.[1]);
     for (const name of [...roles, 'temporal-namespace']) {
       expect(podOf(name)).toMatchObject({
@@ -159,7 +159,7 @@ describe('the objects', () => {
   });
 });
 
-describe.each(roles)('the pods of the %s, as docker-compose.yml has them', (name) => {
+describe.each(roles)('the pods of the %s, as in docker-compose.yml', (name) => {
   it('run the same image with the same arguments and as much memory', () => {
     const { image, args, resources } = containerOf(name);
     expect(image).toBe(withDefaults(service(name).image));
@@ -187,7 +187,7 @@ describe.each(roles)('the pods of the %s, as docker-compose.yml has them', (name
     ]);
   });
 
-  it('have as long to stop', () => {
+  it('have the same time to stop', () => {
     const grace = secondsOf(withDefaults(service(name).stop_grace_period ?? ''));
     expect(podOf(name).terminationGracePeriodSeconds).toBe(grace);
   });
@@ -263,7 +263,7 @@ describe('the network policies', () => {
     ]);
   });
 
-  it('keep every pod away from the metadata service of the cloud', () => {
+  it('keep every pod away from the cloud’s metadata service', () => {
     for (const { egress } of policies) {
       const blocks = egress.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
       expect(blocks.map(({ cidr }) => cidr)).toEqual(['0.0.0.0/0', '::/0']);
@@ -288,13 +288,13 @@ it('no Service exposes the metrics port', () => {
 });
 
 describe('the probes', () => {
-  it('ask the worker what docker-compose.yml asks it', () => {
+  it('check the worker as docker-compose.yml does', () => {
     expect(containerOf('worker').readinessProbe?.exec?.command).toEqual(
       service('worker').healthcheck?.test.slice(1),
     );
   });
 
-  it('restart an API that does not answer, and keep requests from one that is not ready', () => {
+  it('restart an API that does not respond, and send no requests to one that is not ready', () => {
     const { startupProbe, readinessProbe, livenessProbe } = containerOf('api');
     const of = (path: string) => ({ httpGet: { path, port: 'http' } });
     expect(startupProbe).toMatchObject(of('/healthz'));

@@ -10,7 +10,7 @@ const rules = { 'mediary.rules.yaml': rulesText };
 const names = alerts.map(({ alert }) => alert);
 
 describe('the alert rules', () => {
-  it('are each named once, and tried with series at which they fire and others at which they do not', () => {
+  it('have distinct names, and are tested with series at which they fire and others at which they do not', () => {
     expect(new Set(names).size).toBe(names.length);
     const { tests } = parse(rulesTestText) as { readonly tests: readonly { readonly name: string }[] };
     const tried = names.flatMap((name) => [`${name} fires`, `${name} does not fire`]);
@@ -28,7 +28,7 @@ describe('the alert rules', () => {
   });
 
   it.skipIf(promtool === undefined)(
-    `are what promtool accepts, and do what they should${untried}`,
+    `are accepted by promtool, and behave as intended${untried}`,
     async () => {
       const tests = { ...rules, 'rules.test.yaml': rulesTestText };
       expect(
@@ -51,14 +51,14 @@ describe('the alert rules', () => {
 });
 
 describe('the dashboard', () => {
-  it('names each panel once, and asks each for something', () => {
+  it('has distinct names for its panels, and each panel has a query', () => {
     const panels = dashboard.panels.filter(({ type }) => type !== 'row');
     expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length);
     expect(panels.filter(({ targets }) => targets.length === 0)).toEqual([]);
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   });
 
-  it.skipIf(promtool === undefined)(`asks only what Prometheus can read${untried}`, async () => {
+  it.skipIf(promtool === undefined)(`uses only queries that Prometheus can read${untried}`, async () => {
     const recorded = dashboardExpressions.map(({ expr }, n) => ({ record: `panel_${n}`, expr }));
     const file = JSON.stringify({ groups: [{ name: 'panels', rules: recorded }] });
     const verdict = await runPromtool(promtool ?? '', ['check', 'rules', 'panels.yaml'], {

@@ -15,7 +15,7 @@ const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readRepositoryFile('package.json')));
 
-it.each(readdirSync(repositoryPath('.github/workflows')))('%s runs nothing that is not there', (file) => {
+it.each(readdirSync(repositoryPath('.github/workflows')))('%s runs only existing commands', (file) => {
   const { on, jobs } = stepsSchema.parse(parse(readRepositoryFile(`.github/workflows/${file}`)));
   const commands = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = [] }) => run));
   // Scheduled workflows only check vendors, so they need not run .ci/run.

@@ -43,7 +43,7 @@ describe.each(['admission.claimed', 'ledger.append', 'admission.held', 'admissio
   },
 );
 
-it('without any worker a create is answered at once, and the task is done when one returns', async () => {
+it('without any worker, a create gets its response at once, and the task is done when a worker returns', async () => {
   const idle = await startGateway({ worker: false });
   try {
     const owner = await idle.account();
@@ -89,7 +89,7 @@ it('402 is exact under 60 simultaneous creates on two processes', async () => {
   }
 });
 
-it('a cap for 10 is exact under 60 simultaneous creates on two processes, of which one is killed', async () => {
+it('a cap for 10 is exact under 60 simultaneous creates on two processes, one of which is killed', async () => {
   const capped = await gateway.account({ credit: '1000' });
   const { keys } = gateway.core.stores;
   const [key] = await keys.list({ account: capped.id }, { limit: 1 });

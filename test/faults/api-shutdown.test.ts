@@ -122,7 +122,7 @@ async function beginUpload(url: string) {
 }
 
 describe('SIGTERM with requests in flight', () => {
-  it('answers what waits for a task at once, and a new connection is refused', async () => {
+  it('ends requests that wait for a task at once, and refuses new connections', async () => {
     const metricsPort = await choosePort('any', 'the metrics');
     const api = await startApiProcess({ METRICS_PORT: String(metricsPort) });
     // Uses a separate account, because the hold is never released while there is no worker.
@@ -146,7 +146,7 @@ describe('SIGTERM with requests in flight', () => {
     await expect(send(api.url, 'GET', '/healthz')).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('reads the rest of an upload, makes its image and charges it', async () => {
+  it('reads the rest of an upload, renders its image and charges it', async () => {
     const api = await startApiProcess();
     const before = (await account.balance()).available;
     const upload = await beginUpload(api.url);
@@ -163,7 +163,7 @@ describe('SIGTERM with requests in flight', () => {
     expect(await leases().countDocuments({})).toBe(0);
   });
 
-  it('waits for an image that its upstream still makes, whatever signals follow', async () => {
+  it('waits for an image that its upstream is still rendering, whatever signals follow', async () => {
     const api = await startApiProcess();
     let finish: (() => void) | undefined;
     upstream.answer = (call, response) => {
@@ -182,7 +182,7 @@ describe('SIGTERM with requests in flight', () => {
     expect(await leases().countDocuments({})).toBe(0);
   });
 
-  it('cuts off what does not end within the grace period, and nothing stays held', async () => {
+  it('cuts off anything that does not end within the grace period, and nothing stays held', async () => {
     const api = await startApiProcess({ SHUTDOWN_GRACE_SECONDS: '1' });
     const { available } = await account.balance();
     const upload = await beginUpload(api.url);

@@ -30,7 +30,7 @@ beforeAll(async () => {
     () => gateway.simulatorUrl,
   );
   const base = `http://127.0.0.1:${upstream.port}/slow`;
-  // Long enough that no request times out on a busy machine. A lost job could not be cancelled.
+  // No request may time out on a busy machine, because a lost job could not be cancelled.
   const patientYaml = testYaml.replace(
     'submit_ms: 10000, poll_ms: 10000',
     'submit_ms: 60000, poll_ms: 60000',
@@ -57,8 +57,8 @@ interface Cancelled {
 }
 
 /**
- * Repeats a cancellation until its outcome is known. After a 503, an earlier attempt may already have cancelled the
- * task.
+ * After a 503, an earlier attempt may already have cancelled the task, so repeat the cancellation until its outcome is
+ * known.
  */
 async function cancelUntilAnswered(task: string): Promise<Pick<Cancelled, 'status' | 'text'>> {
   let tries = 0;
@@ -83,13 +83,13 @@ async function createAndCancel(n: number): Promise<Cancelled> {
   return { id: created.body.id, prompt, isQueued, ...(await cancelUntilAnswered(created.body.id)) };
 }
 
-it('no task is charged, and no job kept, whose cancel right after its create was answered 200', async () => {
+it('if a cancel right after its create returned 200, the task is not charged and its job not kept', async () => {
   const cancels = await Promise.all(Array.from({ length: tasks }, (_, n) => createAndCancel(n)));
   const done = cancels.filter(({ status }) => status === 200);
   const refused = cancels.filter(({ status }) => status !== 200);
   const isNot409 = ({ status }: Cancelled): boolean => status !== 409;
   expect(refused.filter(isNot409).map(({ text }) => text)).toEqual([]);
-  // Every queued job must be cancelled. The test proves nothing unless the upstream had received some jobs.
+  // Every queued job must be cancelled. The upstream must have received some jobs, or else this test proves nothing.
   expect(refused.filter(({ isQueued }) => isQueued).map(({ text }) => text)).toEqual([]);
   expect(done.filter(({ prompt }) => gateway.simulator.submissions(prompt).creates === 1)).not.toEqual([]);
   for (const { id, prompt } of done) {
@@ -108,7 +108,7 @@ it('no task is charged, and no job kept, whose cancel right after its create was
   await expectSoundLedger(gateway.core);
 });
 
-it('a job that is not wanted any more is stopped by whoever writes down that it was accepted', async () => {
+it('an unwanted job is stopped by whichever process records that it was accepted', async () => {
   const paused = pauseFirstAt('submit.answered');
   onTestFinished(() => paused.release());
   const prompt = 'unwanted-when-accepted.';

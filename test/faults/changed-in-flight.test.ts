@@ -101,9 +101,9 @@ async function summariesOf(id: string): Promise<string[]> {
   });
 }
 
-it('a task that waits to be submitted to a channel that nobody serves any more is submitted to another one', async () => {
+it('a task that waits for a channel without a worker is submitted to another one', async () => {
   const prompt = 'turns';
-  // The first channel rejects the task once. The second then keeps the task, and its only slot, for up to five minutes.
+  // The first channel rejects the task once. The second one's only slot is then taken for up to five minutes.
   const limited = spare.replace('limits: { ', 'limits: { concurrent_tasks: 1, ');
   await runWorkerWith(full.replace(spare, limited.replace('0-260128', '0-260128+429=200')));
   const id = await create(`${prompt} [sim:503*1] [sim:render=3600]`);
@@ -133,7 +133,7 @@ it('a task that waits to be submitted to a channel that nobody serves any more i
   await expectSoundLedger(gateway.core);
 });
 
-it('tasks of a channel that was removed end in the promised way, and an operator ends them at once', async () => {
+it('tasks of a removed channel end as documented, and an operator can end them at once', async () => {
   await runWorkerWith(full);
   const prompt = 'removed';
   const renders = { model: 'wan', prompt: `${prompt} [sim:render=3600]` };
@@ -208,7 +208,7 @@ it('a task whose credential was removed says so, and continues when it is back',
   await expectSoundLedger(gateway.core);
 });
 
-it('a price that changes leaves the hold, the basis and the charge of tasks in flight', async () => {
+it('a price change does not affect the hold, the basis and the charge of tasks in flight', async () => {
   await runWorkerWith(full);
   const id = await create('priced [sim:render=3600]');
   await reaches(id, 'waiting');

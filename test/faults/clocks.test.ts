@@ -92,7 +92,7 @@ describe.each([
     return created.map(({ body }) => body.id);
   }
 
-  /** Runs the reconciler twice, because only what did not change between the two runs counts as abandoned. */
+  /** A task is considered abandoned only if it did not change between two runs. */
   async function reconcileTwice(): Promise<unknown[]> {
     const { client, environment } = gateway.core;
     const repaired: unknown[] = [];
@@ -119,7 +119,7 @@ describe.each([
     await expectSoundLedger(gateway.core);
   }
 
-  it('completes what was created on one and is worked on by the other', async () => {
+  it('completes tasks that one process creates and the other works on', async () => {
     const early = await createOn(gateway.url, 'worked-by-the-shifted');
     other = await startWorker(shifted);
     for (const id of early) expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
@@ -130,7 +130,7 @@ describe.each([
     await stopWorkers();
   });
 
-  it('abandons nothing that waits for a worker, and nothing that renders', async () => {
+  it('abandons nothing that waits for a worker or renders', async () => {
     [usual, other] = await Promise.all([startWorker(gateway.core), startWorker(shifted)]);
     const labels = [`renders-a`, `renders-b`];
     const rendering = ' [sim:render=600]';
@@ -152,7 +152,7 @@ describe.each([
     return started.slice(1).map(({ startToFireTimeout: time }) => Number(time?.seconds));
   }
 
-  it('pauses as long as the channels have named, and asks again at once when an operator says so', async () => {
+  it('pauses as long as the channels have asked, and retries at once when an operator says so', async () => {
     await stopWorkers();
     other = await startWorker(shifted);
     const { body } = await account.create({ prompt: 'pauses [sim:429=600*2]' });
@@ -214,7 +214,7 @@ describe.each([
     await account.call('POST', `/v1/videos/generations/${created.body.id}/cancel`);
   });
 
-  it('ends no task early, nor late, while the database’s clock is 15 minutes from Temporal’s', async () => {
+  it('ends no task early or late while the database’s clock is 15 minutes from Temporal’s', async () => {
     await stopWorkers();
     usual = await startWorker(gateway.core);
     gateway.clock.aheadMs = 5 * shiftMs;
@@ -231,7 +231,7 @@ describe.each([
     ['the shifted', () => gateway.url, () => ({ url: api.url, core: shifted })],
     ['the usual', () => api.url, () => ({ url: gateway.url, core: gateway.core })],
   ])(
-    'gives a repeat of an image request to %s API the answer of the first, which lives',
+    'gives a repeat of an image request to %s API the response of the first, which is still running',
     async (name, first, by) => {
       const { url, core } = by();
       let release: () => void = () => undefined;

@@ -145,7 +145,7 @@ describe('crashes', () => {
       return body.status === 'submitted' || body.status === 'running';
     });
 
-  it('of the worker: its tasks resume in the next one, and a submission is found again, not resubmitted', async () => {
+  it('of the worker: its tasks resume in the next one, and a submission is found again, not repeated', async () => {
     const tasks = await createTasks('worker-crash', 5, rendering);
     for (const { id } of tasks) await running(id);
     // The upstream accepts the job but withholds its response for half a minute. The worker dies while it waits.
@@ -225,13 +225,13 @@ describe('crashes', () => {
     await expectOnceAndPaid(tasks);
   });
 
-  it('of MongoDB, which stands still for longer than a create waits: what got 503 left nothing', async () => {
+  it('of MongoDB, which freezes for longer than a create waits: creates that got 503 left nothing', async () => {
     process.kill(mongo.pid, 'SIGSTOP');
     const away = Array.from({ length: 12 }, (_, n) => account.create({ prompt: `standstill-${n}.` }));
     await new Promise((resolve) => setTimeout(resolve, 45_000));
     process.kill(mongo.pid, 'SIGCONT');
     const answers = await Promise.all(away);
-    // The test proves nothing unless the freeze affected some creates.
+    // The freeze must have affected some creates, or else this test proves nothing.
     expect(answers.some(({ status }) => status === 503)).toBe(true);
     expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
     const created = answers.flatMap(({ status, body }) => (status === 200 ? [body.id as string] : []));
@@ -250,7 +250,7 @@ describe('crashes', () => {
     await expectSoundLedger();
   });
 
-  it('of the two gateway processes at SIGTERM: they end in order with status 0', async () => {
+  it('of both gateway processes at SIGTERM: they end in order with status 0', async () => {
     const tasks = await createTasks('sigterm', 3);
     expect(await Promise.all([api.stop(), worker.stop()])).toEqual([0, 0]);
     api = start('api');

@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-it('while MongoDB stands still a create fails in seconds, and leaves no hold', async () => {
+it('while MongoDB is frozen, a create fails in seconds, and leaves no hold', async () => {
   expect((await account.create()).status).toBe(200);
   process.kill(mongo.pid, 'SIGSTOP');
   const [known, unknown] = await Promise.all([

@@ -60,9 +60,7 @@ interface Lost {
   readonly fails?: string;
 }
 
-/**
- * The task records at the moment when the workflows are lost. The upstream has the job in all but the first two cases.
- */
+/** How far each task has got when the workflows are lost. The upstream has the job in all but the first two cases. */
 const states: readonly Lost[] = [
   { state: { at: 'queued', ...round } },
   { state: { at: 'pausing', round: 1, full: [], ms: 1, until: 1 } },
@@ -94,7 +92,7 @@ async function loseWorkflow(id: string): Promise<void> {
   await expect.poll(() => lookup().find(id)).toBeUndefined();
 }
 
-it('each task ends as it would have, with one submission, and what was terminated fails', async () => {
+it('each task ends as it would have, with one submission, and terminated ones fail', async () => {
   const promptOf = ({ at }: TaskState) => `lost while ${at}`;
   const submitted = states.filter(({ state }) => !unsubmitted.has(state.at));
   const ids = new Map<string, string>();
@@ -104,7 +102,7 @@ it('each task ends as it would have, with one submission, and what was terminate
   for (const id of [...ids.values(), terminated]) await expect.poll(() => stateOf(id)).toBe('waiting');
   await stopWorker();
   for (const { state } of states) if (!ids.has(state.at)) ids.set(state.at, await create(promptOf(state)));
-  // A creation whose process died leaves such a record. Its caller cannot have received a response.
+  // A process that dies during a creation leaves such a record. The caller cannot have received a response.
   const unbegun = await create('unbegun');
 
   const tasks = gateway.core.mongo.db.collection<{ _id: string }>('tasks');
@@ -138,7 +136,7 @@ it('each task ends as it would have, with one submission, and what was terminate
       .poll(() => stateOf(idOf(state)), { message: `a worker starts what was ${state.at}` })
       .not.toBe(state.at);
   }
-  // The next poll of an old job may be half a minute away, so wake the task.
+  // The next poll of an old job may be half a minute away, so wake the tasks.
   const port = openTaskPort(gateway.core);
   for (const { state } of states) {
     await expect.poll(() => port.wake(idOf(state)).then(() => stateOf(idOf(state)))).toBe('ended');

@@ -11,16 +11,16 @@ import { startFaultUpstream } from './fault-upstream.ts';
 import type { Fault, FaultUpstream, RowFaults } from './fault-upstream.ts';
 
 /**
- * Covers every kind of response to a submission, and some responses to a poll. Each row has its own channel, so that
+ * Tries every kind of response to a submission, and some responses to a poll. Each row has its own channel, so that
  * circuits do not affect other rows. All tasks run concurrently.
  */
 
 /**
- * What happens to the task.
- *
- * `retried`: nothing was accepted, and the task is resubmitted until it succeeds. `waits`: nothing was accepted, and
- * the task waits for as long as the fault lasts. `failed`: the task fails immediately. `found`: the upstream has the
- * job although its response was useless. `parked`: the outcome is unknown, and the task waits for an operator.
+ * - `retried`: nothing was accepted, and the task is resubmitted until it succeeds.
+ * - `waits`: nothing was accepted, and the task waits for as long as the fault lasts.
+ * - `failed`: the task fails immediately.
+ * - `found`: the upstream has the job although its response was useless.
+ * - `parked`: the outcome is unknown, and the task waits for an operator.
  */
 type Course = 'succeeded' | 'retried' | 'waits' | 'failed' | 'found' | 'parked';
 
@@ -95,13 +95,13 @@ const rows: readonly Row[] = [
   { name: 'tls', baseUrl: 'tls', ...waits, code: 'tls_failed' },
   { name: 'dns', baseUrl: 'dns', ...waits, code: 'dns_failed' },
   { name: 'refused', baseUrl: 'refused', ...waits, code: 'connect_failed' },
-  // In these rows, the request was sent and the response is useless, but the upstream had not accepted the job.
+  // The request was sent and the response is useless, but the upstream had not accepted the job.
   { name: 'reset', create: ({ reset }) => reset(), ...parked, code: 'connection_lost' },
   { name: 'unreadable', create: refuse(200, '{"id": '), ...parked, code: 'unreadable_answer' },
   { name: 'no-id', create: refuse(200, '{}'), ...parked, code: 'unreadable_answer' },
   { name: 'empty', create: refuse(204, ''), ...parked, code: 'unreadable_answer' },
   { name: 'silence', create: () => undefined, ...parked, code: 'timeout' },
-  // In these rows, the upstream had accepted the job.
+  // The upstream had accepted the job.
   { name: 'accepted-reset', create: accepted(({ reset }) => reset()), ...found },
   { name: 'accepted-500', create: accepted(({ answer }) => answer(500, worded('InternalServiceError'))), ...found },
   { name: 'accepted-page', create: accepted(({ answer }) => answer(502, page)), ...found },
@@ -143,7 +143,7 @@ function yamlOf(port: number, closedPort: number): string {
     refused: `http://127.0.0.1:${closedPort}/api/v3`,
   };
   const channels = rows.map(({ name, baseUrl, provider, code }) => {
-    // Except where a timeout is intended, the response must arrive in time however busy the machine is.
+    // Unless a timeout is intended, the response must arrive in time even on a busy machine.
     const submitMs = code === 'timeout' ? 3_000 : 20_000;
     const path = provider === 'gateway' ? 'new-api/v1' : 'ark/api/v3';
     const url = baseUrl === undefined ? `http://127.0.0.1:${port}/${name}/${path}` : urls[baseUrl];
@@ -222,7 +222,7 @@ describe('the fault matrix', () => {
     expect(JSON.stringify(task.error ?? '')).not.toMatch(/127\.0\.0\.1|simulated/);
   });
 
-  it('an absurd wait is a day at the most', async () => {
+  it('an absurd wait is limited to a day', async () => {
     const row = rows.find(({ name }) => name === 'retry-after-far-0');
     if (row === undefined) throw new Error('no such row');
     const { waiting } = await shown(row);
@@ -236,7 +236,7 @@ describe('the fault matrix', () => {
   });
 });
 
-/** Compares the beginning, because some messages also contain the time of the next attempt. */
+/** Some messages end with the time of the next attempt, so compare only the beginning. */
 function isRefused(message: string): boolean {
   return [waitMessages.upstream, waitMessages.backoff].some((words) => message.startsWith(words));
 }

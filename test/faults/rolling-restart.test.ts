@@ -57,7 +57,7 @@ async function startPair(): Promise<Pair> {
 
 const slowServer = /mongodb did not respond within|temporal: .*deadline/i;
 
-/** Whether an API logged that MongoDB or Temporal was slow. If so, callers repeat the request. */
+/** If an API logged that MongoDB or Temporal was slow, callers repeat the request. */
 async function isSlowServer(url: string, { status, headers }: Answer): Promise<boolean> {
   if (status !== 503) return false;
   const id = String(headers['x-request-id']);
@@ -96,7 +96,7 @@ function balance() {
   };
 }
 
-it('two APIs and two workers take a new configuration and are replaced under load, and no request fails', async () => {
+it('two APIs and two workers get a new configuration and are replaced under load, and no request fails', async () => {
   const [first, second] = await Promise.all([startPair(), startPair()]);
   const balancer = balance();
   const failures: string[] = [];

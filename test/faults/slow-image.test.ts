@@ -16,9 +16,9 @@ import { startGatewayProcess, untilReady, waitUntil } from '../support/processes
 import type { GatewayProcess } from '../support/processes.ts';
 
 /**
- * Renders an image for ten minutes behind a proxy that cuts idle connections, while the API and the worker are killed
- * with SIGKILL. However the image was requested, there must be one submission, one charge and one picture. The test
- * advances the upstream's clock.
+ * A proxy cuts idle connections, and the API and the worker are killed with SIGKILL while an image renders for ten
+ * minutes. However the image was requested, there must be one submission, one charge and one picture. The test advances
+ * the upstream's clock.
  */
 
 const name = `i${randomBytes(4).toString('hex')}`;
@@ -86,8 +86,8 @@ afterAll(async () => {
 const body = (prompt: string) => ({ model: 'wan', prompt });
 
 /**
- * Each function requests an image in a different way. It returns the task id if the caller can still learn it after
- * the proxy has cut the connection.
+ * Different ways to request an image. Each returns the task id if the caller can still learn it after the proxy has cut
+ * the connection.
  */
 const asked = {
   async: async (prompt: string) =>
@@ -122,7 +122,7 @@ const waiting = (prompt: string) =>
 
 const isAccepted = (status: unknown) => status === 'submitted' || status === 'running';
 
-it('is had by its id', async () => {
+it('can be retrieved by its id', async () => {
   const before = await account.balance();
   const made = await Promise.all(
     Object.entries(asked).map(async ([form, ask]) => ({
@@ -130,8 +130,8 @@ it('is had by its id', async () => {
       id: await ask(`slow-${form}`),
     })),
   );
-  // If a process died after the upstream accepted the job but before this was recorded, the task would need an
-  // operator, because this upstream cannot list jobs.
+  // This upstream cannot list jobs. If a process died after the upstream accepted the job but before this was recorded,
+  // the task would need an operator.
   for (const { prompt, id } of made)
     await waitUntil(prompt, async () => isAccepted((await call('GET', `${path}/${id}`)).body.status));
   await Promise.all(processes.map((process) => process.kill()));

@@ -17,7 +17,7 @@ import { startFaultUpstream } from './fault-upstream.ts';
 import type { Fault, FaultUpstream } from './fault-upstream.ts';
 import { startSilentServer } from '../support/silent-server.ts';
 
-/** Each test checks the records before the next worker starts, so that nothing depends on repairs by that worker. */
+/** Each test checks the records before the next worker starts, because that worker might repair them. */
 let gateway: TestGateway;
 let account: TestAccount;
 let directory: string;
@@ -26,10 +26,7 @@ let launched = 0;
 
 const [workflowQueue, activityQueue] = [1, 2];
 
-/**
- * A proxy in front of the simulator. It forwards creates immediately, but holds back the response until `answers`
- * resolves.
- */
+/** Forwards creates to the simulator immediately, but holds back the response until `answers` resolves. */
 let upstream: FaultUpstream;
 let answers: Promise<void> = Promise.resolve();
 const answerLate: Fault = async ({ forward, answer }) => {
@@ -44,7 +41,7 @@ beforeAll(async () => {
     new Map([['late', { create: answerLate }]]),
     () => gateway.simulatorUrl,
   );
-  // Long enough for a test to time out if the worker used up its grace period.
+  // A worker that used up its grace period would make the test time out.
   const patientYaml = testYaml
     .replace('submit_ms: 10000', 'submit_ms: 60000')
     .replace('${SIMULATOR_URL}', `http://127.0.0.1:${upstream.port}/late`);
@@ -128,7 +125,7 @@ it('SIGTERM with a submission in flight waits for the response and accepts no ne
   }
 });
 
-it('SIGTERM with a poll in flight gives the poll back to the next worker', async () => {
+it('SIGTERM with a poll in flight leaves the poll to the next worker', async () => {
   const worker = await newWorker();
   const { body } = await account.create({
     prompt: 'still-rendering [sim:render=600][sim:queue=1][sim:callback-never]',
@@ -183,7 +180,7 @@ describe('SIGTERM with a callback in flight', () => {
   });
 
   it('records a delivery that failed after the grace period, and the next worker retries it', async () => {
-    // The grace period equals the longest submission timeout, here much shorter than a callback's time limit.
+    // The grace period equals the longest submission timeout, which is much shorter here than a callback's time limit.
     const hasty = await startGateway({
       worker: false,
       yaml: testYaml.replace('submit_ms: 10000', 'submit_ms: 1000'),
@@ -248,7 +245,7 @@ describe('a start', () => {
     expect(await worker.ended).toBe(0);
   });
 
-  it('that fails half way has begun no work', async () => {
+  it('that fails halfway has started no work', async () => {
     const fresh = await startGateway({ worker: false });
     onTestFinished(() => fresh.stop());
     const { client, environment } = fresh.core;

@@ -46,7 +46,7 @@ describe('headers of a response', () => {
   const headersOf = (headers: Record<string, string>) =>
     kept(callWith([exchangeOf({ headers })])).exchanges[0]?.headers;
 
-  it('are those of the vendor, the date and the wait', () => {
+  it('contain only those of the vendor, the date and the wait', () => {
     const headers = { date: 'Sun, 22 Nov 2026 14:00:00 GMT', 'retry-after': '3', 'x-request-id': 'r-1' };
     expect(headersOf({ ...headers, server: 'nginx', via: '1.1 proxy' })).toEqual(headers);
   });
@@ -60,7 +60,7 @@ describe('headers of a response', () => {
     expect(headersOf(headers)).toEqual({});
   });
 
-  it('are ten at most, and hold none of the caller’s words', () => {
+  it('are at most ten, and contain none of the caller’s words', () => {
     const many = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`x-part-${n}`, `${n}`]));
     expect(Object.keys(headersOf(many) ?? {})).toHaveLength(10);
     expect(headersOf({ 'x-echo': 'a paper boat on a quiet pond' })).toEqual({ 'x-echo': '[caller]' });
@@ -77,14 +77,14 @@ describe('a list that many tasks share', () => {
     ['at the top', [mine, theirs]],
     ['in a field', { total: 2, items: [theirs, mine] }],
     ['deep in it', { data: { page: { items: [{ job: theirs }, { job: mine }] } } }],
-  ])('keeps the job of its task alone: items %s', (_, json) => {
+  ])('keeps only the job of its task: items %s', (_, json) => {
     const body = list({ operation: { id: 'job-1' } }, json);
     expect(body).toContain('cdn.example/mine');
     expect(body).not.toContain('theirs');
     expect(body).not.toContain('job-2');
   });
 
-  it('finds it by the marker of the submission, or by the found job, if no id is known yet', () => {
+  it('finds the job by the submission’s marker, or by the found job, if no id is known yet', () => {
     const marked = [
       { ...mine, tag: 'marker-1' },
       { ...theirs, tag: 'marker-2' },
@@ -103,7 +103,7 @@ describe('a list that many tasks share', () => {
 });
 
 describe('data that is too large', () => {
-  it('a request of many fields leaves the hash of its shape', () => {
+  it('a request with many fields is reduced to the hash of its shape', () => {
     const json = Object.fromEntries(Array.from({ length: 79 }, (_, n) => [`field_${n}`, 'v'.repeat(60)]));
     const shape = kept(callWith([exchangeOf({}, { method: 'POST', json })])).exchanges[0]?.shape ?? '';
     expect(shape).toMatch(/^"\[\d{4} characters [0-9a-f]{16}\]"$/);
@@ -111,7 +111,7 @@ describe('data that is too large', () => {
     expect(other.exchanges[0]?.shape).not.toBe(shape);
   });
 
-  it('an answer of many fields leaves its size and hash', () => {
+  it('a response with many fields is reduced to its size and hash', () => {
     const exchange = kept(
       callWith([
         answered(Object.fromEntries(Array.from({ length: 70 }, (_, n) => [`f${n}`, 'v'.repeat(80)]))),
@@ -152,7 +152,7 @@ it('a form keeps the names of its files, but not their contents', () => {
   expect(JSON.parse(shape)).toEqual({ model: 'm', prompt: '[caller]', image: '[data]' });
 });
 
-it('an exchange without an answer says whether the request may have arrived', () => {
+it('an exchange without a response shows whether the request may have arrived', () => {
   const exchange = (error: unknown): RawExchange => ({
     asked: { method: 'POST', url: 'https://upstream.example/v1/jobs', signal },
     at: 1_000,

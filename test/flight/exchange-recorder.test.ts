@@ -88,8 +88,8 @@ function world(over: Partial<ExchangeRecorderDeps> = {}) {
 
 const settle = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-describe('a task that goes as usual', () => {
-  it('is one write, however often it is polled', async () => {
+describe('a task without problems', () => {
+  it('causes one write, however often it is polled', async () => {
     const { recorder, watched, context, poll, writes, calls } = world();
     await watched.submit(videoRequest(), context());
     for (let n = 0; n < 1000; n += 1) {
@@ -124,7 +124,7 @@ describe('a task that goes as usual', () => {
     });
   });
 
-  it('has its request read only by a process that did not submit it, and once', async () => {
+  it('has its request read only once, and only by a process that did not submit it', async () => {
     let reads = 0;
     const findRequest = () => Promise.resolve({ request: videoRequest({ prompt: `read ${(reads += 1)}` }) });
     for (const [isOwn, expected] of [
@@ -157,7 +157,7 @@ describe('a task that goes as usual', () => {
   });
 });
 
-it('polls that fail are written sooner, and one outage is two calls', async () => {
+it('polls that fail are written sooner, and one outage is recorded as two calls', async () => {
   const { poll, written, recorder, calls } = world();
   const refused = new UpstreamError('unavailable', 'no', { code: 'http_401', status: 401 });
   await poll(running);
@@ -197,8 +197,8 @@ it('each task keeps only its own job of a list', async () => {
   expect(calls()[0]?.exchanges[0]?.body).toBe('{"items":[{"id":"job-1","state":"r"}],"total":2}');
 });
 
-describe('an upstream’s answer', () => {
-  it('a failure that repeats the prompt or the key is kept without them', async () => {
+describe('an upstream’s response', () => {
+  it('that repeats the prompt or the key is kept without them', async () => {
     const { poll, recorder, response, written } = world();
     response.json = {
       error: { message: 'a secret garden in bloom is not allowed' },
@@ -214,7 +214,7 @@ describe('an upstream’s answer', () => {
     expect(written().join('')).not.toMatch(/secret garden|4711/);
   });
 
-  it('of ten megabytes leaves its size and hash', async () => {
+  it('of ten megabytes is reduced to its size and hash', async () => {
     const { poll, recorder, response, calls } = world();
     response.json = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`f${n}`, 'ab '.repeat(60_000)]));
     response.json = {
@@ -263,7 +263,7 @@ describe('an upstream’s answer', () => {
 });
 
 describe('a failure to record', () => {
-  it('reaches the log, and not the task', async () => {
+  it('is logged and does not affect the task', async () => {
     const add = () => Promise.reject(new Error('MongoDB is away'));
     const { watched, context, recorder, warnings } = world({ add });
     await expect(watched.submit(videoRequest(), context())).resolves.toEqual({ operation: { id: 'job-1' } });
@@ -272,7 +272,7 @@ describe('a failure to record', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('an answer that cannot be described harms nothing', async () => {
+  it('a response that cannot be described does no harm', async () => {
     const { poll, recorder, response, warnings, written } = world();
     response.json = { toString: null, get broken(): string { throw new Error('broken'); } }; // prettier-ignore
     await poll(running);

@@ -5,8 +5,8 @@ import { imageRequest, videoRequest } from '../providers/support.ts';
 const prompt = 'A red fox, "running" over the frozen lake\nat dawn';
 const hidden = { secrets: ['ark-secret-4711'], texts: [prompt, 'https://me.example/in.png?sig=abc'] };
 
-describe('the recorded part of an answer', () => {
-  it('keeps ids, numbers, states and links without their query', () => {
+describe('the recorded part of a response', () => {
+  it('keeps ids, numbers, states, and links without their queries', () => {
     const answer = {
       id: 'cgt-20261122-abcde',
       status: 'succeeded',
@@ -50,7 +50,7 @@ describe('the recorded part of an answer', () => {
     });
   });
 
-  it('a prompt of one word is removed where it occurs as a whole word or as a value', () => {
+  it('a prompt of one word is removed if it occurs as a whole word or as a value', () => {
     const short = { secrets: [], texts: ['seahorse', 'cat'] };
     expect(
       redactJson({ message: 'the cat is forbidden', echo: 'cat', category: 'concatenated' }, short),
@@ -61,7 +61,7 @@ describe('the recorded part of an answer', () => {
     });
   });
 
-  it('keeps a sentence only where it says why something failed, and no sentence while the prompt is not known', () => {
+  it('keeps a sentence only if it explains a failure, and none while the prompt is unknown', () => {
     const answer = { message: 'The server is busy.', summary: 'a dog on the moon', revised_prompt: 'dog' };
     expect(redactJson(answer, hidden)).toEqual({
       message: 'The server is busy.',
@@ -94,16 +94,16 @@ describe('the recorded part of an answer', () => {
     ['a text around the key', 'denied:ark-secret-4711'],
     ['a key that we do not know', 'sk-0123456789abcdef'],
     ['a token', 'eyJhbGciOi.eyJzdWIiOi.SflKxwRJ'],
-  ])('%s is removed where an upstream makes it the name of a field', (_, name) => {
+  ])('%s is removed if an upstream uses it as the name of a field', (_, name) => {
     expect(redactJson({ [name]: { [name]: 1 } }, hidden)).toEqual({ '[name]': { '[name]': 1 } });
   });
 
   it.each(['video_url', 'x-request-id', 'usage.completion_tokens', '1080p', 'last_frame'])(
-    'the name %s stays',
+    'the name %s is kept',
     (name) => expect(redactJson({ [name]: 1 }, hidden)).toEqual({ [name]: 1 }),
   );
 
-  it('a deep or wide answer is cut', () => {
+  it('a deep or wide response is cut', () => {
     let deep: unknown = 'end';
     for (let n = 0; n < 100; n += 1) deep = { deep };
     const kept = JSON.stringify(
@@ -136,7 +136,7 @@ describe('a request for the record', () => {
     for (const own of textsOf(request)) expect(text).not.toContain(own);
   });
 
-  it('of images holds no bytes', () => {
+  it('of images contains no bytes', () => {
     const request = imageRequest({
       images: [{ form: 'data', mediaType: 'image/png', base64: 'QUJDREVG' }],
       mask: { form: 'url', url: 'https://me.example/mask.png' },

@@ -71,7 +71,7 @@ const entry: FlightRecord['ledger'][number] = {
 };
 
 describe('the order', () => {
-  it('is chronological, and follows the life of a task for events at the same time', () => {
+  it('is chronological, and events at the same time follow the life of a task', () => {
     const events = eventsOf({
       plan: { candidates: [{ channel: 'one', credential: 'a' }], dropped: [] },
       attempts: [attempt],
@@ -94,7 +94,7 @@ describe('the order', () => {
 });
 
 describe('in words', () => {
-  it('the plan says what was left out, and where a failed job may go', () => {
+  it('the plan shows what was left out, and where a failed job may continue', () => {
     const one = { channel: 'one', credential: 'a' };
     const two = { channel: 'two', credential: 'b' };
     const dropped = [{ channel: 'three', reason: 'circuit_open', detail: 'four failures' }];
@@ -158,7 +158,7 @@ describe('in words', () => {
     expect(saidOf('ledger', { ledger: [{ ...entry, ...over }] })).toEqual([said]);
   });
 
-  it('a callback names what it was answered with, or why it was not', () => {
+  it('a callback shows the response, or why there was none', () => {
     const base = { at: 101, ms: 9, status: null, error: null };
     const attempts = [{ ...base, status: 500 }, { ...base, error: 'timeout' }, base];
     expect(saidOf('callback', { callback: { state: 'pending', target: 'me.example', attempts } })).toEqual([
@@ -168,7 +168,7 @@ describe('in words', () => {
     ]);
   });
 
-  it('the end has its error and its charge', () => {
+  it('the end shows its error and its charge', () => {
     const ended = { ...task, completed_at: 110 };
     const error = { code: 'upstream_failed', message: 'No.', class: null };
     expect(saidOf('end', { task })).toEqual([]);
@@ -211,7 +211,7 @@ describe('in words', () => {
   });
 });
 
-it('lines are aligned, and a clock that was behind shows', () => {
+it('lines are aligned, and a clock that was behind is visible', () => {
   const events = [
     { at: 99.9, what: 'admission', text: 'a' },
     { at: 100, what: 'end', text: 'b' },
@@ -238,7 +238,7 @@ const wordsOf = (texts: readonly string[]) =>
   ).map((line) => line.replace(/^.* exchange +/, ''));
 
 describe('a repetition', () => {
-  it('is shown once, with a count, whatever its numbers are', () => {
+  it('is shown once with a count, even if its numbers differ', () => {
     const round = (n: number) => [`ask a (${n} ms)`, `a says 429`, `ask b (${n} ms)`, 'b says 503'];
     expect(wordsOf(['begin', ...round(1), ...round(22), ...round(3), 'end'])).toEqual([
       'begin',
@@ -250,7 +250,7 @@ describe('a repetition', () => {
     expect(wordsOf(['a', 'b', 'a', 'b'])).toEqual(['a', 'b', 'the 2 lines above, once more until now']);
   });
 
-  it('stays as it is if folding is not shorter, or something else comes in between', () => {
+  it('stays as it is if folding would not be shorter, or if something else comes in between', () => {
     expect(wordsOf(['a', 'a', 'b'])).toEqual(['a', 'a', 'b']);
     expect(wordsOf(['a', 'b', 'a', 'c', 'a', 'd'])).toEqual(['a', 'b', 'a', 'c', 'a', 'd']);
   });

@@ -47,7 +47,7 @@ function record(recorded: RawCall): {
   return { noted, kept };
 }
 
-it('a call is a span with its outcome, without anything that was sent or received', () => {
+it('a call is a span with its outcome, without any data that was sent or received', () => {
   const { noted, kept } = record(call);
   expect(kept).toEqual([call]);
   expect(noted).toEqual([
@@ -83,6 +83,6 @@ it.each([
   expect(record({ ...call, outcome: outcome as RawCall['outcome'] }).noted).toMatchObject([{ failed }]);
 });
 
-it('a list of jobs of several models is named without one', () => {
+it('a list of jobs of several models has no model name', () => {
   expect(record({ ...call, step: 'list', model: '' }).noted[0]?.name).toBe('list');
 });

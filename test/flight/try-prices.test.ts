@@ -87,7 +87,7 @@ const run = (deps: TryPricesDeps, prices: Partial<TryPrices['prices']>, more: Pa
   );
 
 describe('other prices', () => {
-  it('charge what is recorded, by model and account', async () => {
+  it('are applied to the recorded facts, by model and account', async () => {
     const all = [
       recorded(1, { durationSeconds: 5 }, { account: 'a', model: 'm' }),
       recorded(2, { durationSeconds: 10 }, { account: 'b', model: 'm' }),
@@ -111,7 +111,7 @@ describe('other prices', () => {
     expect(deps.asked).toEqual([{ status: 'succeeded', createdAfter: 7, account: 'b' }]);
   });
 
-  it('are those of the channel that has delivered, where it has its own', async () => {
+  it('are those of the channel that delivered, if it has its own', async () => {
     const deps = storeOf([recorded(1, { durationSeconds: 5 })]);
     const call: Price = { minimum: '0', lines: [{ measure: 'call', price: '3' }] };
     const models = { m: bySecond('0.20') };
@@ -135,7 +135,7 @@ describe('other prices', () => {
     expect(cheap.total).toMatchObject({ before: 100_000n, after: 0n });
   });
 
-  it('charge no more than their own hold for a job that took the place of another', async () => {
+  it('charge a job that replaced another one no more than the hold at these prices', async () => {
     const replaced = (): Recorded => {
       const attempts = [
         {
@@ -167,7 +167,7 @@ describe('other prices', () => {
     expect((await run(storeOf([replaced()]), { models: { m: byCall } })).total.after).toBe(9_000_000n);
   });
 
-  it('use the tokens of the formula, where the upstream has reported none', async () => {
+  it('use the tokens of the formula if the upstream reported none', async () => {
     const deps = storeOf([recorded(1, {}, { price: byTokens('7'), tokens: 100_000n })]);
     expect((await run(deps, { models: { m: byTokens('8') } })).total).toMatchObject({
       tasks: 1,
@@ -177,7 +177,7 @@ describe('other prices', () => {
     });
   });
 
-  it('leave out what they cannot price, and say why', async () => {
+  it('omit tasks that they cannot price, and explain why', async () => {
     const all = [
       recorded(1, { durationSeconds: 5 }, { model: 'gone' }),
       recorded(2, { durationSeconds: 5 }),
@@ -187,12 +187,12 @@ describe('other prices', () => {
     expect(tried.total).toMatchObject({ tasks: 0, before: 0n, after: 0n, unpriced: 3 });
     expect(tried.unpriced).toEqual([
       { task: 'task_0001', why: 'gone has no price' },
-      { task: 'task_0002', why: 'no line prices what is recorded, in million tokens' },
+      { task: 'task_0002', why: 'no price line covers the recorded facts, in million tokens' },
       { task: 'task_0003', why: 'the facts of its hold are not recorded' },
     ]);
   });
 
-  it('are tried a page at a time, until the caller no longer waits', async () => {
+  it('are tried a page at a time, until the caller stops waiting', async () => {
     const all = Array.from({ length: 250 }, (_, n) => recorded(n, { durationSeconds: 1 }));
     const deps = storeOf(all);
     const seen: number[] = [];

@@ -28,7 +28,7 @@ describe('a peer', () => {
   );
 });
 
-it('localhost is permitted as far as the operator permits it', () => {
+it('localhost is permitted only as far as the operator permits it', () => {
   expect(open.loopbackOf('localhost')).toEqual([]);
   expect(permitting.loopbackOf('localhost')).toEqual(['127.0.0.1']);
   expect(createAddressRules(['::1/128']).loopbackOf('localhost')).toEqual(['::1']);
@@ -55,7 +55,7 @@ describe('a host that the operator named', () => {
   );
 
   it.each(['renderer', 'renderer.internal', 'a.svc.cluster.local'])(
-    'is needed for %s: a CIDR alone permits no internal name',
+    'must be named for %s, because a CIDR alone permits no internal name',
     (hostname) => {
       expect(permitting.checkUrl(`http://${hostname}/video.mp4`)).toBe('Its host is not a public address.');
     },

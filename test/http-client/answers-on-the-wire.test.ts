@@ -22,7 +22,7 @@ const get = (url: string, change: Partial<HttpRequestOptions> = {}): HttpRequest
   ...change,
 });
 
-/** Pauses, and then lets the process read what has arrived, even if it had no CPU time during the whole pause. */
+/** Waits, and then lets the process read what has arrived, even if it had no CPU time in between. */
 async function idle(ms: number): Promise<void> {
   await sleep(ms);
   for (let turns = 0; turns < 2; turns += 1) await nextTurn();
@@ -34,7 +34,7 @@ const answering = (text: string, end = false) =>
     else socket.write(text);
   });
 
-describe('an answer in chunks', () => {
+describe('a response in chunks', () => {
   it('is reassembled', async () => {
     const server = await answering(
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"a":\r\n2;x=y\r\n1}\r\n0\r\n\r\n',
@@ -48,7 +48,7 @@ describe('an answer in chunks', () => {
     ['ends before its last empty line', '7\r\n{"a":1}\r\n0\r\n'],
     ['has a size that is not a number', 'x7\r\n{"a":1}\r\n0\r\n\r\n'],
     ['has a chunk that is longer than its size', '3\r\n{"a":1}\r\n0\r\n\r\n'],
-  ])('that %s is incomplete, although all of its JSON is there', async (_, body) => {
+  ])('that %s is incomplete, although all of its JSON has arrived', async (_, body) => {
     const server = await answering(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${body}`, true);
     expect(await failureOf(client()(get(server.url)))).toMatchObject({
       outcome: 'ambiguous',
@@ -58,7 +58,7 @@ describe('an answer in chunks', () => {
   });
 });
 
-describe('an answer with a length', () => {
+describe('a response with a length', () => {
   it('with fewer bytes than announced is incomplete', async () => {
     const server = await answering('HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n{"a":1}', true);
     expect(await failureOf(client()(get(server.url)))).toMatchObject({
@@ -82,7 +82,7 @@ describe('an answer with a length', () => {
     });
   });
 
-  it('leaves nothing to the next request: what follows it is not read as an answer', async () => {
+  it('affects no later request, because bytes after it are not read as a response', async () => {
     const server = await listenRaw((socket, nth) => {
       const own = `HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n{"n":${nth}}`;
       socket.write(nth === 1 ? `${own}HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n{"n":9}` : own);
@@ -99,12 +99,12 @@ describe('an answer with a length', () => {
   });
 });
 
-it('an answer without a length ends with its connection', async () => {
+it('a response without a length ends with its connection', async () => {
   const server = await answering('HTTP/1.1 200 OK\r\n\r\n{"a":1}', true);
   expect((await client()(get(server.url))).json).toEqual({ a: 1 });
 });
 
-it('informational responses precede the answer and do not replace it', async () => {
+it('informational responses precede the response and do not replace it', async () => {
   const server = await answering(
     'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n' +
       'HTTP/1.1 201 Created\r\ncontent-length: 7\r\n\r\n{"a":1}',
@@ -113,7 +113,7 @@ it('informational responses precede the answer and do not replace it', async () 
   expect([answer.status, answer.json, answer.headers['link']]).toEqual([201, { a: 1 }, undefined]);
 });
 
-it('an answer without a body has an empty text and no JSON', async () => {
+it('a response without a body has an empty text and no JSON', async () => {
   const server = await answering('HTTP/1.1 204 No Content\r\n\r\n');
   const answer = await client()(get(server.url));
   expect([answer.status, answer.text, answer.json]).toEqual([204, '', undefined]);
@@ -131,7 +131,7 @@ it('endless headers are not read forever', async () => {
   });
 });
 
-describe('an answer that is encoded', () => {
+describe('a response that is encoded', () => {
   it.each(['gzip', ' GZIP ', 'x-gzip', 'deflate', 'br', 'zstd', 'gzip, identity', 'aws-chunked'])(
     'as "%s" is refused and never decoded',
     async (encoding) => {
@@ -147,7 +147,7 @@ describe('an answer that is encoded', () => {
     },
   );
 
-  it.each(['identity', ' Identity ', ''])('as "%s" counts as plain', async (encoding) => {
+  it.each(['identity', ' Identity ', ''])('as "%s" is treated as plain', async (encoding) => {
     const server = await listen((_, response) => {
       response.writeHead(200, { 'content-encoding': encoding });
       response.end('{"a":1}');
@@ -172,7 +172,7 @@ describe('an answer that is encoded', () => {
 });
 
 describe('the size limit', () => {
-  it('of an announced length is applied before anything is read', async () => {
+  it('applies to an announced length before anything is read', async () => {
     let isClosed = false;
     const server = await listen((_, response) => {
       response.on('close', () => (isClosed = true));
@@ -187,7 +187,7 @@ describe('the size limit', () => {
     await expect.poll(() => isClosed).toBe(true);
   });
 
-  it('holds for answers whose long strings are kept as bytes', async () => {
+  it('applies to responses whose long strings are kept as bytes', async () => {
     const server = await listen((_, response) => {
       response.write('{"data":"');
       response.write('x'.repeat(40_000));
@@ -214,7 +214,7 @@ describe('the size limit', () => {
 });
 
 describe('the time limits', () => {
-  it('of the headers ends the wait for them, whatever the caller allows', async () => {
+  it('for the headers ends the wait for them, whatever the caller allows', async () => {
     const server = await listen(() => undefined);
     const request = client({ headersTimeoutMs: 100 });
     expect(await failureOf(request(get(server.origin, { signal: endless() })))).toMatchObject({
@@ -224,14 +224,14 @@ describe('the time limits', () => {
     });
   });
 
-  it('of the body applies between two chunks', async () => {
+  it('for the body applies between two chunks', async () => {
     const server = await listen((_, response) => response.writeHead(200).write('{"a":'));
     const request = client({ bodyTimeoutMs: 100 });
     const asked = get(server.origin, { signal: endless() });
     expect(await failureOf(request(asked))).toMatchObject({ code: 'timeout', status: 200 });
   });
 
-  it('of the body does not apply to the whole body', async () => {
+  it('for the body does not apply to the whole body', async () => {
     const pieces = ['{', '"a"', ':', '1', '}'];
     const askWith = async (pauseMs: number): Promise<unknown> => {
       const server = await listen(async (_, response) => {
@@ -249,7 +249,7 @@ describe('the time limits', () => {
     await expect.poll(() => askWith((pauseMs *= 2))).toEqual({ a: 1 });
   });
 
-  it('of the caller applies to the whole request, even while the body drips', async () => {
+  it('of the caller applies to the whole request, even while the body arrives slowly', async () => {
     const server = await listen((_, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write('x'), 20);
@@ -278,7 +278,7 @@ describe('the time limits', () => {
 });
 
 describe('connections', () => {
-  it('which the server closed while they were idle are not used again', async () => {
+  it('that the server closed while they were idle are not reused', async () => {
     const answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}';
     const server = await listenRaw((socket) => socket.end(answer));
     const request = client();
@@ -289,14 +289,14 @@ describe('connections', () => {
     expect([server.connections, server.requests]).toEqual([3, 3]);
   });
 
-  it('whose answer says that they close are not used again', async () => {
+  it('whose response announces that they close are not reused', async () => {
     const server = await answering('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}');
     const request = client();
     for (let turn = 0; turn < 3; turn += 1) await request(get(server.url));
     expect(server.connections).toBe(3);
   });
 
-  it('go to the next address of a name when the first refuses', async () => {
+  it('use the next address of a name if the first refuses', async () => {
     const server = await listen((_, response) => response.end('{}'));
     const request = client({ lookup: () => Promise.resolve(['127.0.0.9', '127.0.0.1']) });
     expect((await request(get(`http://upstream.example:${server.port}/`))).status).toBe(200);

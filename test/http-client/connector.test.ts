@@ -47,7 +47,7 @@ it.each(['http:', 'https:'] as const)(
   },
 );
 
-it('a permitted peer is connected to', async () => {
+it('connects to a permitted peer', async () => {
   const { error, asked } = await connectTo('http:', () => true);
   expect(error).toBeNull();
   expect(asked).toHaveLength(2);

@@ -22,7 +22,7 @@ const publicAddress = '93.184.216.34';
 const patienceMs = 60_000;
 
 describe('the corpus', () => {
-  it('holds at least 60 hostile URLs', () => {
+  it('contains at least 60 hostile URLs', () => {
     expect(corpus.length).toBeGreaterThanOrEqual(60);
     expect(new Set(corpus).size).toBe(corpus.length);
   });
@@ -31,7 +31,7 @@ describe('the corpus', () => {
     expect(client().checkAddress(url)).toEqual(expect.any(String));
   });
 
-  it('reaches no server, neither unchanged nor at the port of a listening one', async () => {
+  it('reaches no server, with its own ports or with the port of a listening server', async () => {
     const target = await listen((_, response) => response.end('secret'), '::').catch(() =>
       listen((_, response) => response.end('secret'), '0.0.0.0'),
     );
@@ -48,7 +48,7 @@ describe('the corpus', () => {
     expect(target.connections).toBe(0);
   });
 
-  it('reaches no server if only the connector checks it', async () => {
+  it('reaches no server even if only the connector checks it', async () => {
     const target = await listen((_, response) => response.end('secret'), '::').catch(() =>
       listen((_, response) => response.end('secret'), '0.0.0.0'),
     );
@@ -179,7 +179,7 @@ describe('names', () => {
     expect((await failureOf(guarded.deliver(delivery))).code).toBe('address_refused');
   });
 
-  it('that answer differently the second time cannot lead elsewhere', async () => {
+  it('that resolve differently the second time cannot lead elsewhere', async () => {
     const secret = await listen((_, response) => response.end('secret'), '127.0.0.1');
     const open = await listen((_, response) => response.end(), '127.0.0.2');
     const answers = [['127.0.0.2'], ['127.0.0.1']];
@@ -195,7 +195,7 @@ describe('names', () => {
       timeoutMs: patienceMs,
     });
     expect(await guarded.deliver(delivery(open.port))).toEqual({ status: 200 });
-    // If there is only one lookup, the check and the connection cannot see different results.
+    // With a single lookup, the check and the connection cannot see different results.
     expect(lookups).toBe(1);
     expect((await failureOf(guarded.deliver(delivery(secret.port)))).code).toBe('address_refused');
     expect(secret.connections).toBe(0);
@@ -215,7 +215,7 @@ describe('names', () => {
 });
 
 describe('deliver', () => {
-  it('uses a connection again after a short answer, and closes it in a long one', async () => {
+  it('reuses a connection after a short response, and closes it during a long one', async () => {
     const answers = ['ok', '', 'x'.repeat(1_000_000), 'ok'];
     const server = await listen((_, response) => {
       const body = answers[server.requests - 1] ?? '';
@@ -270,7 +270,7 @@ describe('deliver', () => {
     expect(await local().deliver(delivery)).toEqual({ status: 200 });
   });
 
-  it('ends at its time limit', async () => {
+  it('stops at its time limit', async () => {
     const target = await listen(() => undefined);
     const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs: 100 };
     expect((await failureOf(local().deliver(delivery))).code).toBe('timeout');
@@ -279,7 +279,7 @@ describe('deliver', () => {
   it('gives a request its whole time, however long it waited for a connection', async () => {
     const connectionsPerOrigin = 32;
     const statusesWithin = async (timeoutMs: number) => {
-      // Two consecutive responses take longer than the limit for one.
+      // Two responses in a row take longer than the limit for one.
       const target = await listen((_, response) => setTimeout(() => response.end(), 0.6 * timeoutMs));
       const guarded = local();
       const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs };
@@ -313,7 +313,7 @@ describe('openMedia', () => {
     expect(await read(media.body)).toBe(5);
   });
 
-  it('follows three redirects and not four', async () => {
+  it('follows three redirects but not four', async () => {
     const target = await listen((request, response) => {
       const left = Number(new URL(request.url ?? '/', 'http://x').searchParams.get('left'));
       if (left === 0) response.end('ok');
@@ -328,7 +328,7 @@ describe('openMedia', () => {
     expect((await failureOf(local().openMedia(fetch(4)))).code).toBe('too_many_redirects');
   });
 
-  it('does not follow a redirect to a private address, a port or a scheme that is refused', async () => {
+  it('does not follow a redirect to a private address, or to a forbidden port or scheme', async () => {
     const secret = await listen((_, response) => response.end('secret'), '127.0.0.1');
     const locations = [
       secret.origin,
@@ -348,7 +348,7 @@ describe('openMedia', () => {
     expect(secret.connections).toBe(0);
   });
 
-  it('refuses what is too large, announced or not, encoded or not found', async () => {
+  it('refuses a file that is too large, encoded or missing', async () => {
     const serve = (listener: Parameters<typeof listen>[0]) => listen(listener, '127.0.0.2');
     const announced = await serve((_, response) => response.end('123456'));
     const missing = await serve((_, response) => response.writeHead(403).end());

@@ -64,7 +64,7 @@ describe('redirects', () => {
   it.each([
     ['names no address', {}],
     ['names something that is not an address', { location: 'http://' }],
-  ])('that %s count as an answer without a file', async (_, headers) => {
+  ])('that %s are a response without a file', async (_, headers) => {
     const server = await listen((__, response) => response.writeHead(302, headers).end());
     expect(await failureOf(client().openMedia(fetchOf(server.origin)))).toMatchObject({
       code: 'bad_status',
@@ -73,10 +73,10 @@ describe('redirects', () => {
     expect(server.requests).toBe(1);
   });
 
-  it('share one time limit: a chain of slow ones does not add up', async () => {
+  it('share one time limit, so that a chain of slow ones does not add up', async () => {
     const server = await listen((request, response) => {
       const left = Number(request.url?.slice(1));
-      // All hops together exceed the limit, but no single one does.
+      // No single redirect exceeds the limit, but all of them together do.
       setTimeout(() => response.writeHead(302, { location: `/${left - 1}` }).end(), 800);
     });
     const fetch = { ...fetchOf(`${server.origin}/3`), timeoutMs: 1_500 };
@@ -128,7 +128,7 @@ describe('a file', () => {
     expect((await failureOfBody(media.body)).code).toBe('timeout');
   });
 
-  it('that drips for longer than the total limit fails', async () => {
+  it('that arrives too slowly for the total limit fails', async () => {
     const server = await listen((_, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write('x'), 20);
@@ -167,8 +167,7 @@ describe('a file', () => {
     const media = await client().openMedia(fetchOf(server.origin));
     const reader = media.body[Symbol.asyncIterator]();
     let bytes = (await reader.next()).value?.byteLength ?? 0;
-    // Runs until nothing more is accepted, which is when the socket buffers of both sides are full, plus one of our
-    // chunks.
+    // Nothing more is accepted once the socket buffers of both sides and one of our chunks are full.
     for (let before = -1; before !== accepted;) {
       before = accepted;
       await new Promise((resolve) => setTimeout(resolve, 300));
@@ -184,14 +183,14 @@ describe('a callback', () => {
   const delivery = (url: string, timeoutMs = 30_000) => ({ url, headers: {}, body: '{}', timeoutMs });
 
   it.each([400, 404, 410, 429, 500, 503])(
-    'that is answered with %i counts as answered, not as an error',
+    'with response status %i is delivered, not failed',
     async (status) => {
       const server = await listen((_, response) => response.writeHead(status).end());
       expect(await client().deliver(delivery(server.origin))).toEqual({ status });
     },
   );
 
-  it('has a code for each reason why it was not answered', async () => {
+  it('has a code for each reason why there was no response', async () => {
     const broken = await listen((request) => request.socket.destroy());
     const plain = await listen((_, response) => response.end());
     const silent = await listen(() => undefined);

@@ -3,7 +3,7 @@ import { openOutbound } from '../../src/http-client/index.ts';
 import type { Outbound } from '../../src/http-client/index.ts';
 import { listen } from './support.ts';
 
-/** Sends each kind of outbound request to the private networks that only the other kinds are allowed to reach. */
+/** Each kind of outbound request is sent to the private networks that only the other kinds may reach. */
 
 const networkOf = {
   media: '127.0.0.2',
@@ -93,13 +93,13 @@ const ways: readonly Way[] = [
   },
 ];
 
-it('every way out of a process is tried', async () => {
+it('every kind of outbound request is tried', async () => {
   const { outbound } = await open();
   const all = Object.keys(outbound).filter((name) => name !== 'close');
   expect(new Set(ways.map(({ way }) => way))).toEqual(new Set(all));
 });
 
-it.each(ways)('$as reaches its own private network only', async ({ send, reaches, check }) => {
+it.each(ways)('$as reaches only its own private network', async ({ send, reaches, check }) => {
   const world = await open();
   const reached: Network[] = [];
   for (const network of everything) {

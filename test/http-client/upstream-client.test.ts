@@ -29,7 +29,7 @@ async function temporaryFile(content: Buffer): Promise<string> {
 
 const soon = () => AbortSignal.timeout(60_000);
 
-describe('an answer', () => {
+describe('a response', () => {
   it('of any status is returned with its headers, text and JSON', async () => {
     const server = await listen((_, response) => {
       response.writeHead(429, { 'retry-after': '7', 'content-type': 'application/json' });
@@ -78,7 +78,7 @@ describe('an answer', () => {
 });
 
 describe('a request', () => {
-  it('asks for identity and sends JSON', async () => {
+  it('requests no encoding and sends JSON', async () => {
     let seen: unknown;
     const server = await listen(async (request, response) => {
       seen = { headers: request.headers, body: JSON.parse(await readAll(request)) };
@@ -201,7 +201,7 @@ describe('not sent', () => {
     expect(await outcome(asked)).toEqual(['not_sent', 'dns_failed']);
   });
 
-  it('is a name server that never answers', async () => {
+  it('is a name server that never responds', async () => {
     const request = client({ lookup: () => new Promise(() => undefined), connectTimeoutMs: 50 });
     const asked = request({ method: 'POST', url: 'http://upstream.example/', json: {}, signal: soon() });
     expect(await outcome(asked)).toEqual(['not_sent', 'connect_timeout']);
@@ -264,14 +264,14 @@ describe('ambiguous', () => {
     expect(server.requests).toBe(1);
   });
 
-  it('is an answer that does not come in time', async () => {
+  it('is a response that does not come in time', async () => {
     const limit = new AbortController();
     const server = await listen(() => limit.abort(new DOMException('Too late.', 'TimeoutError')));
     const asked = client()({ method: 'POST', url: server.origin, json: {}, signal: limit.signal });
     expect(await outcome(asked)).toEqual(['ambiguous', 'timeout', undefined]);
   });
 
-  it('is a body that breaks off, drips or never ends', async () => {
+  it('is a body that breaks off, is too slow or never ends', async () => {
     const truncated = await listen((request, response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('{"id":', () => request.socket.destroy());
@@ -290,7 +290,7 @@ describe('ambiguous', () => {
     await expect.poll(() => within((ms *= 2))).toEqual(['ambiguous', 'timeout', 200]);
   });
 
-  it('is an answer that is too large, announced or not', async () => {
+  it('is a response that is too large, announced or not', async () => {
     const announced = await listen((_, response) => response.end('x'.repeat(2000)));
     const chunked = await listen((_, response) => {
       response.write('x'.repeat(1000));
@@ -304,7 +304,7 @@ describe('ambiguous', () => {
     expect(fits.text).toHaveLength(2000);
   });
 
-  it('is an encoded answer', async () => {
+  it('is an encoded response', async () => {
     const server = await listen((_, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' });
       response.end(gzipSync('{"id":"1"}'));
@@ -327,7 +327,7 @@ describe('ambiguous', () => {
     expect(server.requests).toBe(2);
   });
 
-  it('is an answer that is not HTTP', async () => {
+  it('is a response that is not HTTP', async () => {
     const server = await listenRaw((socket) => socket.end('SSH-2.0-OpenSSH\r\n'));
     expect((await outcome(client()({ method: 'POST', url: server.url, json: {}, signal: soon() })))[0]).toBe(
       'ambiguous',

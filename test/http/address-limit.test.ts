@@ -22,7 +22,7 @@ describe('requests without a key', () => {
     take('b', 20);
     at += 1_000;
     take('a', 2);
-    expect(() => limit.take('a')).toThrow(/is limited to 2 requests a second/);
+    expect(() => limit.take('a')).toThrow(/is limited to 2 requests per second/);
     at -= 500;
     expect(() => limit.take('a')).toThrow();
     at += 3_600_000;
@@ -30,7 +30,7 @@ describe('requests without a key', () => {
     expect(() => limit.take('a')).toThrow();
   });
 
-  it('429 on a connection that ends; health, and whoever has a key, are served', async () => {
+  it('429 on a connection that then ends, while health checks and callers with a key are served', async () => {
     const node = await limitedNode();
     const { key } = await world.newAccount();
     for (let n = 0; n < 30; n += 1) {
@@ -51,7 +51,7 @@ describe('requests without a key', () => {
   it.each([
     ['a wrong key', '/v1/balance', `sk-${'0'.repeat(51)}`],
     ['a wrong operator’s token', '/admin/v1/accounts', 'op-guess'],
-  ])('%s costs more than having no key, and is logged', async (_, path, key) => {
+  ])('%s costs more than a missing key, and is logged', async (_, path, key) => {
     const node = await limitedNode();
     const lines = world.logLines.length;
     const statuses = [];
@@ -62,7 +62,7 @@ describe('requests without a key', () => {
   });
 });
 
-describe('whatever strangers at the same address have done', () => {
+describe('despite anything that strangers at the same address have done', () => {
   async function floodedNode() {
     const node = await limitedNode();
     for (let n = 0; n < 5; n += 1) await node.call('GET', '/v1/balance', { key: 'sk-wrong' });
@@ -70,7 +70,7 @@ describe('whatever strangers at the same address have done', () => {
     return node;
   }
 
-  it('a valid key and a valid operator’s token pass', async () => {
+  it('a valid key and a valid operator’s token are accepted', async () => {
     const { key } = await world.newAccount();
     const node = await floodedNode();
     for (let n = 0; n < 20; n += 1) expect((await node.call('GET', '/v1/models', { key })).status).toBe(200);

@@ -13,7 +13,7 @@ function otherActions(): string[] {
     .flatMap((text) => [...text.matchAll(/\baction: '(\w+)'/g)].map(([, name = '']) => name));
 }
 
-it('the console has a sentence for each action that the audit log can contain, and for no other', () => {
+it('the console has a sentence for each action in the audit log, and for no other', () => {
   const recorded = createApp(world.deps).routes.flatMap((route) =>
     route.authentication === 'admin' && route.act !== 'none' && route.operationId !== 'actOnTask'
       ? [route.operationId]

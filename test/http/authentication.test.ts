@@ -45,7 +45,7 @@ it.each<[string, (key: string) => string | undefined]>([
   ['an object id', () => 'Bearer {"$ne":1}'],
   ['the operators’ token', () => `Bearer ${adminToken}`],
   ['an unknown key', () => `Bearer ${unknownKey()}`],
-])('401, one and the same: %s', async (_, header) => {
+])('401, the same in all cases: %s', async (_, header) => {
   const { key } = await world.newAccount();
   const authorization = header(key);
   const answer = await world.call('GET', '/v1/balance', {
@@ -82,7 +82,7 @@ it('a key outside the header is ignored', async () => {
   expect(answer.status).toBe(401);
 });
 
-it('an expired key is refused in the same words', async () => {
+it('an expired key is rejected in the same words', async () => {
   const { call } = await world.newAccount({ key: { expires_at: Math.floor(Date.now() / 1000) + 60 } });
   expect((await call('GET', '/v1/balance')).status).toBe(200);
   world.clock.aheadMs = 61_000;
@@ -91,7 +91,7 @@ it('an expired key is refused in the same words', async () => {
   expect([answer.status, answer.body]).toEqual([401, { error: unauthorized }]);
 });
 
-it('a revoked key is refused at once here, and within 5 s on another node', async () => {
+it('a revoked key is rejected at once here, and within 5 s on another node', async () => {
   const { key, keyId } = await world.newAccount();
   const other = await world.startNode();
   expect((await other.call('GET', '/v1/balance', { key })).status).toBe(200);
@@ -112,7 +112,7 @@ it('the key is stored nowhere', async () => {
 });
 
 it.each(['', 'Bearer', 'Bearer wrong', `Basic ${adminToken}`, `Bearer ${adminToken}x`])(
-  'the operators’ API refuses %j',
+  'the operators’ API rejects %j',
   async (authorization) => {
     const answer = await world.call('GET', '/admin/v1/keys', { headers: { authorization } });
     const message =
@@ -133,7 +133,7 @@ it('without ADMIN_TOKEN the operators’ API does not exist', async () => {
   expect((await node.call('GET', '/openapi.json')).text).not.toContain('/admin/');
 });
 
-it('typos cost no read, a known key one read in three seconds, and simultaneous requests share one', async () => {
+it('invalid keys cost no read, a known key one read in three seconds, and simultaneous requests share one', async () => {
   let reads = 0;
   let now = 1_000;
   const documents = new Map<string, ApiKey>();

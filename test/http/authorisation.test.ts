@@ -155,7 +155,7 @@ describe.each(rows)('$name', ({ name, opened }) => {
   });
 });
 
-/** Deliberately repeats the routes' declarations, so that this test fails if one of them is loosened. */
+/** Repeats the routes' declarations on purpose, so that this test fails if one of them is loosened. */
 const guarded: Readonly<Record<string, readonly string[]>> = {
   read_account: ['getBalance', 'getOwnAlert', 'getStatement'],
   manage: ['rotateOwnWebhookSecret', 'setOwnAlert'],
@@ -215,7 +215,7 @@ const guarded: Readonly<Record<string, readonly string[]>> = {
   admin: ['addOperator', 'deleteAccount', 'revokeOperator', 'setOperatorRoles'],
 };
 
-it.each(Object.entries(guarded))('what needs %s is known', (needed, operations) => {
+it.each(Object.entries(guarded))('the routes that need %s are known', (needed, operations) => {
   const found = routes.filter((route) => {
     if (route.authentication === 'none') return false;
     return route.authentication === 'key'

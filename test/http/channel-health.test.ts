@@ -7,7 +7,7 @@ import type { AppDeps } from '../../src/http/deps.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import { workerReport } from '../support/worker-report.ts';
 
-/** The pages Now and Channels, a route's explanation and a task's page must describe a problem in the same words. */
+/** All pages must describe a problem in the same words: Now, Channels, a route's explanation and a task's page. */
 
 const world = useHttpWorld('channel_health');
 const start = Date.parse('2026-11-28T12:00:00Z');
@@ -54,7 +54,7 @@ interface Trouble {
   readonly state: string;
   readonly words: RegExp;
   /**
-   * The verdict for an account without failures of its own. Undefined for worker problems, which the explanation does
+   * What the explanation says for an account without failures of its own. Undefined for worker problems, which it does
    * not cover.
    */
   readonly verdict?: 'tried' | 'waited for' | 'dropped';
@@ -226,7 +226,7 @@ async function refresh({ channelSwitches, overrideCircuit, nodes }: AppDeps): Pr
   await Promise.all([channelSwitches.refresh(), nodes.refresh(), read]);
 }
 
-describe('every page says the same of', () => {
+describe('every page shows the same for', () => {
   it.each(Object.entries(troubles))('%s', async (_name, { make, state, words, verdict }) => {
     await make();
     const said = await screens();

@@ -112,7 +112,7 @@ describe('OpenAI', () => {
     expect(await native(account, made.id)).toMatchObject({ status: 'succeeded', duration: 5 });
   });
 
-  it('a failed video says why; one that expired is failed, too', async () => {
+  it('a failed video says why, and one that expired has failed too', async () => {
     const account = await world.newAccount();
     const { videos } = clientOf(account);
     const { id } = await videos.create({ model: 'clip', prompt });
@@ -192,7 +192,7 @@ describe('OpenAI', () => {
     expect(await account.balance()).toMatchObject({ held: '0.500000' });
   });
 
-  it('what is wrong is said in the words of the dialect', async () => {
+  it('errors use the words of the dialect', async () => {
     const account = await world.newAccount({ credit: '0.10' });
     const { videos } = clientOf(account);
     const create = (fields: object) => refused(videos.create({ model: 'clip', prompt, ...fields }));
@@ -223,7 +223,7 @@ describe('OpenAI', () => {
     expect(await account.balance()).toMatchObject({ available: '0.100000', held: '0.000000' });
   });
 
-  it('a list in both directions, page by page, and of nobody else', async () => {
+  it('a list in both directions, page by page, without other accounts’ videos', async () => {
     const [account, other] = [await world.newAccount(), await world.newAccount()];
     const { videos } = clientOf(account);
     await clientOf(other).videos.create({ model: 'clip', prompt });
@@ -324,7 +324,7 @@ describe('OpenAI', () => {
     expect([answer.status, answer.headers.location]).toEqual([302, url]);
   });
 
-  it('a delete cancels what is unfinished, and says that what has ended is kept', async () => {
+  it('a delete cancels an unfinished video, and reports that a finished one is kept', async () => {
     const account = await world.newAccount();
     const { videos } = clientOf(account);
     const { id } = await videos.create({ model: 'clip', prompt });
@@ -433,7 +433,7 @@ describe('Ark', () => {
     });
   });
 
-  it('media in their roles: an image alone is the first frame', async () => {
+  it('media have their roles, and an image alone is the first frame', async () => {
     const account = await world.newAccount();
     const create = async (...content: object[]) => {
       const { body } = await clientOf(account)('POST', path, {
@@ -489,7 +489,7 @@ describe('Ark', () => {
     });
   });
 
-  it('what is wrong is said in the words and the form of the dialect', async () => {
+  it('errors use the words and the form of the dialect', async () => {
     const account = await world.newAccount({ credit: '0.10' });
     const create = async (fields: object) => {
       const { status, body } = await clientOf(account)('POST', path, {
@@ -533,7 +533,7 @@ describe('Ark', () => {
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'ResourceNotFound']);
   });
 
-  it('a list by pages, ids and models, of nobody else', async () => {
+  it('a list by pages, ids and models, without other accounts’ tasks', async () => {
     const [account, other] = [await world.newAccount(), await world.newAccount()];
     const create = async ({ key }: TestAccount, model = 'clip') =>
       (await caller(node.url, key)('POST', path, { body: { model, content: [text] } })).body.id as string;
@@ -552,7 +552,7 @@ describe('Ark', () => {
     expect(await list('filter.status=succeeded')).toEqual([0, []]);
   });
 
-  it('a delete cancels; what has ended is kept', async () => {
+  it('a delete cancels an unfinished task, and keeps a finished one', async () => {
     const account = await world.newAccount();
     const call = clientOf(account);
     const { id } = (await call('POST', path, { body: { model: 'clip', content: [text] } })).body;
@@ -651,7 +651,7 @@ describe('OpenRouter', () => {
     });
   });
 
-  it('what is wrong is said in the words and the form of the dialect', async () => {
+  it('errors use the words and the form of the dialect', async () => {
     const account = await world.newAccount({ credit: '0.10' });
     const create = async (fields: object) => {
       const { status, body } = await caller(node.url, account.key)('POST', '/api/v1/videos', {
@@ -799,7 +799,7 @@ describe('Replicate', () => {
     expect((await call('GET', '/v1/predictions?cursor=x')).status).toBe(400);
   });
 
-  it('what is wrong is said in the words and the form of the dialect', async () => {
+  it('errors use the words and the form of the dialect', async () => {
     const account = await world.newAccount({ credit: '0.10' });
     const create = async (input: object) => {
       const { status, body } = await caller(node.url, account.key)('POST', '/v1/predictions', {
@@ -911,7 +911,7 @@ describe('fal', () => {
     ]);
   });
 
-  it('what is wrong is said in the words and the form of the dialect', async () => {
+  it('errors use the words and the form of the dialect', async () => {
     const account = await world.newAccount({ credit: '0.10' });
     const { queue } = clientOf(account);
     const submit = (input: object, model = path) => refused(queue.submit(model, { input }));

@@ -19,7 +19,7 @@ it.each(codes)('%s: x-should-retry is false for what cannot succeed', (code) => 
   expect(headers['x-should-retry']).toBe(errorTable[code].retryable ? undefined : 'false');
 });
 
-it('a single error may forbid what its code allows', () => {
+it('a single error may forbid a retry that its code allows', () => {
   const error = new GatewayError('provider_error', 'No.', { headers: { 'x-should-retry': 'false' } });
   expect(errorHeaders(error)['x-should-retry']).toBe('false');
 });
@@ -38,7 +38,7 @@ const brokenPipe = Object.assign(new Error('write EPIPE'), { code: 'EPIPE', sysc
 
 const answered = (code: number) => new MongoServerError({ code, errmsg: 'no' });
 
-describe('a database that does not answer', () => {
+describe('a database that does not respond', () => {
   it.each([
     ['a network error', new MongoNetworkError('reset')],
     ['a timeout', new MongoNetworkTimeoutError('silence')],
@@ -53,7 +53,7 @@ describe('a database that does not answer', () => {
       'no majority in time',
       new MongoWriteConcernError({ writeConcernError: { code: 64, errmsg: 'late' }, ok: 1 }),
     ],
-  ])('is a 503 that may be repeated: %s', (_what, error) => {
+  ])('is a 503 that may be retried: %s', (_what, error) => {
     const { code, retryAfterSeconds, cause } = translateError(error);
     expect([code, retryAfterSeconds, cause]).toEqual(['service_unavailable', 5, error]);
   });
@@ -69,7 +69,7 @@ describe('a database that does not answer', () => {
   });
 });
 
-it.each(['ENOSPC', 'EDQUOT'])('a disk that is full is a 503 that may be repeated later: %s', (code) => {
+it.each(['ENOSPC', 'EDQUOT'])('a full disk is a 503 that may be retried later: %s', (code) => {
   const error = Object.assign(new Error(`write ${code}`), { code });
   const answer = translateError(error);
   expect(answer).toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 60, cause: error });

@@ -10,9 +10,8 @@ import { pipelinedCopies, shoot } from '../support/hostile-wire.ts';
 import type { Framing } from '../support/hostile-wire.ts';
 
 /**
- * How much CPU time a request may use in one turn of the event loop, in milliseconds on the reference machine (see
- * `referenceMs`). On an idle machine, most requests need less than half of this. While other tests run, a garbage
- * collection alone can take 65 ms.
+ * In milliseconds of CPU time on the reference machine (see `referenceMs`), for one turn of the event loop. On an idle
+ * machine, most requests need less than half of this. While other tests run, a garbage collection alone can take 65 ms.
  */
 const stallMsMax = 100;
 const growthBytesMax = 100 * 1024 * 1024;
@@ -64,7 +63,7 @@ const growthOf = ({ peakBytes, idleBytes }: Probe): number => peakBytes - idleBy
 
 const referenceMs = 12;
 const referenceText = JSON.stringify(Array.from({ length: 60_000 }, (_, n) => ({ n })));
-/** Returns how many times slower this machine currently is than the reference machine, but at least 1. */
+/** Compares this machine with the reference machine. Never returns less than 1. */
 function slowness(): number {
   const startedAt = process.cpuUsage();
   JSON.parse(referenceText);
@@ -73,8 +72,8 @@ function slowness(): number {
 }
 
 /**
- * Runs a request multiple times and returns its smallest shares of the limits. A stall or growth that the request
- * causes shows in every run, but one caused by the machine or by earlier garbage does not.
+ * A stall or growth that the request causes shows in every run, but one caused by the machine or by earlier garbage
+ * does not. The request therefore runs several times, and its lowest values count.
  */
 async function leastShares(each: HostileRequest, variant: Variant) {
   const least = { stall: Infinity, growth: Infinity };
@@ -101,8 +100,8 @@ it('warms up, so that compilation does not count', async () => {
 });
 
 /**
- * Returns the bodies worth sending. If a request has no key or arrives in one-byte pieces, it is rejected before its
- * body is parsed, so the body's content does not matter.
+ * A request without a key, or in one-byte pieces, is rejected before its body is parsed, so its content does not
+ * matter.
  */
 function bodiesFor({ hasKey, framing, isPipelined }: Variant): readonly HostileRequest[] {
   if (!hasKey || framing === 'bytes') return kindsOfBodies;
@@ -110,8 +109,8 @@ function bodiesFor({ hasKey, framing, isPipelined }: Variant): readonly HostileR
 }
 
 /**
- * Whether to pipeline the request. Large bodies on one connection arrive one after the other, so pipelining a single
- * body is enough to show that memory holds only one.
+ * Large bodies on one connection arrive one after the other, so pipelining a single one is enough to show that memory
+ * never holds two.
  */
 function isWorthPipelining(each: HostileRequest): boolean {
   return pipelinedCopies(each) > 2 || each.name === '62 MiB of one image for gpt-image';

@@ -30,7 +30,7 @@ interface CarelessSocket extends Socket {
   ended: Promise<void>;
 }
 
-/** Opens a connection that, like a careless client, stays half open when the server closes its side. */
+/** Like a careless client, this connection stays half open when the server closes its side. */
 async function open(url: string): Promise<CarelessSocket> {
   const { hostname, port } = new URL(url);
   const bare = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
@@ -117,7 +117,7 @@ describe('bodies in memory', () => {
     expect((await post(node, key)).status).toBe(200);
   });
 
-  it('a body in pieces of one byte is refused before it has arrived, and its connection is closed', async () => {
+  it('a body in pieces of one byte is rejected before it has arrived, and its connection is closed', async () => {
     const { key } = await world.newAccount();
     const socket = await open(world.url);
     socket.write(create(key, `transfer-encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(100_000)}`));
@@ -128,7 +128,7 @@ describe('bodies in memory', () => {
   it.each([
     ['an address without a token', '/callbacks/upstream/task_0123456789abcdefghijkl/x', '', 404],
     ['no key', '/v1/videos/generations', '', 401],
-  ])('%s: refused before its body is read', async (_name, path, header, status) => {
+  ])('%s: rejected before its body is read', async (_name, path, header, status) => {
     const socket = await open(world.url);
     socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n${header}transfer-encoding: chunked\r\n\r\n1\r\n \r\n`);
     await socket.ended;
@@ -193,7 +193,7 @@ describe('one connection', () => {
     await expect.poll(() => answered).toBe(1_000);
   });
 
-  it('with the most held-back bytes is cut off when all hold too much, and no other', async () => {
+  it('is cut off if it has the most pending bytes when all have too many, and no other', async () => {
     const waiting: ServerResponse[] = [];
     const server = createServer((_request, response) => void waiting.push(response));
     answerInTurn(server, 10_000);
@@ -247,7 +247,7 @@ describe('one connection', () => {
     server.close();
   });
 
-  it('two keys in one request count as none', async () => {
+  it('two keys in one request are treated as none', async () => {
     const { key } = await world.newAccount();
     const header = `authorization: Bearer ${key}\r\n`;
     const answer = await sendText(world.url, `GET /v1/balance HTTP/1.1\r\nhost: x\r\n${header}${header}\r\n`);
@@ -264,7 +264,7 @@ describe('malformed chunks', () => {
   it.each([
     ['an open route', 'POST /callbacks/upstream/task_0123456789abcdefghijkl/x HTTP/1.1\r\nhost: x\r\n'],
     ['without a key', 'POST /v1/videos/generations HTTP/1.1\r\nhost: x\r\n'],
-  ])('%s: 4xx, and nothing logged as our failure', async (_name, head) => {
+  ])('%s: 4xx, and not logged as our failure', async (_name, head) => {
     const lines = world.logLines.length;
     const answer = await sendText(world.url, head + chunked);
     expect(answer).toMatch(/^HTTP\/1\.1 40[014] /);
@@ -289,7 +289,7 @@ describe('malformed chunks', () => {
     expect(world.logLines.slice(lines).filter((line) => line.includes('a request failed'))).toEqual([]);
   });
 
-  it('a caller who hangs up in the middle of a body is not a failure of ours', async () => {
+  it('a caller who disconnects in the middle of a body is not our failure', async () => {
     const { key } = await world.newAccount();
     const lines = world.logLines.length;
     const socket = await open(world.url);
@@ -317,7 +317,7 @@ describe('headers that HTTP does not allow get the common error body', () => {
     });
   });
 
-  it('HTTP/1.0 needs no Host, and 100-continue is met', async () => {
+  it('HTTP/1.0 needs no Host, and 100-continue works', async () => {
     expect(await sendText(world.url, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
     const { key } = await world.newAccount();
     const body = JSON.stringify(videoBody);
@@ -367,7 +367,7 @@ describe('connections', () => {
     await server.close();
   });
 
-  it('a stranger who occupies all of them leaves room for callers and for probes', async () => {
+  it('a stranger who occupies all of them leaves room for callers and for health checks', async () => {
     const slow = new Promise<void>(() => undefined);
     const app = createApp({ ...world.deps, pingMongo: () => slow });
     const server = await startHttpServer({ app, host: '127.0.0.1', port: 0, connectionsMax: 8 });
@@ -396,7 +396,7 @@ describe('connections', () => {
     await server.close(0);
   });
 
-  it('one that reads its answer too slowly is cut off', async () => {
+  it('one that reads its response too slowly is cut off', async () => {
     const server = await startHttpServer({
       app: createApp(world.deps),
       host: '127.0.0.1',

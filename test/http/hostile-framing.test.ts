@@ -69,7 +69,7 @@ async function expectUnnoticed(act: () => Promise<unknown>): Promise<void> {
 }
 
 describe('bodies in pieces of one byte', () => {
-  /** Sends pieces up to the route's byte limit, but never finishes the request, so that the memory stays in use. */
+  /** Never finishes the request, so that the memory stays in use. */
   async function sendBytes(request: WireRequest, bytes: number): Promise<WireConnection> {
     const wire = await attack();
     const whole = [...wireOf({ ...request, pieces: () => [Buffer.alloc(bytes, ' ')] }, 'bytes')];
@@ -87,7 +87,7 @@ describe('bodies in pieces of one byte', () => {
     for (const wire of wires) wire.destroy();
   }
 
-  it('80 at the route of upstreams, without a key', async () => {
+  it('80 of them on the upstreams’ route, without a key', async () => {
     const path = `/callbacks/upstream/task_${'0'.repeat(22)}/${'0'.repeat(32)}`;
     await expectUnnoticed(() => sendMany(80, () => sendBytes({ path, headers: json }, 64 * kibibyte - 1)));
   });
@@ -121,7 +121,7 @@ describe('pipelined requests', () => {
     return wire;
   }
 
-  it('the ninth connection is not behind the 1,000 requests on each of the others', async () => {
+  it('the ninth connection does not wait for the 1,000 requests on each of the others', async () => {
     const copies = 1_000;
     await expectUnnoticed(async () => {
       const wires = await Promise.all(Array.from({ length: 8 }, () => pipeline(document, copies)));
@@ -135,7 +135,7 @@ describe('pipelined requests', () => {
   });
 
   it.each(['/openapi.json', '/healthz', '/metrics'])(
-    '4 MB of %s, of which nobody reads the answers',
+    '4 MB of %s, whose responses nobody reads',
     async (path) => {
       await expectUnnoticed(async () => {
         const request = get(path);
@@ -148,7 +148,7 @@ describe('pipelined requests', () => {
     },
   );
 
-  it('each gets its own answer, in order, however slowly', async () => {
+  it('each gets its own response, in order, however slowly', async () => {
     const wire = await openWire({ url: api.url, ...addressOf(4) });
     const each = [get('/healthz'), get('/no-such-route'), get('/v1/models', bearer(attacker))];
     await wire.write(Buffer.concat(each.flatMap((request) => [...wireOf(request, 'length')])));

@@ -67,7 +67,7 @@ it('usage is limited to the key or to the account', async () => {
   expect([await tasksOf(['read_own']), await tasksOf(['read_account'])]).toEqual([0, 1]);
 });
 
-it('ending another key’s task takes the scope manage, and create', async () => {
+it('ending another key’s task requires the scopes manage and create', async () => {
   const cancel = async (scopes: readonly KeyScope[]) =>
     (await world.call('POST', `/v1/videos/generations/${task}/cancel`, { key: await keyWith(scopes) }))
       .status;
@@ -79,7 +79,7 @@ it('ending another key’s task takes the scope manage, and create', async () =>
 it.each([
   [{ duration_max: 4 }, { duration: 5 }, 'duration'],
   [{ resolution_max: '480p' }, { resolution: '720p' }, 'resolution'],
-])('a key with %j may not ask for %j', async (limits, more, param) => {
+])('a key with %j may not request %j', async (limits, more, param) => {
   const limited = await world.newAccount({ key: limits });
   const refused = await limited.create(more);
   expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([

@@ -54,14 +54,14 @@ it('creates the requested image', async () => {
   expect(status).toBe(200);
 });
 
-it('a key that was revoked buys nothing', async () => {
+it('a key that was revoked can buy nothing', async () => {
   const [status, text] = await createdAfter(() => gateway.admin('DELETE', `${path()}?reason=stolen`));
   expect(status).toBe(401);
   expect(text).toContain('invalid_api_key');
   expect(upstream.calls).toEqual([]);
 });
 
-it('a cap that was lowered holds', async () => {
+it('a lowered cap applies', async () => {
   const lowered = { day: '0', reason: 'stop' };
   const [status, text] = await createdAfter(() => gateway.admin('POST', `${path()}/caps`, lowered));
   expect(text).toContain('cap');

@@ -40,12 +40,12 @@ describe('the document', () => {
     expect(nullable.toSorted()).toEqual(optional.toSorted());
   });
 
-  it('an optional word of a list may be null, too', () => {
+  it('an optional word of a list may also be null', () => {
     const inputType = bodyOf('/v1/videos/generations').properties?.['input_type'];
     expect(inputType).toMatchObject({ type: ['string', 'null'], enum: expect.arrayContaining([null]) });
   });
 
-  it('a body is required where one of its fields is', () => {
+  it('a body is required if one of its fields is', () => {
     expect(paths.filter((path) => !document.paths[path].post.requestBody.required)).toEqual([
       '/admin/v1/accounts',
     ]);

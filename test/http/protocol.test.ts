@@ -7,7 +7,7 @@ import { adminToken, useHttpWorld, videoBody } from '../support/http-world.ts';
 const world = useHttpWorld('http_protocol');
 
 describe('request ids', () => {
-  it('every answer has its own', async () => {
+  it('every response has its own', async () => {
     const [first, second] = await Promise.all([world.call('GET', '/healthz'), world.call('GET', '/nowhere')]);
     expect(first.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(second.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
@@ -44,7 +44,7 @@ describe('request ids', () => {
     expect(logged.some((line) => line.includes('secret detail'))).toBe(true);
   });
 
-  it('an outage of the database is a 503 that says when to come back', async () => {
+  it('an outage of the database is a 503 that says when to retry', async () => {
     const outage = Object.assign(new Error('no primary'), { name: 'MongoServerSelectionError' });
     const node = await world.startNode({ createTask: () => Promise.reject(outage) });
     const account = await world.newAccount();
@@ -56,7 +56,7 @@ describe('request ids', () => {
 });
 
 describe('routing', () => {
-  it('a path with a wrong letter is answered with the nearest route', async () => {
+  it('a path with a wrong letter gets the nearest route as a suggestion', async () => {
     const answer = await world.call('POST', '/v1/videos/generation');
     expect(answer.body.error.message).toBe(
       'No such route. Did you mean /v1/videos/generations? GET /openapi.json lists all routes.',
@@ -115,7 +115,7 @@ describe('routing', () => {
     expect(answer.text).not.toContain('evil');
   });
 
-  it('the document is one text with one ETag, and an unchanged one is not repeated', async () => {
+  it('the document is one text with one ETag, and an unchanged one is a 304', async () => {
     const first = await world.call('GET', '/openapi.json');
     const { etag = '' } = first.headers;
     expect([first.status, etag]).toEqual([200, expect.stringMatching(/^".+"$/)]);
@@ -123,7 +123,7 @@ describe('routing', () => {
     expect([again.status, again.text]).toEqual([304, '']);
   });
 
-  it('HEAD answers like GET without a body', async () => {
+  it('HEAD responds like GET without a body', async () => {
     const answer = await world.call('HEAD', '/healthz');
     expect([answer.status, answer.text]).toEqual([200, '']);
   });
@@ -135,7 +135,7 @@ describe('bodies', () => {
     return call('POST', '/v1/videos/generations', options);
   };
 
-  it('that are not UTF-8 are refused instead of converted', async () => {
+  it('that are not UTF-8 are rejected instead of converted', async () => {
     const latin1 = Buffer.from('{"model":"clip","prompt":"\xe9"}', 'latin1');
     const answer = await post({ body: latin1, headers: { 'content-type': 'application/json' } });
     const account = Buffer.from('{"id":"of-latin1","name":"\xe9"}', 'latin1');
@@ -193,7 +193,7 @@ describe('bodies', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('a missing body counts as empty', async () => {
+  it('a missing body is treated as empty', async () => {
     const answer = await post({});
     expect(answer.body.error).toMatchObject({ code: 'missing_parameter', param: 'model' });
   });
@@ -206,12 +206,12 @@ describe('bodies', () => {
     },
   );
 
-  it('content-encoding identity counts as none', async () => {
+  it('content-encoding identity is treated as none', async () => {
     const answer = await post({ body: videoBody, headers: { 'content-encoding': 'identity' } });
     expect(answer.status).toBe(200);
   });
 
-  it('1 MiB is accepted, one byte more is not', async () => {
+  it('1 MiB is accepted, but not one byte more', async () => {
     const exact = (bytes: number) => {
       const frame = JSON.stringify({ ...videoBody, unknown: '' });
       return JSON.stringify({ ...videoBody, unknown: 'x'.repeat(bytes - frame.length) });
@@ -222,7 +222,7 @@ describe('bodies', () => {
     expect([refused.status, refused.body.error.code]).toEqual([413, 'request_too_large']);
   });
 
-  it('the limit holds for a body that does not announce its length', async () => {
+  it('the limit applies to a body that does not announce its length', async () => {
     const { key } = await world.newAccount();
     const { hostname, port } = new URL(world.url);
     const answer = await new Promise<string>((resolve, reject) => {
@@ -245,7 +245,7 @@ describe('bodies', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it('a key that is not valid is refused before the body is read', async () => {
+  it('a key that is not valid is rejected before the body is read', async () => {
     const { hostname, port } = new URL(world.url);
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(port), hostname);
@@ -261,7 +261,7 @@ describe('bodies', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  it('the connection serves the next request after a refusal', async () => {
+  it('the connection serves the next request after a rejection', async () => {
     const { Agent, request } = await import('node:http');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const statuses: (number | undefined)[] = [];

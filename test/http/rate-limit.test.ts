@@ -3,7 +3,7 @@ import { useHttpWorld } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_rate_limit');
 
-it('requests a minute hold across nodes, and say when to come back', async () => {
+it('requests per minute are limited across nodes, and the error says when to retry', async () => {
   const { key } = await world.newAccount({ key: { requests_per_minute: 5 } });
   const node = await world.startNode();
   world.clock.stoppedAt = Date.now();
@@ -30,7 +30,7 @@ it('requests a minute hold across nodes, and say when to come back', async () =>
   world.clock.stoppedAt = undefined;
 });
 
-it('of four equal creates at once, the two that were refused make two more tasks when their client retries', async () => {
+it('of four equal creates at once, the two that were rejected create two more tasks when their client retries', async () => {
   const account = await world.newAccount({ key: { requests_per_minute: 2 } });
   const minute = 60_000;
   world.clock.stoppedAt = Math.ceil(Date.now() / minute) * minute;
@@ -48,7 +48,7 @@ it('of four equal creates at once, the two that were refused make two more tasks
   world.clock.stoppedAt = undefined;
 });
 
-it('a key without a limit of its own has the one of all keys, which costs nothing', async () => {
+it('a key without its own limit has the common one, which costs nothing', async () => {
   const node = await world.startNode({
     rateLimits: { count: () => Promise.reject(new Error('asked')) },
     limits: { keyRequestsPerMinute: 3 },

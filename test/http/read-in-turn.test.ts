@@ -52,7 +52,7 @@ function hang(which: typeof hangs): () => void {
   return release;
 }
 
-it('one account’s lists occupy its share, and others, its creates and its tasks do not wait', async () => {
+it('one account’s lists occupy only its share, and other accounts, creates and tasks do not wait', async () => {
   const release = hang((id) => id === account.id);
   const call = ofKey();
   const sent = Array.from({ length: 30 }, () => call('GET', lists));
@@ -91,7 +91,7 @@ it('a waiting list of a caller who has disconnected is not read', async () => {
   expect(reads).toBe(before.reads + 1);
 });
 
-/** GETs with a credential that never wait. `getFileContent` is another one, but this world does not serve it. */
+/** These GETs with a credential never wait. `getFileContent` is another one, but this world does not serve it. */
 const immediate = [
   'getArkTask', 'getFalResult', 'getFalStatus', 'getImageTask', 'getOpenaiVideo', 'getOpenaiVideoContent',
   'getOpenrouterVideo', 'getOpenrouterVideoContent', 'getPrediction', 'getVideo', 'streamFalStatus',
@@ -138,7 +138,7 @@ it.each([
   expect(answered.size).toBe(new Set(routes.map(({ operationId }) => operationId)).size);
 });
 
-it('a caller who reads statements slowly keeps no place', async () => {
+it('a caller who reads statements slowly occupies no place', async () => {
   const { ledger } = world.deps;
   const statement: AppDeps['ledger']['statement'] = async (...asked) => {
     const opened = await ledger.statement(...asked);

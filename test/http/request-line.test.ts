@@ -11,7 +11,7 @@ async function lineOf(id: string) {
   return lines()[0];
 }
 
-it('names the account, the key’s public id and the task, of a create, its repeat and a read', async () => {
+it('names the account, the key’s public id and the task, for a create, its repeat and a read', async () => {
   const account = await world.newAccount();
   const who = { account: account.id, key: account.keyId };
   const key = { 'idempotency-key': 'once' };
@@ -23,7 +23,7 @@ it('names the account, the key’s public id and the task, of a create, its repe
   expect(await lineOf('line-get')).toMatchObject({ ...who, operation: 'getVideo', task: body.id });
 });
 
-it('names the account of a refused request, and no invalid task id', async () => {
+it('names the account of a rejected request, and no invalid task id', async () => {
   const account = await world.newAccount({ credit: '0' });
   await account.create({}, { 'x-request-id': 'line-refused' });
   const refused = await lineOf('line-refused');

@@ -14,7 +14,7 @@ const world = useHttpWorld('http_server');
 const atOnceMs = 29_000;
 const somaxconnFile = '/proc/sys/net/core/somaxconn';
 
-it('going down answers waiting requests at once and lets others finish', async () => {
+it('a shutdown ends waiting requests at once and lets others finish', async () => {
   let finish = (): void => {};
   const slow = new Promise<void>((resolve) => (finish = resolve));
   let isCreating = false;
@@ -70,7 +70,7 @@ it('a request that does not end in time is cut off', async () => {
   expect(await outcome).toMatch(/hang up|ECONNRESET/);
 });
 
-it('an answer that its caller reads slowly is sent to its end', async () => {
+it('a response that its caller reads slowly is sent to its end', async () => {
   const answer = Buffer.alloc(32 * 1024 * 1024, 'x');
   const app = {
     callback: () => (_request: IncomingMessage, response: ServerResponse) => void response.end(answer),

@@ -12,7 +12,7 @@ describe('the watcher', () => {
   } as const;
   const deps = { findMany: () => Promise.resolve([]), now: Date.now, onError: () => {}, intervalMs: 5 };
 
-  it('answers at once beyond its limit, and after release', async () => {
+  it('responds at once beyond its limit, and after release', async () => {
     const watcher = createTaskWatcher({ ...deps, waitersMax: 1 });
     const first = watcher.waitForChange(wait);
     expect(await watcher.waitForChange(wait)).toBeUndefined();
@@ -22,7 +22,7 @@ describe('the watcher', () => {
     expect(watcher.waiting()).toBe(0);
   });
 
-  it('when all places are taken, the account with most of them loses one', async () => {
+  it('if all places are taken, the account with the most loses one', async () => {
     const watcher = createTaskWatcher({ ...deps, waitersMax: 4 });
     const outcomes: string[] = [];
     const hang = (account: string, name: string) =>
@@ -32,7 +32,7 @@ describe('the watcher', () => {
     await expect.poll(() => outcomes).toEqual(['flood 1']);
     hang('quiet', 'quiet 2');
     await expect.poll(() => outcomes).toEqual(['flood 1', 'flood 2']);
-    // Each account has its full share, two of the four slots, so the newest request is not allowed to wait.
+    // Both accounts have their full share, two of the four slots, so the newest request is not allowed to wait.
     for (const account of ['quiet', 'flood']) {
       expect(await watcher.waitForChange({ ...wait, account })).toBeUndefined();
     }

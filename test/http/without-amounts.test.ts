@@ -30,7 +30,7 @@ beforeAll(async () => {
   operators = { reader: await caller('reader', 'read'), viewer: await caller('viewer', 'viewer') };
 });
 
-it('shows such operators everything that is not an amount', async () => {
+it('shows operators without the role everything that is not an amount', async () => {
   const routes = createApp(world.deps).routes.filter(
     ({ authentication, method, operationId }) =>
       authentication === 'admin' && method === 'get' && !withPrices.includes(operationId),
@@ -53,7 +53,7 @@ it('shows such operators everything that is not an amount', async () => {
     expect(hidden).toContain(operationId);
 });
 
-it('refuses routes about money, and streamed reports', async () => {
+it('rejects routes about money, and streamed reports', async () => {
   for (const path of ['/margin', `/accounts/${account}/ledger`, '/tasks?format=csv']) {
     const { status, body } = await operators.reader('GET', path);
     expect([path, status, body.error?.code]).toEqual([path, 403, 'operator_not_allowed']);
@@ -61,7 +61,7 @@ it('refuses routes about money, and streamed reports', async () => {
   }
 });
 
-it('shows such an operator the task, with null for its amounts', async () => {
+it('shows operators without the role the task, with null for its amounts', async () => {
   const { body } = await operators.reader('GET', `/tasks/${task}`);
   expect(body).toMatchObject({ id: task, status: 'succeeded', account, hold: null, charge: null });
   expect((await operators.viewer('GET', `/tasks/${task}`)).body.charge).toMatch(amount);

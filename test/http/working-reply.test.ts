@@ -62,7 +62,7 @@ it('does not report an end that a disconnected reader caused', async () => {
   expect(thrown).not.toContain(reason);
 });
 
-it('makes way for the next of its kind if the work fails at once', async () => {
+it('releases its place at once if the work fails', async () => {
   const alone = oneAtATime('Another one is running.');
   const run = (): never => {
     throw new GatewayError('service_unavailable', 'Later.');
@@ -74,7 +74,7 @@ it('makes way for the next of its kind if the work fails at once', async () => {
   }
 });
 
-it('begins without a reader, and makes way for the next of its kind', async () => {
+it('begins without a reader, and releases its place', async () => {
   const alone = oneAtATime('Another one is running.');
   const work = { run: async () => ({ done: true }), signal: never, onError: () => undefined };
   const unread = alone(work).body;

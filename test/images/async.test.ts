@@ -56,7 +56,7 @@ function holdAnswers(): () => void {
   return open;
 }
 
-it('async: true answers with a task before the upstream has answered, and the task has links of ours', async () => {
+it('async: true responds with a task before the upstream has responded, and the task has links of ours', async () => {
   const answer = holdAnswers();
   const before = Number((await account.balance()).available);
   const created = await generate({ async: true, n: 2 });
@@ -104,7 +104,7 @@ it.each([
   expect(upstream.calls).toHaveLength(1);
 });
 
-it('invalid images fail the task without asking a person, because the outcome at the upstream is known', async () => {
+it('invalid images fail the task without asking an operator, because the outcome at the upstream is known', async () => {
   upstream.answer = (_, response) =>
     sendJson(response, 200, { created: 1, data: [{ b64_json: Buffer.alloc(64).toString('base64') }] });
   const before = await account.balance();
@@ -141,7 +141,7 @@ it('prefer: respond-async does the same for an edit with a file, once for an Ide
   expect(other.body.error.code).toBe('idempotency_key_reused');
 });
 
-it('with wait=N the images come in the synchronous form, if they come in time', async () => {
+it('with wait=N, the images come in the synchronous form if they are ready in time', async () => {
   const answer = await generate({}, { prefer: 'respond-async, wait=120' });
   expect(answer.body).toEqual({
     created: expect.any(Number),
@@ -150,7 +150,7 @@ it('with wait=N the images come in the synchronous form, if they come in time', 
   });
 });
 
-it('its callback contains the task as it is, links included', async () => {
+it('its callback contains the task as it is, including links', async () => {
   const receiver = await startCallbackReceiver();
   const { body } = await generate({ async: true, metadata: { callback_url: receiver.url } });
   await receiver.waitFor(1);
@@ -160,7 +160,7 @@ it('its callback contains the task as it is, links included', async () => {
   await receiver.close();
 });
 
-it('an estimate accepts async, and reports what the create then holds', async () => {
+it('an estimate accepts async, and reports the hold of the create', async () => {
   const asked = { async: true, n: 2, quality: 'high' };
   const { body: estimate } = await account.call('POST', `${path}/estimate`, {
     body: { model: 'gpt-image', prompt: 'a red cube', ...asked },
@@ -181,7 +181,7 @@ it('a rejection fails the task, and costs nothing', async () => {
   expect(upstream.calls).toHaveLength(1);
 });
 
-it('a lost answer is never requested a second time: a person decides', async () => {
+it('a request whose response was lost is never repeated, and an operator decides', async () => {
   upstream.answer = (_, response) => void response.destroy();
   const before = await account.balance();
   const { body } = await generate({ async: true });
@@ -209,7 +209,7 @@ it('an image that is cancelled while it renders is delivered and charged, becaus
 it.each([
   ['the answer', {}],
   ['the task', { async: true }],
-])('a repeat with the same key gets %s, although its file is gone by then', async (_what, more) => {
+])('a repeat with the same key gets %s, although its file has been deleted by then', async (_what, more) => {
   const form = new FormData();
   form.append('file', new File([pixel], 'boat.png'));
   const store = async () => (await postForm(gateway.url, '/v1/files', { key: account.key, form })).body.id;

@@ -54,7 +54,7 @@ it('images.edit with one file, several files, and a mask', async () => {
   expect(await charged()).toBe('0.12');
 });
 
-it('a field that the model does not use is named in the answer, which the client still reads', async () => {
+it('a field that the model does not use is named in the response, which the client can still read', async () => {
   const metadata = { theirs: 1, size: '1x1', style: 'calm', execution_expires_after: 60 };
   const unused = { qualty: 'low', style: 'vivid', metadata, user: null };
   const images = await client.images.generate({ model: 'gpt-image', prompt: 'x', ...unused } as never);
@@ -118,7 +118,7 @@ describe('errors become the classes of the client', () => {
   });
 });
 
-it('a client that timed out and repeats automatically gets the first image, not a second', async () => {
+it('a client that timed out and repeats automatically gets the first image, not a second one', async () => {
   let repeats: () => void = () => undefined;
   const repeated = new Promise<void>((resolve) => (repeats = resolve));
   let tries = 0;
@@ -145,7 +145,7 @@ it('a client that timed out and repeats automatically gets the first image, not 
   expect(await charged()).toBe('0.04');
 });
 
-it('the same request made twice on purpose counts as two', async () => {
+it('the same request made twice on purpose is treated as two', async () => {
   const twice = { model: 'gpt-image', prompt: 'a red cube' };
   await client.images.generate(twice);
   await client.images.generate(twice);

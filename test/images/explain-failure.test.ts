@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { explainFailure, mayBeAccepted, noRetry } from '../../src/images/explain-failure.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 
-/**
- * Covers the error for a synchronous image that no channel delivered. Official clients retry most errors automatically.
- */
+/** The error for a synchronous image that no channel delivered. Official clients retry most errors automatically. */
 
 const outcomes = ['not_sent', 'throttled', 'unavailable', 'rejected', 'ambiguous'] as const;
 const failure = (
@@ -46,7 +44,7 @@ describe('an image that was not delivered', () => {
     expect(error.retryAfterSeconds).toBe(seconds);
   });
 
-  it('that was refused names the field, or the part that was moderated, or the prompt', () => {
+  it('that was rejected names the field, or the part that was moderated, or the prompt', () => {
     const invalid = { class: 'invalid_input' as const };
     const param = (facts: object) =>
       explainFailure(failure('rejected', { failure: { ...invalid, ...facts } })).param;
@@ -55,7 +53,7 @@ describe('an image that was not delivered', () => {
     expect(param({})).toBe('prompt');
   });
 
-  it('counts as possibly accepted only if the outcome is unknown', () => {
+  it('is treated as possibly accepted only if the outcome is unknown', () => {
     expect(outcomes.filter((outcome) => mayBeAccepted(failure(outcome)))).toEqual(['ambiguous']);
   });
 });

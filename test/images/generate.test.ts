@@ -84,7 +84,7 @@ it('a prompt becomes images, held before and charged after', async () => {
   expect(first.calls[0]?.json).toMatchObject({ model: 'gpt-image-1.5', n: 2, size: '1024x1024' });
 });
 
-it('images that may have been billed count as an unknown cost', async () => {
+it('images that may have been billed have an unknown cost', async () => {
   await restart();
   onTestFinished(restart);
   const account = await gateway.account();
@@ -100,7 +100,7 @@ it('images that may have been billed count as an unknown cost', async () => {
   expect(await marginByChannel()).toMatchObject([{ channel: 'first', charged: '0.080000', cost_unknown: 6 }]);
 });
 
-it('an answer states the charge, which is zero if the hold was released meanwhile', async () => {
+it('the response contains the charge, which is zero if the hold was released meanwhile', async () => {
   const account = await gateway.account();
   first.answer = async (call, response) => {
     const { task } = (await entriesOf(account)).find(({ kind }) => kind === 'hold') ?? {};
@@ -112,13 +112,13 @@ it('an answer states the charge, which is zero if the hold was released meanwhil
   expect(await account.balance()).toMatchObject(untouched);
 });
 
-it('the price of the quality asked for is held and charged', async () => {
+it('the price of the requested quality is held and charged', async () => {
   const account = await gateway.account();
   expect((await generate(account, { quality: 'high' })).status).toBe(200);
   expect(await account.balance()).toMatchObject({ available: '99.750000' });
 });
 
-it('a price by tokens holds what the formula says at most, and charges what the upstream counted', async () => {
+it('a price by tokens holds the maximum of the formula, and charges the upstream’s count', async () => {
   const account = await gateway.account();
   let heldMeanwhile: unknown;
   first.answer = async (call, response) => {
@@ -160,12 +160,12 @@ describe('a channel that renders one image per call', () => {
       data: [{ url: `https://images.example/${first.calls.indexOf(call)}.png` }],
     });
 
-  it('is called side by side', async () => {
+  it('is called several times in parallel', async () => {
     const account = await gateway.account();
     const waiting: (() => void)[] = [];
     first.answer = (call, response) => {
       waiting.push(() => sendUrl(call, response));
-      // Responds only once all requests have arrived. If they came one after the other, the test would time out.
+      // Responds only once all requests have arrived, so the test would time out if they came one after the other.
       if (waiting.length === 3) for (const go of waiting) go();
     };
     const answer = await generate(account, dalle);
@@ -201,7 +201,7 @@ describe('a channel that renders one image per call', () => {
 });
 
 describe('a request that the upstream refuses', () => {
-  // A circuit opened by a failure would block the channel for the next test. The next suite also begins with a restart.
+  // An open circuit would block the channel for the next test.
   beforeEach(restart);
 
   it('is a 400 on the prompt with its words, without its secrets', async () => {
@@ -231,7 +231,7 @@ describe('a request that the upstream refuses', () => {
     ['503 with a body of its own', refuse(503, 'overloaded', 'Overloaded.')],
     ['401', refuse(401, 'invalid_api_key', 'Wrong key.')],
     ['an empty purse', refuse(429, 'insufficient_quota', 'You exceeded your quota.')],
-  ])('with %s goes to the next channel', async (_name, answerWith) => {
+  ])('with %s moves to the next channel', async (_name, answerWith) => {
     const account = await gateway.account();
     first.answer = answerWith;
     const answer = await generate(account);
@@ -240,7 +240,7 @@ describe('a request that the upstream refuses', () => {
     expect(await account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
   });
 
-  it('by every channel is a 503 with retry-after when they are busy', async () => {
+  it('by every channel is a 503 with retry-after if they are busy', async () => {
     const account = await gateway.account();
     for (const upstream of [first, second])
       upstream.answer = refuse(429, 'rate_limit_exceeded', 'Slow down.', { 'retry-after': '7' });
@@ -277,23 +277,20 @@ describe('a request that the upstream may have accepted', () => {
       (_: UpstreamCall, response: ServerResponse) => sendJson(response, 200, { data: [] }),
     ],
     ['a success that is not JSON', (_: UpstreamCall, response: ServerResponse) => response.end('{"data":["')],
-  ])(
-    '%s is never sent to another channel, not charged, and not to be repeated',
-    async (_name, answerWith) => {
-      const account = await gateway.account();
-      first.answer = answerWith;
-      const answer = await generate(account);
-      expect(answer.status).toBe(500);
-      expect(answer.body.error).toMatchObject({ code: 'provider_error', type: 'api_error' });
-      expect(answer.headers['x-should-retry']).toBe('false');
-      expect([first.calls.length, second.calls.length]).toEqual([1, 0]);
-      expect(await account.balance()).toMatchObject(untouched);
-      expect((await entriesOf(account)).at(-1)).toMatchObject({
-        kind: 'release',
-        note: expect.stringContaining('ambiguous'),
-      });
-    },
-  );
+  ])('%s is never sent to another channel, not charged, and not retryable', async (_name, answerWith) => {
+    const account = await gateway.account();
+    first.answer = answerWith;
+    const answer = await generate(account);
+    expect(answer.status).toBe(500);
+    expect(answer.body.error).toMatchObject({ code: 'provider_error', type: 'api_error' });
+    expect(answer.headers['x-should-retry']).toBe('false');
+    expect([first.calls.length, second.calls.length]).toEqual([1, 0]);
+    expect(await account.balance()).toMatchObject(untouched);
+    expect((await entriesOf(account)).at(-1)).toMatchObject({
+      kind: 'release',
+      note: expect.stringContaining('ambiguous'),
+    });
+  });
 });
 
 it('an upstream that cannot be reached is skipped', async () => {
@@ -313,7 +310,7 @@ it('an upstream that cannot be reached is skipped', async () => {
   expect(await account.balance()).toMatchObject(untouched);
 });
 
-describe('a caller who hangs up', () => {
+describe('a caller who disconnects', () => {
   it('pays for what the upstream delivered', async () => {
     const account = await gateway.account();
     let arrived: () => void = () => undefined;
@@ -363,7 +360,7 @@ function hangingCall(account: TestAccount, signal: AbortSignal): Promise<void> {
   });
 }
 
-it("Seedream's dialect: links, and the price of the size asked for", async () => {
+it("Seedream's dialect: links, and the price of the requested size", async () => {
   const account = await gateway.account();
   first.answer = (call, response) =>
     sendJson(response, 200, {

@@ -78,7 +78,7 @@ it('another account, route or key makes a different request', async () => {
   expect(upstream.calls).toHaveLength(4);
 });
 
-it('at the same moment, on two processes, the second waits for the first', async () => {
+it('on two processes at the same time, the second waits for the first', async () => {
   const api = await startApi(gateway.core);
   const elsewhere = caller(api.url, account.key);
   upstream.answer = (call, response) => void setTimeout(() => sendImages(call, response), 400);
@@ -110,7 +110,7 @@ it('files are compared by content', async () => {
   expect(upstream.calls).toHaveLength(1);
 });
 
-it('a caller who disconnected can fetch what it paid for', async () => {
+it('a caller who disconnected can fetch the images that it paid for', async () => {
   let arrived: () => void = () => undefined;
   const sent = new Promise<void>((resolve) => (arrived = resolve));
   upstream.answer = (call, response) => {
@@ -133,14 +133,14 @@ it('a caller who disconnected can fetch what it paid for', async () => {
 });
 
 describe('failures', () => {
-  it('a request that was refused before it was sent leaves the key free', async () => {
+  it('a request that was rejected before it was sent leaves the key free', async () => {
     const poor = await gateway.account({ credit: '0.01' });
     expect((await poor.call('POST', path, { body, headers: key })).status).toBe(402);
     await gateway.admin('POST', `/admin/v1/accounts/${poor.id}/credits`, { amount: '1', reference: 'more' });
     expect((await poor.call('POST', path, { body, headers: key })).status).toBe(200);
   });
 
-  it('a request that was not accepted leaves it free, too', async () => {
+  it('a request that was not accepted leaves it free too', async () => {
     upstream.answer = refuse(429, 'rate_limit_exceeded', 'Slow down.');
     expect((await generate()).status).toBe(503);
     upstream.answer = sendImages;
@@ -161,7 +161,7 @@ describe('failures', () => {
     expect(await balance()).toBe('100.000000');
   });
 
-  it('so is what the upstream refused', async () => {
+  it('the same is true for one that the upstream rejected', async () => {
     upstream.answer = refuse(400, 'moderation_blocked', 'No.');
     await generate();
     expect((await generate()).status).toBe(400);
@@ -173,7 +173,7 @@ it.each([
   ['and was charged', {}, /It was charged. Ask the operator of this service about img_/],
   ['and was not charged', { made: 'img_unpaid' }, /No charge is on record for it/],
 ])(
-  'whose process died before it stored the answer %s: reports that, and makes no call',
+  'whose process died before it stored the response %s: reports that, and makes no call',
   async (_, change, sentence) => {
     expect((await generate()).status).toBe(200);
     const records = gateway.core.mongo.db.collection('idempotency');
@@ -185,7 +185,7 @@ it.each([
   },
 );
 
-describe('large answers', () => {
+describe('large responses', () => {
   const sendLarge = (megabytes: number) => (_call: unknown, response: Parameters<typeof sendImages>[1]) =>
     sendJson(response, 200, {
       created: 1,

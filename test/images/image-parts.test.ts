@@ -17,7 +17,7 @@ const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex
 const riff = (kind: string, rest: string): Buffer =>
   Buffer.concat([Buffer.from('RIFF????WEBP' + kind, 'latin1'), hex(rest), Buffer.alloc(16)]);
 
-describe('what an image is, by its first bytes', () => {
+describe('the type of an image, by its first bytes', () => {
   it.each<[string, Buffer, object]>([
     ['PNG', png(7, 5), { mediaType: 'image/png', width: 7, height: 5 }],
     [
@@ -54,7 +54,7 @@ describe('what an image is, by its first bytes', () => {
     ['a JPEG that never says its size', hex('ffd8 ffe0 0004 0000 ffd9')],
     ['a JPEG whose segments lead nowhere', hex('ffd8 ffe0 0000 0000 0000 0000')],
     ['an unknown WebP', riff('ABCD', '00000000 00000000 00')],
-  ])('%s is none', (_name, bytes) => {
+  ])('%s is not an image', (_name, bytes) => {
     expect(inspectImage(bytes)).toBeUndefined();
   });
 });
@@ -66,7 +66,7 @@ describe('data URLs', () => {
     expect(readDataUrl(`DATA:;BASE64,${base64.replace(/=+$/, '')}`, 100)).toMatchObject({ form: 'data' });
     expect(readDataUrl(`data:image/png;charset=utf-8;base64,${base64}`, 100)).toMatchObject({ form: 'data' });
   });
-  it('are refused beyond the maximum number of pixels', () => {
+  it('are rejected beyond the maximum number of pixels', () => {
     expect(readDataUrl(`data:image/png;base64,${base64}`, 3)).toMatchObject({ refused: /2 x 2 pixels/ });
   });
   it.each(['data:image/png;base64,', 'data:image/png;base64,a===', 'data:image/png;base64,a b', 'data:,x'])(
@@ -75,13 +75,13 @@ describe('data URLs', () => {
   );
 });
 
-describe('which channels can take the images', () => {
+describe('which channels can receive the images', () => {
   const url: ImageInput = { form: 'url', url: 'https://a.example/a.png' };
   const data: ImageInput = { form: 'data', mediaType: 'image/png', base64: '' };
   const issue = (forms: SynchronousImageProvider['imageForms'], images: ImageInput[], mask?: ImageInput) => {
     return imageFormIssue({ images, ...(mask === undefined ? {} : { mask }) }, forms)?.param;
   };
-  it('bytes can be converted to any form but an address', () => {
+  it('bytes can be converted to any form but a URL', () => {
     expect(issue(['file'], [url, data], data)).toBeUndefined();
     expect(issue(['data'], [url, data])).toBeUndefined();
     expect(issue(['url'], [url])).toBeUndefined();
@@ -92,7 +92,7 @@ describe('which channels can take the images', () => {
   });
 });
 
-describe('the answer', () => {
+describe('the response', () => {
   const text = (parts: readonly (string | Uint8Array)[]): unknown =>
     JSON.parse(Buffer.concat(parts.map((part) => Buffer.from(part))).toString());
   it('is one JSON text, whatever an upstream put into its base64', () => {

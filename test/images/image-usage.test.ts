@@ -32,7 +32,7 @@ describe('the usage of images', () => {
     );
   });
 
-  it('is zero where nothing is reported', () => {
+  it('is zero if nothing is reported', () => {
     const none = { image_tokens: 0, text_tokens: 0 };
     expect(presentImageUsage({})).toEqual({
       input_tokens: 0,
@@ -43,7 +43,7 @@ describe('the usage of images', () => {
     });
   });
 
-  it("has the upstream's other counts, and nothing of its price", () => {
+  it("contains the upstream's other counts, but nothing of its price", () => {
     const reported = { generated_images: 2, output_tokens: 7, cost_in_usd_ticks: 4, cost: '0.1' };
     const usage = { completionTokens: 5, totalTokens: 8 };
     expect(presentImageUsage({ usage }, reported)).toMatchObject({ generated_images: 2, output_tokens: 5 });

@@ -57,13 +57,13 @@ async function heldAfterReconciling(): Promise<bigint> {
   return (await ledger.balance(account.id)).held;
 }
 
-it('a short absence is not noticed', async () => {
+it('a short outage is not noticed', async () => {
   breakLedger('settle', 2);
   expect((await generate()).status).toBe(200);
   expect(await account.balance()).toMatchObject({ available: '99.920000', held: '0.000000' });
 });
 
-it('images are delivered to their caller, and the charge follows', async () => {
+it('images are delivered to their caller, and the charge follows later', async () => {
   const returns = breakLedger('settle');
   const answer = await generate();
   expect(answer.body.data[0].b64_json).toBe(pixel.toString('base64'));
@@ -83,7 +83,7 @@ it('a process that dies before the charge leaves it to the reconciler', async ()
   expect(await account.balance()).toMatchObject({ available: '99.920000' });
 });
 
-it('images of a channel with few places are delivered and charged, although a place cannot be given back', async () => {
+it('images of a channel with few slots are delivered and charged, although a slot cannot be returned', async () => {
   let refused = 0;
   gateway.core.health.slots.release = () => {
     refused += 1;
@@ -95,7 +95,7 @@ it('images of a channel with few places are delivered and charged, although a pl
   expect(await account.balance()).toMatchObject({ available: '99.920000', held: '0.000000' });
 });
 
-it('a hold that cannot be released hides nothing, and is released later', async () => {
+it('a hold that cannot be released causes no error, and is released later', async () => {
   upstream.answer = refuse(500, 'server_error', 'boom');
   breakLedger('release', 1);
   const answer = await generate();

@@ -16,7 +16,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-it('a field that the model’s mapping passes on does not count as misspelt', async () => {
+it('a field that the model’s mapping passes on is not treated as misspelt', async () => {
   const account = await gateway.account();
   const generate = (model: string) =>
     account.call('POST', '/v1/images/generations', { body: { model, prompt: 'a', go_fast: true, sede: 7 } });

@@ -43,10 +43,7 @@ afterAll(async () => {
 const leases = () => gateway.core.mongo.db.collection('image_leases');
 const beat = async () => (await leases().findOne({}))?.['beat'];
 
-/**
- * Opens another process's reconciler. It reads as soon as MongoDB responds, and its clock advances only through
- * `pass`.
- */
+/** The reconciler of another process. It reads as soon as MongoDB responds, and only `pass` advances its clock. */
 function openReconciler(pause: () => Promise<unknown>) {
   const { ledger, log, stores } = gateway.core;
   let clock = 0;
@@ -54,7 +51,7 @@ function openReconciler(pause: () => Promise<unknown>) {
   return { run, pass: (ms: number) => void (clock += ms) };
 }
 
-it('a process that lives charges what it delivered, however long MongoDB was away', async () => {
+it('a running process charges what it delivered, however long MongoDB was unavailable', async () => {
   let known: unknown;
   const reconciler = openReconciler(async () => {
     await expect.poll(beat).not.toBe(known);
@@ -76,7 +73,7 @@ it('a process that lives charges what it delivered, however long MongoDB was awa
   await expect.poll(() => gateway.core.mongo.db.collection('image_charges_owed').countDocuments()).toBe(0);
 });
 
-it('a process that is stopped meanwhile charges what it delivered, if MongoDB returns before its stop must end', async () => {
+it('a process that is stopped meanwhile charges what it delivered, if MongoDB returns before the stop must end', async () => {
   const api = await startApi(gateway.core);
   const before = await gateway.core.ledger.balance(account.id);
   upstream.answer = async (call, response) => {

@@ -1,10 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { openImageWorkspaces } from '../../src/images/workspace.ts';
 
-/**
- * A program that opens a workspace in the directory given as its first argument, writes a file there, and waits to be
- * killed.
- */
+/** Opens a workspace in the directory given as the first argument, writes a file there, and waits to be killed. */
 const workspaces = await openImageWorkspaces(Date.now, process.argv[2] ?? '');
 const workspace = workspaces.open();
 await workspace.make();

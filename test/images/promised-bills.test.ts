@@ -29,7 +29,7 @@ it.each(['written', 'noted'] as const)('a stop waits until the charge is %s', as
   expect(logged()).toEqual([]);
 });
 
-it('a charge that is still unwritten at the end of the stop is logged with the command that books it', async () => {
+it('a charge that is still unwritten at the end of the stop is logged with the command that records it', async () => {
   const { bills, logged } = openBills();
   bills.promise(bill, async () => 'unwritten');
   bills.promise({ ...bill, task: 'img_b' }, async () => 'noted');

@@ -64,9 +64,9 @@ const asLinks = { model: 'gpt-image', response_format: 'url', n: 2 };
 describe('if results are not stored', () => {
   useGateway();
 
-  describe('b64_json from an upstream that answers with links', () => {
+  describe('b64_json from an upstream that responds with links', () => {
     const form = { model: 'dall-e', response_format: 'b64_json' };
-    it('is the file', async () => {
+    it('contains the file', async () => {
       answerLinks(large);
       const { status, body } = await ask(form);
       expect([status, body.data]).toEqual([200, [{ b64_json: large.toString('base64') }]]);
@@ -100,7 +100,7 @@ describe('if results are not stored', () => {
     });
   });
 
-  it('url from an upstream that answers with data is refused before anything is sent', async () => {
+  it('url from an upstream that responds with data is refused before anything is sent', async () => {
     const { status, body } = await ask(asLinks);
     expect([status, body.error.code, body.error.param]).toEqual([
       400,
@@ -116,7 +116,7 @@ describe('with little memory', () => {
   // Images may use half of this, and one account three quarters of that half: 54 MiB.
   useGateway('', { BODIES_BYTES_MAX: String(144 * 1024 * 1024) });
 
-  it('b64_json for which there is no memory is refused before anything is rendered', async () => {
+  it('b64_json without enough memory is refused before anything is rendered', async () => {
     const form = { model: 'dall-e', response_format: 'b64_json' };
     const stalled: ServerResponse[] = [];
     upstream.answer = ({ path }, response) => {
@@ -147,10 +147,10 @@ describe('with little memory', () => {
   });
 });
 
-describe('url from an upstream that answers with data', () => {
+describe('url from an upstream that responds with data', () => {
   useGateway('results: { storage: directory }\n');
 
-  it('links to copies of ours', async () => {
+  it('contains links to our own copies', async () => {
     const { status, body } = await ask(asLinks);
     expect([status, body.data]).toEqual([
       200,

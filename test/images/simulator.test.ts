@@ -16,7 +16,7 @@ afterAll(() => gateway.stop());
 
 const sharp = png(64, 64);
 
-it('OpenAI: generate and edit, base64 of a PNG of the size asked for', async () => {
+it('OpenAI: generate and edit, base64 of a PNG of the requested size', async () => {
   const body = { model: 'gpt-image', prompt: 'a red cube', size: '1024x1536' };
   const made = await account.call('POST', '/v1/images/generations', { body: { ...body, n: 2 } });
   expect([made.status, made.body.data.length]).toEqual([200, 2]);

@@ -68,7 +68,7 @@ function answerData(picture: Buffer): void {
     sendJson(response, 200, { candidates: [{ content: { parts: [{ inlineData }] } }] });
 }
 
-it('charges the size that its upstream was asked for, however the caller spelt it', async () => {
+it('charges the size that its upstream received, however the caller spelt it', async () => {
   answerData(pixel);
   const made = [];
   for (const size of ['4K', '4096x4096', '2048x2048', '2048X2048', '2040x2048', '1000x1000']) {
@@ -97,7 +97,7 @@ it.each([
   expect(headers['x-mediary-cost']).toBe(cost);
 });
 
-describe('linked images of two sizes that the answer does not report', () => {
+describe('linked images of two sizes that the response does not report', () => {
   const files = [png(1024, 1024), png(2048, 2048)];
   const reads: string[] = [];
 

@@ -44,7 +44,7 @@ it('an image whose hold took longer than its process’s lease is not sent, and 
   expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
 });
 
-it('an image whose process stood still at its first channel is not sent to the next one', async () => {
+it('an image whose process was suspended at its first channel is not sent to the next one', async () => {
   upstream.answer = async (...call) => {
     await standStill();
     refuse(429, 'rate_limit_exceeded', 'Slow down.')(...call);

@@ -34,7 +34,7 @@ const generate = (more: Partial<OpenAI.ImageGenerateParamsStreaming> = {}) =>
 
 const creates = (): number => gateway.simulator.stats().creates;
 
-it('partial images come before the image, are held for, and charged as the upstream bills them', async () => {
+it('partial images come before the image, are included in the hold, and are charged as the upstream bills them', async () => {
   const before = await account.balance();
   const { data: stream, response } = await generate({ partial_images: 2 });
   const id = response.headers.get('x-mediary-image') ?? '';
@@ -75,7 +75,7 @@ it('an edit, with links', async () => {
   expect(events.at(-1)).toMatchObject({ usage: { input_tokens_details: usage?.input_tokens_details } });
 });
 
-it('if the upstream does not stream, the image comes alone, and the answer says so', async () => {
+it('if the upstream does not stream, the image comes alone, and the response says so', async () => {
   const { data: stream, response } = await generate({ model: 'seedream', n: 2, partial_images: 3 });
   expect(response.headers.get('x-mediary-warning')).toContain('partial_images');
   const events = await eventsOf(stream);
@@ -92,7 +92,7 @@ it('names ignored fields in a header, whatever characters they contain', async (
   expect((await eventsOf(stream)).map(({ type }) => type)).toEqual(['image_generation.completed']);
 });
 
-it('a comment comes every 15 seconds while nothing else does', async () => {
+it('a comment comes every 15 seconds if nothing else does', async () => {
   const response = await fetch(`${gateway.url}/v1/images/generations`, {
     method: 'POST',
     headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },

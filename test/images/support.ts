@@ -98,8 +98,8 @@ export function png(width: number, height: number, pad = 0): Buffer {
 }
 
 /**
- * Gives this process its own temporary directory, so that the test sees what a gateway leaves behind. Call this before
- * the gateway starts.
+ * Gives this process its own temporary directory, so that a test can check what a gateway leaves behind. Call this
+ * before the gateway starts.
  */
 export async function watchTemporaryFiles(): Promise<() => Promise<string[]>> {
   const root = await mkdtemp(join(tmpdir(), 'images-test-'));

@@ -90,7 +90,7 @@ async function finished(id: string): Promise<Record<string, any>> {
   }
 }
 
-it('create answers with a task, which is queried, listed, called back and paid', async () => {
+it('create responds with a task, which is queried, listed, called back and paid for', async () => {
   state = 'SUCCEEDED';
   answerAsTask();
   const created = await generate({ n: 2, metadata: { callback_url: receiver.url } });
@@ -144,7 +144,7 @@ it.each([
   expect(record).toMatchObject({ situation: { name: 'ended' }, charge });
 });
 
-it('a field that is not used is named, in the task, its repetition and the images', async () => {
+it('an unused field is named in the task, its repetition and the images', async () => {
   state = 'SUCCEEDED';
   answerAsTask();
   const body = { sede: 7, quality: 'high', metadata: { n: 2, execution_expires_after: 600 } };
@@ -157,7 +157,7 @@ it('a field that is not used is named, in the task, its repetition and the image
   expect(waited.body).toMatchObject({ data: [{}], warnings: ['sede'] });
 });
 
-it('with prefer: wait the images come at once, if they come in time', async () => {
+it('with prefer: wait, the images come at once if they are ready in time', async () => {
   state = 'SUCCEEDED';
   answerAsTask();
   const answer = await generate({}, { prefer: 'wait=120' });
@@ -207,7 +207,7 @@ it.each([
   },
 );
 
-it('a deadline ends the task and gives the hold back', async () => {
+it('a deadline ends the task and releases the hold', async () => {
   state = 'RUNNING';
   answerAsTask();
   const before = await account.balance();
@@ -235,7 +235,7 @@ describe('a client that repeats automatically', () => {
   const claims = () => gateway.core.mongo.db.collection('idempotency');
   const claimed = (task: string) => expect.poll(() => claims().countDocuments({ made: task })).toBe(1);
 
-  it('is given the task of its first try, which is found by its id', async () => {
+  it('gets the task of its first try, which is found by its id', async () => {
     state = 'SUCCEEDED';
     answerAsTask();
     const asked = { prompt: 'a repeated cube' };
@@ -253,7 +253,7 @@ describe('a client that repeats automatically', () => {
     expect(await claims().countDocuments({ made: first.body.id, answer: { $exists: true } })).toBe(0);
   });
 
-  it('while its first try is still at work makes one task', async () => {
+  it('creates one task while its first try is still running', async () => {
     state = 'SUCCEEDED';
     answerAsTask();
     const asked = { prompt: 'an impatient cube' };
@@ -309,7 +309,7 @@ describe('a client that repeats automatically', () => {
 });
 
 describe('reference images', () => {
-  it('of a form travel as data', async () => {
+  it('of a form are sent as data', async () => {
     state = 'SUCCEEDED';
     answerAsTask();
     const form = new FormData();
@@ -326,7 +326,7 @@ describe('reference images', () => {
     expect(call?.json['input'].base_image_url).toBe(`data:image/png;base64,${png(2, 2).toString('base64')}`);
   });
 
-  it('as large as they may be fit into a document, with a megabyte of text', async () => {
+  it('of the maximum size fit into a document, with a megabyte of text', async () => {
     state = 'SUCCEEDED';
     answerAsTask();
     const image = png(1, 1, 9 * 1024 * 1024 - png(1, 1, 1).length + 1).toString('base64');
@@ -343,11 +343,11 @@ describe('reference images', () => {
     const [stored = {}] = await newest.toArray();
     const megabyte = 1024 * 1024;
     expect(BSON.calculateObjectSize(stored)).toBeGreaterThan(12 * megabyte);
-    // MongoDB rejects larger documents. The stand-in that tests may run on does not.
+    // MongoDB would reject a larger document, but the stand-in accepts it.
     expect(BSON.calculateObjectSize(stored)).toBeLessThan(16 * megabyte);
   });
 
-  it('do not fit beside text that is six times as long in JSON: a 413', async () => {
+  it('do not fit next to text that is six times as long in JSON: a 413', async () => {
     const form = new FormData();
     form.append('model', 'wan-edit');
     form.append('prompt', 'make it blue');
@@ -355,7 +355,7 @@ describe('reference images', () => {
     form.append('image', new File([new Uint8Array(png(2, 2))], 'a.png'));
     const answer = await postForm(gateway.url, '/v1/images/edits', { form, key: account.key });
     expect([answer.status, answer.body.error.code]).toEqual([413, 'request_too_large']);
-    expect(answer.body.error.message).toContain('at most 2097152 bytes as JSON, apart from its images');
+    expect(answer.body.error.message).toContain('at most 2097152 bytes as JSON, not counting the images');
   });
 
   it('larger than a document are a 413', async () => {
@@ -370,7 +370,7 @@ describe('reference images', () => {
 });
 
 describe('a model with channels of both kinds', () => {
-  it('never mixes them: the first candidate decides', async () => {
+  it('never mixes them, because the first candidate decides', async () => {
     state = 'SUCCEEDED';
     answerAsTask();
     const answer = await generate({ model: 'both' });
@@ -402,7 +402,7 @@ describe('b64_json', () => {
     expect([status, answer.data]).toEqual([200, [expect.objectContaining({ url: expect.any(String) })]]);
   });
 
-  it('is named as ignored if the answer is a task', async () => {
+  it('is named as ignored if the response is a task', async () => {
     const { body: created } = await generate(form);
     expect(created.warnings).toEqual(['response_format']);
     expect((await finished(created.id))['data'][0].url).toMatch(/^http/);

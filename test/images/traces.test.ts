@@ -30,7 +30,7 @@ describe('the trace of images that a caller waits for', () => {
     await upstream.close();
   });
 
-  it('has each channel that was asked; a stranger has none', async () => {
+  it('contains each channel that was called, but not a stranger’s trace', async () => {
     const account = await gateway.account();
     const body = { model: 'gpt-image', prompt: 'a red cube nobody may read about' };
     const create = (n: number, key = account.key) =>

@@ -60,7 +60,7 @@ it.each(passing)('a rendered image is offered again to a storage that %s', async
 });
 
 it.each([0, 16_000])(
-  'the refusal after a minute is final, because a repeat would be rendered and billed twice (%i ms a try)',
+  'the rejection after a minute is final, because a repeat would be rendered and billed twice (%i ms per try)',
   async (takesMs) => {
     const { outcome, clock } = await delivered({ takesMs });
     expect(clock).toBeGreaterThanOrEqual(60_000);
@@ -69,7 +69,7 @@ it.each([0, 16_000])(
   },
 );
 
-it('the refusal of a process without memory for waiting images is final, too', async () => {
+it('the rejection by a process without memory for waiting images is final too', async () => {
   const full = new Error('every byte is in use');
   const { outcome, tries } = await delivered({
     reserve(bytes) {

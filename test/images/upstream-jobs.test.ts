@@ -30,7 +30,7 @@ function answerPolls(...answers: readonly object[]) {
   };
 }
 
-it('is polled until the images are ready, which are charged once', async () => {
+it('is polled until the images are ready, and they are charged once', async () => {
   answerPolls(
     { status: 'running', data: [] },
     { status: 'succeeded', data: [{ b64_json: pixel.toString('base64') }], usage: { total_tokens: 3 } },

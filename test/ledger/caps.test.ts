@@ -134,7 +134,7 @@ describe('any history, by writers whose clocks differ, over the end of days and 
     );
   });
 
-  it('is the same however it was gathered into batches', () => {
+  it('gives the same result however it is split into batches', () => {
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 30 }), (operations) => {
         const [alone, together] = [openBook(), openBook()];
@@ -149,7 +149,7 @@ describe('any history, by writers whose clocks differ, over the end of days and 
 const daily = (limit: bigint): readonly Cap[] => [{ scope: 'key', window: 'day', limit }];
 const stateOf = ([outcome]: readonly Outcome[]) => outcome?.state;
 
-it('a cap lets through what fits to the last micro-unit, and says of a refusal what is left and until when', () => {
+it('a cap admits an amount that fits to the last micro-unit, and a refusal states what is left and until when', () => {
   const book = openBook();
   const caps = daily(100n);
   expect(stateOf(book.run([hold('a', 60n, { caps })], noon))).toBe('done');
@@ -177,7 +177,7 @@ it.each([
   expect(stateOf(openBook().run([hold('a', amount, { caps: daily(0n) })], noon))).toBe(state);
 });
 
-it('of several caps that refuse, the one with least left is named', () => {
+it('if several caps refuse, the one with the least left is named', () => {
   const book = openBook();
   const caps: Cap[] = [
     { scope: 'key', window: 'month', limit: 9n },
@@ -189,7 +189,7 @@ it('of several caps that refuse, the one with least left is named', () => {
   ]);
 });
 
-it('the next day begins at zero, the next month too, and a total is never reset', () => {
+it('the next day and the next month begin at zero, and a total is never reset', () => {
   const book = openBook();
   const [day, month, total] = [daily(10n), [{ scope: 'key', window: 'month', limit: 21n }] as const, [{ scope: 'key', window: 'total', limit: 25n }] as const]; // prettier-ignore
   const midnight = Date.UTC(2026, 10, 30);
@@ -203,7 +203,7 @@ it('the next day begins at zero, the next month too, and a total is never reset'
   expect(stateOf(book.run([hold('g', 1n, { caps: total })], december))).toBe('capped');
 });
 
-it('a writer whose clock is behind neither opens the window of yesterday again nor resets that of today', () => {
+it('a writer whose clock is behind neither reopens yesterday’s window nor resets today’s', () => {
   const book = openBook();
   const midnight = Date.UTC(2026, 10, 30);
   const caps = daily(10n);
@@ -214,7 +214,7 @@ it('a writer whose clock is behind neither opens the window of yesterday again n
   expect(stateOf(book.run([hold('b', 1n, { caps })], midnight))).toBe('capped');
 });
 
-it('a hold of yesterday that is released, or settled for less, gives nothing to today, and back to the month', () => {
+it('a hold of yesterday that is released, or settled for less, frees money for the month but not for today', () => {
   const book = openBook();
   const midnight = Date.UTC(2026, 10, 30);
   book.run([hold('a', 30n, { caps: [] }), hold('b', 30n, { caps: [] })], midnight - 1);
@@ -232,7 +232,7 @@ it('a hold of yesterday that is released, or settled for less, gives nothing to 
   expect(key).toEqual({ scope: 'key:k1', day: '2026-11-30', today, month: both, total: both });
 });
 
-it('of what ends on its own day, a charge beyond the hold counts, and a refund is given back', () => {
+it('on the day of the hold, a charge beyond the hold is counted, and a refund is deducted', () => {
   const book = openBook();
   const caps = daily(100n);
   book.run([hold('a', 60n, { caps })], noon);
@@ -242,7 +242,7 @@ it('of what ends on its own day, a charge beyond the hold counts, and a refund i
   expect(stateOf(book.run([hold('b', 50n, { caps })], noon))).toBe('done');
 });
 
-it('what costs nothing is not refused, not even while a cap is overrun', () => {
+it('a free request is not refused, even while a cap is exceeded', () => {
   const book = openBook();
   const caps: Cap[] = [{ scope: 'key', window: 'total', limit: 10n }];
   book.run([hold('a', 10n, { caps })], noon);
@@ -264,7 +264,7 @@ it('two keys, two models and two end users do not share a cap', () => {
   expect(stateOf(book.run([hold('e', 5n, { caps, key: 'k2', user: 'u3' })], noon))).toBe('done');
 });
 
-it('a sum that would leave int64 fails alone', () => {
+it('a sum that would exceed int64 fails alone', () => {
   const spent = [{ ...nothingSpent('key:k1'), total: { used: 2n ** 63n - 5n, held: 0n } }, nothingSpent('model:k1/m1'), nothingSpent('user:u1')]; // prettier-ignore
   const head = { ...emptyHead, available: 100n };
   const start = {
@@ -279,7 +279,7 @@ it('a sum that would leave int64 fails alone', () => {
   expect(plan.entries).toEqual([]);
 });
 
-it('sums that were not read are a failure, and never zero', () => {
+it('sums that were not read are an error, and never zero', () => {
   const start = {
     head: { ...emptyHead, available: 100n },
     known: new Map(),

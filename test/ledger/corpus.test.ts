@@ -201,7 +201,7 @@ const verify = () =>
       new Map(tasks.filter((task) => task.startsWith('running-')).map((task) => [task, 'workflow'])),
   });
 
-it('nothing is wrong with a copy of the books', async () => {
+it('a copy of the ledger has no violations', async () => {
   const { entries, tasks } = copyOf(0);
   await world.entries.insertMany([...entries]);
   await raw('tasks').insertMany([...tasks]);
@@ -211,7 +211,7 @@ it('nothing is wrong with a copy of the books', async () => {
 let tried = 0;
 
 describe.each(roles)('$name in $collection', (role) => {
-  it('each corruption of it is found, or is listed with the reason why not', async () => {
+  it('each corruption is found, or is listed with the reason why not', async () => {
     const { entries, tasks } = template;
     const all: readonly { readonly _id: string }[] = [...entries, ...tasks];
     const document = all.find(({ _id: id }) => id === role.id);
@@ -240,7 +240,7 @@ describe.each(roles)('$name in $collection', (role) => {
   });
 });
 
-it('they are many, and what is listed is a field of a record', () => {
+it('there are many corruptions, and those that are not found concern fields of a record', () => {
   expect(tried).toBeGreaterThan(300);
   const fields = new Set(['added', ...template.tasks.flatMap((task) => Object.keys(task))]);
   expect(Object.keys(unpaid).filter((field) => !fields.has(field))).toEqual([]);

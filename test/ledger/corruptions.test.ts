@@ -25,8 +25,8 @@ const verify = async () => {
 };
 
 /**
- * Writes these entries: 1 is a credit. 2, 3 and 4 are the hold of `paid`, its settlement, and the charge beyond the
- * hold. 5 and 6 are the hold and the release of `gone`. 7 is the hold of `running`.
+ * Entry 1 is a credit. Entries 2, 3 and 4 are the hold of `paid`, its settlement, and the charge beyond the hold.
+ * Entries 5 and 6 are the hold and the release of `gone`. Entry 7 is the hold of `running`.
  */
 beforeEach(async () => {
   const books = await world.openLedger();
@@ -68,7 +68,7 @@ afterEach(async () => {
 
 type Rewritten = (entry: EntryDocument) => Partial<Draft> | undefined;
 
-/** Rewrites the chain with correct balances, hashed with `hash`. Can change entries, and cut the chain at an entry. */
+/** The new chain has correct balances and is hashed with `hash`. Entries can be changed, and the chain can be cut. */
 async function rewrite(hash: EntryHash, changed: Rewritten): Promise<void> {
   const entries = await ledger().find({ account }).sort({ seq: 1 }).toArray();
   await ledger().deleteMany({ account });
@@ -100,7 +100,7 @@ const credit = (amount: bigint): Omit<Draft, 'account'> => ({
 }); // prettier-ignore
 const moreCredit: Rewritten = ({ kind }) => (kind === 'credit' ? { amount: 9000n, available: 9000n } : {});
 
-it('as it was written there is none', async () => {
+it('there is none in the original entries', async () => {
   await anchorHead(4n);
   await anchors().anchorAll(Date.now());
   expect(await verify()).toEqual([]);

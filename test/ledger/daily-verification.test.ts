@@ -48,7 +48,7 @@ function openProcesses() {
   return { process, finish, seen, state, store };
 }
 
-it('once a day, after its hour, one of all processes verifies, however long it takes', async () => {
+it('once a day, after the configured hour, one of all processes verifies, however long it takes', async () => {
   const { process, finish, seen, state } = openProcesses();
   const [one, two] = [process('one'), process('two')];
   const turns = async () => {
@@ -79,7 +79,7 @@ it('once a day, after its hour, one of all processes verifies, however long it t
   await finish(one);
 });
 
-it('a process that is gone leaves it to another; one that only stood still ends what it does', async () => {
+it('another process takes over if one is gone; a process that was only paused finishes its work', async () => {
   const { process, finish, seen, state, store } = openProcesses();
   await store.record({ startedAt: noon - dayMs, endedAt: noon - dayMs, violations: 0 });
   const [gone, other] = [process('gone'), process('other')];
@@ -97,7 +97,7 @@ it('a process that is gone leaves it to another; one that only stood still ends 
   expect(seen.errors).toBe(0);
 });
 
-it('one that fails is repeated an hour later; a stop ends one that runs, and `off` begins none', async () => {
+it('a failed verification is repeated an hour later, a stop ends a running one, and `off` starts none', async () => {
   const { process, seen, state, store } = openProcesses();
   await store.record({ startedAt: noon - dayMs, endedAt: noon - dayMs, violations: 0 });
   const [one, two] = [process('one'), process('two')];
@@ -121,7 +121,7 @@ it('one that fails is repeated an hour later; a stop ends one that runs, and `of
   expect([seen.begun.length, seen.aborted, seen.errors]).toEqual([2, ['one'], 1]);
 });
 
-it('reads no faster than it may, and can be stopped while it waits', async () => {
+it('reads no faster than configured, and can be stopped while it waits', async () => {
   const aborting = new AbortController();
   const pace = createPace(1000, aborting.signal);
   const begun = performance.now();
@@ -132,9 +132,9 @@ it('reads no faster than it may, and can be stopped while it waits', async () =>
   await expect(waiting).rejects.toThrow('aborted');
 });
 
-it('of a gateway: what it found is a metric and a notice', async () => {
+it('reports what it found in a metric and a notice', async () => {
   const yaml = `${testYaml}ledger: { verify_hour: 0, verify_documents_per_second: 100000 }\n`;
-  // A worker would take over the duty after its first minute.
+  // A worker would become responsible only after its first minute.
   const gateway = await startGateway({ yaml, worker: false });
   try {
     const account = await gateway.account();

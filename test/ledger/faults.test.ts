@@ -39,7 +39,7 @@ const kindsOf = async (account: string) =>
 
 const outage: WriteFault[] = Array.from({ length: 6 }, () => 'refused');
 
-describe('an insert whose answer gets lost', () => {
+describe('an insert whose response gets lost', () => {
   it.each(['lost', 'broken'] as const)('(%s) is found by its key and not done twice', async (fault) => {
     const account = await accountWith(100n);
     const ledger = await ledgerWith(fault);
@@ -47,14 +47,14 @@ describe('an insert whose answer gets lost', () => {
     expect(await kindsOf(account)).toEqual(['credit', 'hold']);
   });
 
-  it('and took the last of the money is not refused afterwards', async () => {
+  it('is not refused afterwards, although it took the last of the money', async () => {
     const account = await accountWith(60n);
     const ledger = await ledgerWith('lost', 'lost', 'lost');
     expect(await ledger.hold(holdRequest(account, 'a', 60n))).toMatchObject({ ok: true });
     expect(await sound.balance(account)).toMatchObject({ available: 0n, held: 60n });
   });
 
-  it('in the middle of a batch, or after the first of it, loses and doubles nothing', async () => {
+  it('in the middle of a batch, or after its first entry, loses and doubles nothing', async () => {
     const account = await accountWith(1000n);
     const ledger = await ledgerWith('cut', 'lost', 'refused', 'cut', 'cut');
     const results = await Promise.all(
@@ -65,7 +65,7 @@ describe('an insert whose answer gets lost', () => {
     expect(await world.chainFaults(account)).toEqual([]);
   });
 
-  it('while another process keeps writing leaves one chain', async () => {
+  it('leaves one chain, even while another process keeps writing', async () => {
     const account = await accountWith(1000n);
     const ledger = await ledgerWith('lost', 'cut', 'lost', 'refused', 'lost');
     await Promise.all(
@@ -93,7 +93,7 @@ describe('a settle that is cut off before its charge_extra', () => {
     return account;
   }
 
-  it('is completed when the settle is repeated, by what was settled first', async () => {
+  it('is completed by a repeated settle, at the amount that was settled first', async () => {
     const account = await halfSettled();
     const result = await sound.settle({ account, task: `${account}.a`, held: 60n, amount: 140n });
     expect(result).toMatchObject({ charged: 150n, replayed: true });
@@ -111,7 +111,7 @@ describe('a settle that is cut off before its charge_extra', () => {
   });
 });
 
-describe('a MongoDB that does not answer', () => {
+describe('a MongoDB that does not respond', () => {
   it('fails the operation as unknown, and the next one works', async () => {
     const account = await accountWith(100n);
     const ledger = await ledgerWith(...outage);
@@ -120,7 +120,7 @@ describe('a MongoDB that does not answer', () => {
     expect(await ledger.hold(holdRequest(account, 'a', 60n))).toMatchObject({ ok: true, replayed: false });
   });
 
-  it('fails everything that waits in its batch; a repeat reports what was done', async () => {
+  it('fails everything that waits in its batch, and a repeat reports what was done', async () => {
     const account = await accountWith(100n);
     const ledger = await ledgerWith('cut', ...outage);
     const results = await Promise.allSettled(
@@ -140,7 +140,7 @@ const bulkError = (code: number, writeErrors: readonly { readonly index: number 
     getWriteConcernError: () => concern,
   } as unknown as BulkWriteResult);
 
-describe('an answer to an insert', () => {
+describe('the response to an insert', () => {
   const ledgerThatFailsOnce = (failure: unknown) => {
     const failures = [failure];
     const nextFailure = () => failures.shift();
@@ -148,8 +148,8 @@ describe('an answer to an insert', () => {
   };
 
   it.each<[string, unknown]>([
-    // A primary that is being voted out may respond like this: one entry written, the next a duplicate, and no
-    // majority. The entry is then rolled back, which the test simulates by never writing it.
+    // A primary that is being voted out may respond like this: one entry was written, the next is a duplicate, and
+    // there is no majority. The entry is then rolled back, which the test simulates by never writing it.
     [
       'that says duplicate, and that no majority has confirmed it',
       bulkError(11_000, [{ index: 1 }], { code: 64 }),
@@ -157,7 +157,7 @@ describe('an answer to an insert', () => {
     ['that says no majority has confirmed it', bulkError(64, [], { code: 64 })],
     ['that the server has no memory for one of them', bulkError(365, [{ index: 1 }])],
     ['that the server is not the primary now', bulkError(10_107, [])],
-  ])('%s is followed by another try', async (_, failure) => {
+  ])('%s is followed by another attempt', async (_, failure) => {
     const account = await accountWith(100n);
     const ledger = await ledgerThatFailsOnce(failure);
     const results = await Promise.all(['a', 'b'].map((task) => ledger.hold(holdRequest(account, task, 10n))));
@@ -169,7 +169,7 @@ describe('an answer to an insert', () => {
   it.each<[string, unknown]>([
     ['that says an entry is not valid', bulkError(121, [{ index: 0 }])],
     ['that says the command is not valid', bulkError(9, [])],
-  ])('%s is not', async (_, failure) => {
+  ])('%s is not followed by another attempt', async (_, failure) => {
     const account = await accountWith(100n);
     const ledger = await ledgerThatFailsOnce(failure);
     await expect(ledger.hold(holdRequest(account, 'a', 10n))).rejects.toBe(failure);
@@ -224,7 +224,7 @@ describe('a connection that breaks on the wire', () => {
     await new Promise((resolve) => proxy.close(resolve));
   });
 
-  it('after the server wrote: the operation is done once', async () => {
+  it('after the server wrote: the operation takes effect once', async () => {
     const account = await accountWith(1000n);
     const ledger = await world.openLedger({ uri });
     await ledger.balance(account);

@@ -88,7 +88,7 @@ async function persist<Result>(call: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** The price depends only on the task, whoever the caller is. Closing entries repeat the hold, as in a workflow. */
+/** A task's price must not depend on the caller, because a closing entry repeats the hold. */
 const heldFor = (taskNumber: number) => BigInt(10 * taskNumber + 5);
 
 async function fulfil(account: string, request: Wish): Promise<Answer | undefined> {
@@ -189,7 +189,7 @@ it('any operations, from any processes, through any faults, leave a sound ledger
   expect(everything.entries).toBeGreaterThan(100);
 });
 
-it('three processes on one hot account keep one chain, and nobody starves', async () => {
+it('three processes on one busy account keep one chain, and none starves', async () => {
   faults = [];
   const account = world.newAccount();
   await processes[0]?.credit({ account, amount: 1_000_000n, reference: 'start' });

@@ -48,7 +48,7 @@ describe('hold', () => {
     expect(await ledger.balance(account)).toEqual({ available: 40n, held: 60n, seq: 2n });
   });
 
-  it('that does not fit is refused and leaves no entry', async () => {
+  it('is refused and leaves no entry if it does not fit', async () => {
     const account = await accountWith(100n);
     expect(await hold(account, 'a', 101n)).toEqual({
       ok: false,
@@ -58,7 +58,7 @@ describe('hold', () => {
     expect(await kindsOf(account)).toEqual(['credit']);
   });
 
-  it('may use the overdraft to its last micro-unit, and no further', async () => {
+  it('may use the overdraft to its last micro-unit, but no further', async () => {
     const account = await accountWith(100n);
     expect(await hold(account, 'a', 151n, { overdraftLimit: 50n })).toMatchObject({ ok: false });
     expect(await hold(account, 'b', 150n, { overdraftLimit: 50n })).toMatchObject({
@@ -80,7 +80,7 @@ describe('hold', () => {
     });
   });
 
-  it('repeated is one entry, also from another process and with another amount', async () => {
+  it('leaves one entry when it is repeated, even by another process and with another amount', async () => {
     const account = await accountWith(100n);
     const first = await hold(account, 'a', 60n);
     const again = await hold(account, 'a', 60n);
@@ -91,19 +91,19 @@ describe('hold', () => {
     expect(await kindsOf(account)).toEqual(['credit', 'hold']);
   });
 
-  it('repeated when nothing is left is answered with its entry, not refused', async () => {
+  it('returns its entry when it is repeated after nothing is left', async () => {
     const account = await accountWith(60n);
     await hold(account, 'a', 60n);
     expect(await hold(account, 'a', 60n)).toMatchObject({ ok: true, replayed: true });
   });
 
-  it('sees a credit of another process before it refuses', async () => {
+  it('considers a credit of another process before it refuses', async () => {
     const account = await accountWith(10n);
     await other.credit({ account, amount: 90n, reference: 'elsewhere' });
     expect(await hold(account, 'a', 100n)).toMatchObject({ ok: true });
   });
 
-  it('never fits twice: of many at once, exactly those that fit are taken', async () => {
+  it('is taken exactly as often as it fits, even if many arrive at the same time', async () => {
     const account = await accountWith(100n);
     const results = await Promise.all(
       Array.from({ length: 40 }, (_, n) => hold(account, `t${n}`, 7n, { by: n % 2 === 0 ? ledger : other })),
@@ -139,7 +139,7 @@ describe('hold', () => {
 });
 
 describe('settle', () => {
-  it('charges the hold and gives the rest back', async () => {
+  it('charges the hold and returns the rest', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 60n);
     expect(await settle(account, 'a', [60n, 45n])).toMatchObject({
@@ -151,14 +151,14 @@ describe('settle', () => {
     expect(await ledger.balance(account)).toMatchObject({ available: 55n, held: 0n });
   });
 
-  it('of nothing gives the whole hold back', async () => {
+  it('of nothing returns the whole hold', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 60n);
     expect(await settle(account, 'a', [60n, 0n])).toMatchObject({ closed: 'settled', charged: 0n });
     expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n });
   });
 
-  it('beyond the hold charges the excess, below zero if it must, and that blocks new holds', async () => {
+  it('beyond the hold charges the excess, even below zero, and that blocks new holds', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 60n);
     expect(await settle(account, 'a', [60n, 150n])).toMatchObject({
@@ -171,7 +171,7 @@ describe('settle', () => {
     expect(await world.chainFaults(account)).toEqual([]);
   });
 
-  it('repeated is one charge, whatever the repeat says', async () => {
+  it('charges once when it is repeated, whatever the repeat says', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 60n);
     await settle(account, 'a', [60n, 45n]);
@@ -193,7 +193,7 @@ describe('settle', () => {
     expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n });
   });
 
-  it('of what is not held, or was voided, charges nothing and writes nothing', async () => {
+  it('of a task that is not held, or was voided, charges and writes nothing', async () => {
     const account = await accountWith(100n);
     expect(await settle(account, 'a', [60n, 45n])).toEqual({ closed: 'no_hold' });
     await ledger.void({ account, task: `${account}.v` });
@@ -201,7 +201,7 @@ describe('settle', () => {
     expect(await kindsOf(account)).toEqual(['credit', 'void']);
   });
 
-  it('with another amount than was held is an error and writes nothing', async () => {
+  it('with a different amount from the hold is an error and writes nothing', async () => {
     const account = await accountWith(100n);
     await hold(account, 'b', 60n);
     await expect(settle(account, 'b', [61n, 45n])).rejects.toThrow('60 is held');
@@ -210,7 +210,7 @@ describe('settle', () => {
 });
 
 describe('release', () => {
-  it('gives the hold back, once', async () => {
+  it('returns the hold once', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 60n);
     expect(await release(account, 'a', 60n)).toMatchObject({ closed: 'released', replayed: false });
@@ -218,7 +218,7 @@ describe('release', () => {
     expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n });
   });
 
-  it('after a settle finds the settle with its whole charge', async () => {
+  it('after a settle returns the settle with its whole charge', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 60n);
     await settle(account, 'a', [60n, 70n]);
@@ -229,13 +229,13 @@ describe('release', () => {
     });
   });
 
-  it('of what was never held writes nothing', async () => {
+  it('of a task that was never held writes nothing', async () => {
     const account = await accountWith(100n);
     expect(await release(account, 'a', 60n)).toEqual({ closed: 'no_hold' });
     expect(await kindsOf(account)).toEqual(['credit']);
   });
 
-  it('and settle at the same moment from several processes: one of them closes the task', async () => {
+  it('and settle at the same time from several processes: one of them closes the task', async () => {
     const account = await accountWith(1000n);
     for (let n = 0; n < 10; n += 1) {
       await hold(account, `t${n}`, 60n);
@@ -263,7 +263,7 @@ describe('refund', () => {
   const refund = (account: string, amount: bigint, by = ledger) =>
     by.refund({ account, task: `${account}.a`, amount, note: 'by ada: it shows nothing' });
 
-  it('gives back all that was charged, what was beyond the hold included', async () => {
+  it('returns the whole charge, including what exceeded the hold', async () => {
     const account = await charged();
     await hold(account, 'b', 20n);
     expect(await refund(account, 150n)).toMatchObject({
@@ -285,7 +285,7 @@ describe('refund', () => {
     expect(await world.chainFaults(account)).toEqual([]);
   });
 
-  it('of more than the charge is refused with the charge, and leaves no entry', async () => {
+  it('of more than the charge is refused and leaves no entry', async () => {
     const account = await charged();
     const refused = { ok: false, refused: 'above_charge', charged: 150n };
     expect(await refund(account, 151n)).toEqual(refused);
@@ -293,7 +293,7 @@ describe('refund', () => {
     expect(await kindsOf(account)).toEqual(['credit', 'hold', 'settle', 'charge_extra']);
   });
 
-  it('of what is not settled is refused: held, released, voided, settled for nothing, unknown', async () => {
+  it('of a task that is not settled is refused: held, released, voided, settled for nothing, unknown', async () => {
     const account = await accountWith(100n);
     const refused = { ok: false, refused: 'not_settled' };
     expect(await refund(account, 1n)).toEqual(refused);
@@ -310,7 +310,7 @@ describe('refund', () => {
     expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n });
   });
 
-  it('is refused to another account than the one that was charged', async () => {
+  it('is refused for an account other than the charged one', async () => {
     const account = await charged();
     const stranger = await accountWith(100n);
     const request = { account: stranger, task: `${account}.a`, amount: 1n };
@@ -318,7 +318,7 @@ describe('refund', () => {
     expect(await kindsOf(stranger)).toEqual(['credit']);
   });
 
-  it('repeated is one entry, also from another process and with another amount', async () => {
+  it('leaves one entry when it is repeated, even by another process and with another amount', async () => {
     const account = await charged();
     const first = await refund(account, 50n);
     for (const again of [await refund(account, 50n), await refund(account, 100n, other)]) {
@@ -328,7 +328,7 @@ describe('refund', () => {
     expect(await ledger.balance(account)).toMatchObject({ available: 100n });
   });
 
-  it('by several processes at the same moment is one entry', async () => {
+  it('leaves one entry when several processes request it at the same time', async () => {
     const account = await charged();
     const results = await Promise.all(
       Array.from({ length: 8 }, (_, n) => refund(account, BigInt(10 + n), n % 2 === 0 ? ledger : other)),
@@ -347,7 +347,7 @@ describe('refund', () => {
 });
 
 describe('a hold', () => {
-  it('of more than an entry may have is refused as any that nobody can pay', async () => {
+  it('of more than an entry can store is refused like one that nobody can pay', async () => {
     const account = await accountWith(10n);
     expect(await hold(account, 'a', 10n ** 18n + 1n, { overdraftLimit: 10n ** 18n })).toEqual({
       ok: false,
@@ -358,7 +358,7 @@ describe('a hold', () => {
 });
 
 describe('credit', () => {
-  it('is one for each reference', async () => {
+  it('happens once per reference', async () => {
     const account = world.newAccount();
     const first = await ledger.credit({ account, amount: 10n, reference: 'invoice 7', note: 'by hand' });
     const again = await other.credit({ account, amount: 99n, reference: 'invoice 7' });
@@ -367,7 +367,7 @@ describe('credit', () => {
     expect(await ledger.balance(account)).toMatchObject({ available: 10n });
   });
 
-  it('of a negative amount is a correction and may go below zero', async () => {
+  it('of a negative amount is a correction and may take the balance below zero', async () => {
     const account = await accountWith(10n);
     const credited = await ledger.credit({ account, amount: -25n, reference: 'chargeback' });
     expect(credited).toMatchObject({ entry: { kind: 'adjust', amount: -25n, available: -15n } });
@@ -395,7 +395,7 @@ describe('credit', () => {
     expect(await ledger.balance('acct_bounds')).toMatchObject({ seq: 0n });
   });
 
-  it.each([1n, -1n])('never brings what an account has beyond 10^18 (%s)', async (sign) => {
+  it.each([1n, -1n])('never raises a balance above 10^18 (%s)', async (sign) => {
     const account = world.newAccount();
     const most = { account, amount: sign * 10n ** 18n, reference: 'most' };
     expect(await ledger.credit(most)).toMatchObject({ ok: true });
@@ -410,7 +410,7 @@ describe('credit', () => {
 });
 
 describe('entries', () => {
-  it('store every amount as int64, however small, and hash to what they say', async () => {
+  it('store every amount as int64, however small, and hash to their content', async () => {
     const account = await accountWith(100n);
     await hold(account, 'a', 0n);
     const raw = await world.db
@@ -426,7 +426,7 @@ describe('entries', () => {
       expect(entry.hash).toBe(hashTestEntry(entry));
   });
 
-  it('keep their hash when a note holds half a surrogate pair or is cut inside one', async () => {
+  it('keep their hash if a note contains half a surrogate pair or is cut inside one', async () => {
     const account = world.newAccount();
     await ledger.credit({ account, amount: 1n, reference: 'half \ud83d', note: `${'n'.repeat(599)}😀` });
     expect(await ledger.credit({ account, amount: 1n, reference: 'half \ud83d' })).toMatchObject({
@@ -464,7 +464,7 @@ describe('entries', () => {
 });
 
 describe('balance', () => {
-  it('is up to date with other processes, few and many entries behind', async () => {
+  it('includes other processes’ entries, whether few or many are new', async () => {
     const account = await accountWith(1n);
     await ledger.balance(account);
     await other.credit({ account, amount: 1n, reference: 'one more' });
@@ -510,7 +510,7 @@ describe('round trips', () => {
     expect(calls()).toEqual(['find']);
   });
 
-  it('where another process writes too, a look comes before the insert, until it finds nothing', async () => {
+  it('while another process writes too, a read precedes the insert until it finds nothing', async () => {
     const account = await accountWith(100n);
     const { by, calls } = await counted();
     await hold(account, 'a', 1n, { by });
@@ -528,7 +528,7 @@ describe('round trips', () => {
     expect(await world.chainFaults(account)).toEqual([]);
   });
 
-  it('what gathers on one account goes out together', async () => {
+  it('operations that wait on one account are sent together', async () => {
     const account = await accountWith(1000n);
     const { by, calls } = await counted();
     await hold(account, 'first', 1n, { by });
@@ -555,7 +555,7 @@ it('operations on one task in one batch see each other', async () => {
   expect(await kindsOf(account)).toEqual(['credit', 'hold', 'settle', 'charge_extra']);
 });
 
-it('many accounts and a hot one at once, with heads remembered for few of them', async () => {
+it('many accounts and a busy one at once, with few heads remembered', async () => {
   const small = await world.openLedger({ headsMax: 3 });
   const accounts = await Promise.all(Array.from({ length: 20 }, () => accountWith(1000n)));
   const hot = await accountWith(10_000n);

@@ -88,7 +88,7 @@ it('heads reveal entries that were removed together with all anchors', async () 
   ]);
 });
 
-it('are refused where somebody changed them, and a broken line is named', async () => {
+it('are refused if they were changed, and a broken line is named', async () => {
   await exported()();
   const [name = ''] = await readdir(directory);
   const path = join(directory, name);
@@ -103,7 +103,7 @@ it('are refused where somebody changed them, and a broken line is named', async 
   ]);
 });
 
-it('that cannot be read are said not to be compared, and the place is not asked for long', async () => {
+it('that cannot be read are reported as not compared, and reading stops soon', async () => {
   await exported()();
   const asked: string[] = [];
   const broken = (reads: number) => (): Promise<HeadsPlace> =>
@@ -124,7 +124,7 @@ it('that cannot be read are said not to be compared, and the place is not asked 
   expect(asked).toEqual(['2026-11-25', '2026-11-24', '2026-11-23', '2026-11-22']);
 });
 
-it('that break off are not compared to their end, and no violation', async () => {
+it('that end early are reported as not fully compared, and are not a violation', async () => {
   const cut = (): Promise<HeadsPlace> =>
     inPlace({
       write: () => Promise.resolve(),
@@ -141,7 +141,7 @@ it('that break off are not compared to their end, and no violation', async () =>
   });
 });
 
-it('are compared as they come: lines in pieces, some hundred, and one that has no end', async () => {
+it('are compared as they arrive: lines in pieces, hundreds of lines, and one without an end', async () => {
   await exported()();
   const [name = ''] = await readdir(directory);
   const whole = await readFile(join(directory, name), 'utf8');
@@ -173,7 +173,7 @@ it('heads older than a month are not compared', async () => {
   expect((await verify()).outside).toEqual({ days: 0, heads: 0, notCompared: [] });
 });
 
-it('heads can be posted to a webhook, which no verification reads; a failed post is repeated', async () => {
+it('heads can be posted to a webhook, which no verification reads, and a failed post is repeated', async () => {
   const posted: { readonly headers: object; readonly body: string }[] = [];
   let status = 500;
   const webhook = () =>

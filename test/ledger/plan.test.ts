@@ -127,7 +127,7 @@ function expectSound(entries: readonly EntryDocument[]): void {
 }
 
 describe('any history of operations', () => {
-  it('adds up, and is the same however it was gathered into batches', () => {
+  it('adds up, and gives the same result however it is split into batches', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(operation, fc.boolean()), { maxLength: 40 }), (steps) => {
         const alone = openBook();
@@ -147,7 +147,7 @@ describe('any history of operations', () => {
     );
   });
 
-  it('that is repeated after the server died in the middle of it adds up: what was cut off is completed', () => {
+  it('adds up if it is repeated after the server died halfway, and the missing part is completed', () => {
     fc.assert(
       fc.property(
         fc.array(operation, { minLength: 1, maxLength: 20 }),
@@ -167,7 +167,7 @@ describe('any history of operations', () => {
     );
   });
 
-  it('never holds what was voided before, nor adds to what was closed', () => {
+  it('never holds for a voided task, and never adds to a closed one', () => {
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 40 }), (operations) => {
         const book = openBook();
@@ -235,7 +235,7 @@ describe('an operation that contradicts the ledger', () => {
     expect(plan.operations.map(({ entriesNeeded }) => entriesNeeded)).toEqual([1, 1, 2]);
   });
 
-  it('a balance that would leave int64 fails alone, too, and adds none of its entries', () => {
+  it('a balance that would exceed int64 also fails alone, and adds none of its entries', () => {
     const head: Head = { ...held, available: 2n ** 63n - 5n };
     const known = new Map([[held.key, held]]);
     const credit = creditOperation({ account, amount: 5n, reference: 'a' });
@@ -245,7 +245,7 @@ describe('an operation that contradicts the ledger', () => {
   });
 });
 
-it('a settle beyond its hold is done once its first entry is written, and the second is completed by whoever comes next', () => {
+it('a settle beyond its hold takes effect with its first entry, and the task’s next operation completes the second', () => {
   const book = openBook();
   book.run([
     holdOperation({
@@ -268,7 +268,7 @@ it('a settle beyond its hold is done once its first entry is written, and the se
   expect(book.entries.at(-1)).toMatchObject({ kind: 'charge_extra', amount: 25n, available: -40n, held: 0n });
 });
 
-it('every entry of a task says who spends and on what day it was held, whenever it is closed', () => {
+it('every entry of a task contains its spender and the day of its hold, whenever it is closed', () => {
   const book = openBook();
   const by = { key: 'key_1', model: 'video-1', endUser: 'Zoë of the shop' };
   const holds = ['t1', 't2', 't3'].map((id) =>
@@ -297,7 +297,7 @@ it('every entry of a task says who spends and on what day it was held, whenever 
   }
 });
 
-it('what a task cost stands in the entry that ends it, with its day, under the hash', () => {
+it('a task’s cost is in the entry that ends it, with its day, and is covered by the hash', () => {
   const book = openBook();
   const by = { key: 'key_1', model: 'video-1' };
   const ids = ['t1', 't2', 't3'];
@@ -353,7 +353,7 @@ describe('a refund', () => {
   const settle = settleOperation({ account, task: 't1', held: 15n, amount: 40n });
   const refund = (amount: bigint, of = account) => refundOperation({ account: of, task: 't1', amount });
 
-  it('of the whole charge is done, though its second entry was cut off, which it completes', () => {
+  it('of the whole charge takes effect although the second entry is missing, which it completes', () => {
     const book = openBook();
     book.run([hold, settle], { kept: 2 });
     expect(book.run([refund(41n)])).toEqual([{ state: 'above_charge', charged: 40n }]);
@@ -366,7 +366,7 @@ describe('a refund', () => {
     ]);
   });
 
-  it('of a task of another account is one of a task that was never settled', () => {
+  it('of another account’s task is refused like one of a task that was never settled', () => {
     const book = openBook();
     book.run([hold, settle]);
     expect(book.run([refund(1n, 'other')])).toEqual([{ state: 'not_settled' }]);
@@ -374,7 +374,7 @@ describe('a refund', () => {
     expect(book.run([refund(1n, 'other')])).toEqual([{ state: 'not_settled' }]);
   });
 
-  it('that would leave int64 fails alone', () => {
+  it('that would exceed int64 fails alone', () => {
     const close = chainEntry(
       emptyHead,
       { account, key: keys.close('t1'), kind: 'settle', task: 't1', amount: 9n, available: 0n, held: 0n },

@@ -65,7 +65,7 @@ it.each([
   },
 );
 
-it('of two holds that both fit into a cap, the one that lost its place counts the other', async () => {
+it('if two holds both fit into a cap, the one that loses the race counts the other', async () => {
   const { account, late, early, lost } = await twoLedgers(1_000n);
   const hold = { account, by: { ...by, caps: [{ scope: 'key', window: 'day', limit: 10n }] }, basis: '{}', overdraftLimit: 0n } as const; // prettier-ignore
   const paused = pauseFirstAt('ledger.append', account);
@@ -81,7 +81,7 @@ it('of two holds that both fit into a cap, the one that lost its place counts th
 describe.each(['settle', 'release'] as const)(
   'a %s that was planned before the contrary was written',
   (planned) => {
-    it('finds how the task was closed, and moves no money twice', async () => {
+    it('reports how the task was closed, and moves no money twice', async () => {
       const { account, late, early, lost } = await twoLedgers(100n);
       const task = `${account}.a`;
       await late.hold({ account, task, by, amount: 60n, basis: '{}', overdraftLimit: 0n });

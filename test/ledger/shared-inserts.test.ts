@@ -47,7 +47,7 @@ function busyServer() {
 }
 
 describe('inserts of several accounts', () => {
-  it('go alone while few are in flight, and together while many are', async () => {
+  it('are sent alone while few are in flight, and together while many are', async () => {
     const { inserts, insert } = busyServer();
     const more = [insert(entriesOf('a', 2)), insert(entriesOf('b', 1))];
     expect(inserts).toHaveLength(4);
@@ -58,7 +58,7 @@ describe('inserts of several accounts', () => {
     await expect(Promise.all(more)).resolves.toEqual([2, 1]);
   });
 
-  it('one that is refused has what was written before it; those after it are not lost', async () => {
+  it('that are rejected report the entries before them, and those after them are not lost', async () => {
     const { inserts, insert } = busyServer();
     const [a, b, c] = [insert(entriesOf('a', 1)), insert(entriesOf('b', 3)), insert(entriesOf('c', 2))];
     inserts[0]?.answer(1);
@@ -71,7 +71,7 @@ describe('inserts of several accounts', () => {
     await expect(c).resolves.toBe(0);
   });
 
-  it('what fails leaves nothing known about any of them, and the next insert goes', async () => {
+  it('that fail leave all their entries unknown, and the next insert proceeds', async () => {
     const { inserts, insert } = busyServer();
     const both = [insert(entriesOf('a', 1)), insert(entriesOf('b', 1))];
     inserts[0]?.answer(1);
@@ -87,7 +87,7 @@ describe('inserts of several accounts', () => {
     await expect(next).resolves.toBe(1);
   });
 
-  it('more than an insert takes goes with the one after it', async () => {
+  it('that exceed the limit continue in the next one', async () => {
     const { inserts, insert } = busyServer();
     void insert(entriesOf('a', 150));
     void insert(entriesOf('b', 100));

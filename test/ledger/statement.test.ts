@@ -41,12 +41,12 @@ it('is found in three reads among 2,000 entries', async () => {
   expect(book.reads).toBeLessThanOrEqual(3);
 });
 
-it('an entry that is missing is an error, never another balance', async () => {
+it('a missing entry is an error, and never leads to a different balance', async () => {
   const { collection } = bookOf([1, 2, 3]);
   await expect(findBalanceBefore(collection, { account: 'a', last: 4n, time: 9 })).rejects.toThrow('missing');
 });
 
-it('of a statement a page is read when it is asked for, and the last ends with the closing balance', async () => {
+it('reads a page only when it is requested, and the last page ends with the closing balance', async () => {
   const limits: number[] = [];
   const ledger = {
     balanceBefore: (_: string, time: number) =>

@@ -115,9 +115,10 @@ export function useLedgerWorld(name: string): LedgerWorld {
 }
 
 /**
- * How an insert fails. `refused`: the write never arrives. `lost`: the write takes effect, but its response is lost.
- * `cut`: the server dies after the batch's first entry. `broken`: the write takes effect, and the driver throws the
- * socket's own error.
+ * - `refused`: the write never arrives.
+ * - `lost`: the write takes effect, but its response is lost.
+ * - `cut`: the server dies after the batch's first entry.
+ * - `broken`: the write takes effect, and the driver throws the socket's own error.
  */
 export type WriteFault = 'refused' | 'lost' | 'cut' | 'broken' | undefined;
 

@@ -8,7 +8,7 @@ import { useLedgerWorld } from './support.ts';
 const world = useLedgerWorld('mediary_turn_lines');
 const by = { key: 'key_1', model: 'video-1' };
 
-it('processes stand in line in the order in which they came, each once', async () => {
+it('processes queue once each, in the order in which they came', async () => {
   const lines = createTurnLines(world.db, Date.now);
   const account = world.newAccount();
   expect(await lines.look(account)).toEqual({ line: [], turn: 0 });
@@ -23,7 +23,7 @@ it('processes stand in line in the order in which they came, each once', async (
   expect(document?.['expires'].getTime()).toBeGreaterThan(Date.now());
 });
 
-it('a process is in line for whoever looks as soon as it has joined, whatever the majority knows', async () => {
+it('a process is visible in the queue as soon as it has joined, whatever the majority has', async () => {
   const client = new MongoClient(databaseUri(world.db.databaseName), { monitorCommands: true });
   const asked: unknown[] = [];
   client.on('commandStarted', ({ command: { find, findAndModify, readConcern, writeConcern } }) => {
@@ -41,7 +41,7 @@ it('a process is in line for whoever looks as soon as it has joined, whatever th
   expect(asked).toEqual([1, 'local', 1]);
 });
 
-it('processes that all want one account append one after the other, and leave no line behind', async () => {
+it('processes that all want one account append one after the other, and leave no queue behind', async () => {
   const account = world.newAccount();
   let collisions = 0;
   const meter = { beginAppend: () => () => undefined, countCollision: () => void (collisions += 1) };
@@ -71,7 +71,7 @@ it('processes that all want one account append one after the other, and leave no
   expect((await lines.look(account)).turn).toBeGreaterThan(0);
 });
 
-it('who sees somebody in line waits, and does without a process that is gone', async () => {
+it('a process waits if another is in the queue, and stops waiting for one that is gone', async () => {
   const account = world.newAccount();
   const lines = createTurnLines(world.db, Date.now);
   const ledger = await world.openLedger();

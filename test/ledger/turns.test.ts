@@ -15,7 +15,7 @@ interface Server {
 const quick: Server = { append: 6, read: 1 };
 const slow: Server = { append: 40, read: 40 };
 
-/** Simulated time, which passes only while every writer is waiting, so that results do not depend on the machine. */
+/** Simulated time passes only while every writer is waiting, so results do not depend on the machine. */
 function createTime(seed: number) {
   const waiting: { readonly at: number; readonly wake: () => void }[] = [];
   let now = 0;
@@ -117,7 +117,7 @@ describe.each([
   ['a quick server', quick],
   ['one whose reads are as slow as its inserts', slow],
 ])('four processes that want one account all the time, at %s', (_, server) => {
-  it.each([1, 2, 3])('each get their turns, and together append nearly as much as one (%i)', async (seed) => {
+  it.each([1, 2, 3])('take turns, and together append nearly as much as one (%i)', async (seed) => {
     const one = await writeAtOnce({ count: 1, server }, seed);
     const four = await writeAtOnce({ count: 4, server }, seed);
     expect(four.appends).toBeGreaterThan((server === quick ? 0.85 : 0.6) * one.appends);
@@ -126,14 +126,14 @@ describe.each([
     expect(four.lost).toBeLessThan(0.02 * four.appends + 10);
   });
 
-  it('who is always refused lets the others append', async () => {
+  it('a process that is always refused lets the others append', async () => {
     const { appends, decided } = await writeAtOnce({ count: 4, server, refused: true }, 5);
     const [refusals = 0, ...others] = decided;
     expect(refusals).toBeGreaterThan(10);
     expect(Math.min(...others)).toBeGreaterThan(0.2 * appends);
   });
 
-  it('one that dies in line costs the others a wait, once', async () => {
+  it('a process that dies in the queue makes the others wait once', async () => {
     const { longestMs, decided } = await writeAtOnce({ count: 4, server, diesAt: 5_000 }, 6);
     const [, ...others] = longestMs;
     expect(Math.max(...others)).toBeGreaterThan(overdueMs);
@@ -142,7 +142,7 @@ describe.each([
   });
 });
 
-it('a process that has an account alone looks for others now and then', async () => {
+it('a process that has an account to itself checks for others now and then', async () => {
   const { appends, lost, commands } = await writeAtOnce({ count: 1, server: quick }, 4);
   expect(appends).toBeGreaterThan((0.97 * secondsMax * 1000) / quick.append);
   expect(lost).toBe(0);
@@ -157,7 +157,7 @@ describe('one process', () => {
     return { turn, seen, lines, run };
   }
 
-  it('stands in no line after a first lost race, and in one after a second', async () => {
+  it('does not queue after a first lost race, but does after a second', async () => {
     const { turn, seen, run } = alone();
     await turn.lost();
     expect(seen().line).toHaveLength(0);
@@ -169,7 +169,7 @@ describe('one process', () => {
     expect(seen()).toEqual({ line: [], turn: 1 });
   });
 
-  it('appends at once where the line cannot be read', async () => {
+  it('appends at once if the queue cannot be read', async () => {
     const failing = () => Promise.reject(new Error('no answer'));
     const lines: TurnLines = { join: failing, look: failing, leave: failing };
     const clock: TurnClock = { now: () => 0, sleep: () => Promise.reject(new Error('it waited')) };

@@ -46,9 +46,8 @@ const verifyAt = async (now: number, holder: 'workflow' | 'lease' = 'workflow', 
 const invariantsBroken = async () => (await verify()).violations.map(({ invariant }) => invariant);
 
 /**
- * Account `a`: 1 credit, 2 hold of t1, 3 settlement of t1, whose charge exceeds the hold, 4 its charge_extra, 5 hold of
- * t2, 6 release of t2, 7 hold of t3, which is live. Account `b`: 1 credit, 2 hold of an image without a record, 3 its
- * settlement.
+ * Account `a`: 1 credit, 2 hold of t1, 3 settlement of t1 (above its hold), 4 its charge_extra, 5 hold of t2, 6 release
+ * of t2, 7 hold of t3 (still running). Account `b`: 1 credit, 2 hold of an image without a record, 3 its settlement.
  */
 beforeEach(async () => {
   // Each test has its own ledger, because caches must not outlive the documents.
@@ -85,7 +84,7 @@ afterEach(async () => {
   await world.db.collection('ledger_heads').deleteMany({});
 });
 
-it('stops where it is when it is aborted, and says why', async () => {
+it('stops immediately when it is aborted, and reports why', async () => {
   const reason = new Error('nobody reads any more');
   const abort = new AbortController();
   const read: number[] = [];
@@ -155,7 +154,7 @@ it('a sound ledger has no violations', async () => {
   expect(progress).toEqual([10]);
 });
 
-it('an empty ledger has none either', async () => {
+it('an empty ledger has no violations', async () => {
   await raw().deleteMany({});
   await tasks().deleteMany({});
   const openHolds = { workflow: 0, lease: 0, creation: 0 };
@@ -197,7 +196,7 @@ describe('balances_equal_chain', () => {
     );
   });
 
-  it('a release of another amount than the hold, and a kind with the wrong sign', async () => {
+  it('a release of an amount other than the hold, and a kind with the wrong sign', async () => {
     await reseal('a/6', { amount: 40n });
     await reseal('b/1', { kind: 'adjust' });
     const { violations } = await verify();
@@ -209,7 +208,7 @@ describe('balances_equal_chain', () => {
     );
   });
 
-  it('a kind that nobody knows', async () => {
+  it('an unknown kind', async () => {
     await change('a/6', { kind: 'bonus' });
     expect(await invariantsBroken()).toContain('balances_equal_chain');
   });
@@ -225,12 +224,12 @@ describe('sequence_without_gap', () => {
     );
   });
 
-  it('an entry whose seq is not the one of its _id', async () => {
+  it('an entry whose seq differs from the one in its _id', async () => {
     await change('a/7', { seq: 9n });
     expect(await invariantsBroken()).toContain('sequence_without_gap');
   });
 
-  it('entries cut off at the end show against the tasks', async () => {
+  it('entries cut off at the end are missing compared with the tasks', async () => {
     await raw().deleteMany({ _id: { $in: ['a/3', 'a/4', 'a/5', 'a/6', 'a/7'] } });
     expect((await invariantsBroken()).toSorted()).toEqual([
       'charged_is_succeeded',
@@ -255,7 +254,7 @@ describe('hash_chain_intact', () => {
     expect(new Set(broken)).toEqual(new Set(own));
   });
 
-  it('an entry that was rewritten and sealed again breaks the link of the next', async () => {
+  it('an entry that was rewritten and hashed again breaks the link to the next one', async () => {
     await reseal('a/5', { note: 'rewritten' });
     const { violations } = await verify();
     expect(violations).toEqual([
@@ -301,7 +300,7 @@ describe('one_hold_and_one_close', () => {
     ]);
   });
 
-  it('a credit that bears no reference, and a hold without a task', async () => {
+  it('a credit without a reference, and a hold without a task', async () => {
     await append({ kind: 'credit', key: 'present', amount: 1n, available: 1n });
     await append({ kind: 'hold', key: 'nothing:hold', amount: 0n, basis: heldText });
     expect(await invariantsBroken()).toEqual(['one_hold_and_one_close', 'one_hold_and_one_close']);
@@ -309,7 +308,7 @@ describe('one_hold_and_one_close', () => {
 });
 
 describe('settled_in_full', () => {
-  it('a settle beyond its hold whose charge_extra is missing', async () => {
+  it('a settle beyond its hold without a charge_extra', async () => {
     await reseal('b/3', { excess: 20n, basis: settledText(100n) });
     const { violations } = await verify();
     expect(violations).toEqual([
@@ -322,7 +321,7 @@ describe('settled_in_full', () => {
     ]);
   });
 
-  it('a charge_extra that nothing accounts for', async () => {
+  it('a charge_extra without a settle that explains it', async () => {
     await reseal('a/4', { amount: 31n });
     expect(await invariantsBroken()).toContain('settled_in_full');
   });
@@ -331,8 +330,8 @@ describe('settled_in_full', () => {
 describe('charge_is_priced', () => {
   const account = 'b';
   it.each<[string, Partial<EntryDocument>, string]>([
-    ['b/2', { basis: '' }, 'no prices are frozen in this hold'],
-    ['b/2', { basis: '{"price":{}}' }, 'no prices are frozen in this hold'],
+    ['b/2', { basis: '' }, 'this hold contains no prices'],
+    ['b/2', { basis: '{"price":{}}' }, 'this hold contains no prices'],
     ['b/3', { basis: '' }, 'charges 80, and its record does not explain the amount'],
     ['b/3', { basis: settledText(81n) }, 'charges 80, but the prices of its hold come to 81'],
   ])('%s with %o', async (id, fields, what) => {
@@ -351,7 +350,7 @@ describe('refunded_within_charge', () => {
   const refund = (task: string, amount: bigint, key = keys.refund(task)) =>
     append({ kind: 'refund', key, task, amount, available: amount });
 
-  it('what the ledger itself has refunded is fine, and so is the charge that the task shows', async () => {
+  it('refunds made by the ledger itself are sound, and so is the charge that the task shows', async () => {
     expect(await ledger.refund({ account: 'a', task: 't1', amount: 130n })).toMatchObject({ ok: true });
     expect(await ledger.refund({ account: 'b', task: image, amount: 1n })).toMatchObject({ ok: true });
     expect((await verify()).violations).toEqual([]);
@@ -370,7 +369,7 @@ describe('refunded_within_charge', () => {
     ]);
   });
 
-  it('a refund that was there before its settle', async () => {
+  it('a refund that precedes its settle', async () => {
     await refund('t3', 1n);
     const later = await world.openLedger();
     await later.settle({ account: 'a', task: 't3', held: 100n, amount: 100n, basis: settledText(100n) });
@@ -385,7 +384,7 @@ describe('refunded_within_charge', () => {
     expect(messages).toEqual(['a/8: a refund of 0', 'a/9: a refund with the key t1:again']);
   });
 
-  it('a refund that moves another amount than it says', async () => {
+  it('a refund that moves an amount other than its own', async () => {
     await append({ kind: 'refund', key: keys.refund('t1'), task: 't1', amount: 1n, available: 2n });
     expect(await invariantsBroken()).toEqual(['balances_equal_chain']);
   });
@@ -401,7 +400,7 @@ describe('ends_at_anchored_head', () => {
       holders: async () => new Map([['t3', 'workflow']]),
     });
 
-  it('a sound account is anchored where it ends, once, and only by a verification that is to', async () => {
+  it('a sound account is anchored at its head, once, and only by a verification that should anchor', async () => {
     await anchoring(false);
     expect(await anchored()).toEqual([]);
     await anchoring(true);
@@ -412,13 +411,13 @@ describe('ends_at_anchored_head', () => {
     ]);
   });
 
-  it('one that is not sound is not anchored', async () => {
+  it('an account with a violation is not anchored', async () => {
     await change('a/5', { note: 'edited' });
     await anchoring(true);
     expect(await anchored()).toMatchObject([{ account: 'b' }]);
   });
 
-  it('entries after the head are fine, and each that is missing up to it is not', async () => {
+  it('entries after the head are sound, and each missing entry before it is reported', async () => {
     await anchoring(true);
     await append({ kind: 'credit', key: keys.credit('a', 'later'), amount: 1n, available: 1n });
     expect(await invariantsBroken()).toEqual([]);
@@ -434,7 +433,7 @@ describe('ends_at_anchored_head', () => {
 });
 
 describe('open_hold_is_live', () => {
-  it('a hold that no workflow and no lease looks after', async () => {
+  it('a hold that belongs to no workflow or lease', async () => {
     live = new Set();
     expect((await verify()).violations).toEqual([
       {
@@ -446,7 +445,7 @@ describe('open_hold_is_live', () => {
     ]);
   });
 
-  it('of a create that is in progress is fine, and no longer after twenty minutes', async () => {
+  it('of a creation in progress is sound, but not after twenty minutes', async () => {
     const createdAt = Date.now();
     const tryId = `${String(createdAt).padStart(14, '0')}-x`;
     const before = await tasks().findOne({ _id: 't3' });
@@ -461,12 +460,12 @@ describe('open_hold_is_live', () => {
     await tasks().updateOne({ _id: 't3' }, { $set: { state: before?.['state'] } });
   });
 
-  it('a hold that is closed while the check runs is none', async () => {
+  it('a hold that is closed while the check runs is not reported', async () => {
     const { violations } = await verifyLedger({
       db: world.db,
       key: testLedgerKey,
       holders: async () => {
-        // The usual order: the record says `ending` before the ledger releases the hold.
+        // In the usual order, the record says `ending` before the ledger releases the hold.
         await tasks().updateOne({ _id: 't3' }, { $set: ending });
         await ledger.release({ account: 'a', task: 't3', held: 100n });
         return new Map();
@@ -475,7 +474,7 @@ describe('open_hold_is_live', () => {
     expect(violations).toEqual([]);
   });
 
-  it('a hold of nothing locks nothing', async () => {
+  it('a hold of zero reserves nothing', async () => {
     await ledger.hold({
       account: 'a',
       task: 'free',
@@ -512,7 +511,7 @@ describe('unfinished_task_is_held', () => {
     ['is being created', { status: 'pending', state: { at: 'creating', tryId } }, 20 * 60_000],
     ['was abandoned', { status: 'pending', state: { at: 'ended', abandoned: tryId } }, 20 * 60_000],
     ['is being ended', { ...ending, stateSince: since }, hourMs],
-  ])('none of a task that %s, for a while', async (_, fields, whileMs) => {
+  ])('a task that %s needs none for a while', async (_, fields, whileMs) => {
     await hold();
     await tasks().updateOne({ _id: 't3' }, { $set: fields });
     const at = async (now: number) => (await verifyAt(now)).map(({ invariant }) => invariant);
@@ -528,7 +527,7 @@ describe('unfinished_task_is_held', () => {
   });
 });
 
-it('terminal_task_is_closed: a task that ended and keeps its hold', async () => {
+it('terminal_task_is_closed: a task that ended but keeps its hold', async () => {
   await tasks().updateOne({ _id: 't3' }, { $set: { status: 'failed', state: { at: 'ended' } } });
   expect((await verify()).violations).toEqual([
     {
@@ -546,7 +545,7 @@ describe('charged_is_succeeded', () => {
       'a failed task that is charged',
       't1',
       { status: 'failed', charge: 0n },
-      't1 is failed, but settled for 130',
+      't1 has failed, but was settled for 130',
     ],
     ['a charge that differs', 't1', { charge: 129n }, 't1 shows 129, but the ledger says 130'],
     ['a task of another account', 't1', { account: 'b' }, 't1 belongs to account b'],
@@ -556,7 +555,7 @@ describe('charged_is_succeeded', () => {
       { status: 'succeeded', outcome: { kind: 'succeeded' } },
       't2 succeeded, but was released, and shows a charge of 0',
     ],
-    ['a failed task that shows a charge', 't2', { charge: 7n }, 't2 is failed, but shows a charge of 7'],
+    ['a failed task that shows a charge', 't2', { charge: 7n }, 't2 has failed, but shows a charge of 7'],
   ])('%s', async (_name, task, fields, message) => {
     await tasks().updateOne({ _id: task }, { $set: fields });
     expect((await verify()).violations).toEqual([
@@ -568,7 +567,7 @@ describe('charged_is_succeeded', () => {
     ['ended before', { completedAt: 1 }],
     ['says that it has ended later than now', { completedAt: 9e15 }],
     ['does not say when it ended', {}],
-  ])('a succeeded task that the ledger does not know, which %s', async (_, when) => {
+  ])('a succeeded task that is missing from the ledger, which %s', async (_, when) => {
     const outcome = { kind: 'succeeded' };
     await tasks().insertOne({ _id: 't9', ...record, ...when, status: 'succeeded', outcome });
     expect((await verify()).violations).toEqual([
@@ -581,7 +580,7 @@ describe('charged_is_succeeded', () => {
     ]);
   });
 
-  it('a task between its settle and its end in the record is none', async () => {
+  it('a task between its settle and its end in the record is sound', async () => {
     await tasks().updateOne({ _id: 't1' }, { $set: { status: 'running', ...ending } });
     expect(await invariantsBroken()).toEqual([]);
   });
@@ -637,7 +636,7 @@ describe('record_is_known', () => {
   });
 });
 
-describe('what accounts for an open hold without a record does so for a while', () => {
+describe('an open hold without a record is sound for a while if something accounts for it', () => {
   it.each([
     ['workflow', hourMs],
     ['lease', dayMs],
@@ -651,7 +650,7 @@ describe('what accounts for an open hold without a record does so for a while', 
   });
 });
 
-it('a release without a record is that of an abandoned creation, or a violation', async () => {
+it('a release without a record belongs to an abandoned creation, or is a violation', async () => {
   await tasks().deleteOne({ _id: 't2' });
   const message = 't2 is released, but has no record';
   expect((await verify()).violations).toMatchObject([{ invariant: 'charged_is_succeeded', message }]);
@@ -660,7 +659,7 @@ it('a release without a record is that of an abandoned creation, or a violation'
   expect(await invariantsBroken()).toEqual(['charged_is_succeeded']);
 });
 
-it('heads that were removed show against the verification that anchored them', async () => {
+it('removed heads are noticed by comparison with the verification that anchored them', async () => {
   const lastSoundAt = Date.now() + hourMs;
   expect(await verifyAt(Date.now(), 'workflow', { lastSoundAt: 0 })).toEqual([]);
   const missing = await verifyAt(Date.now(), 'workflow', { lastSoundAt });
@@ -670,7 +669,7 @@ it('heads that were removed show against the verification that anchored them', a
   ]);
 });
 
-it('every invariant has a test of its name in this file', async () => {
+it('every invariant has a test with its name in this file', async () => {
   const source = await readFile(new URL(import.meta.url), 'utf8');
   for (const invariant of invariants) expect(source).toContain(`'${invariant}`);
 });

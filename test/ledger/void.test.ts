@@ -13,7 +13,7 @@ async function accountWith(amount: bigint) {
   return { account, ledger, task: `${account}.a` };
 }
 
-it('takes the place of a hold: one that comes later is refused, by every process', async () => {
+it('blocks a hold that comes later, in every process', async () => {
   const { account, ledger, task } = await accountWith(100n);
   expect(await ledger.void({ account, task })).toEqual({ closed: 'voided', charged: 0n });
   expect(await ledger.hold({ account, task, ...hold })).toEqual({ ok: false, refused: 'voided' });
@@ -23,7 +23,7 @@ it('takes the place of a hold: one that comes later is refused, by every process
   expect(await world.chainFaults(account)).toEqual([]);
 });
 
-it('refuses a hold whose write was in flight when it came', async () => {
+it('rejects a hold whose write was in flight', async () => {
   const { account, ledger, task } = await accountWith(100n);
   const other = await world.openLedger();
   const paused = pauseFirstAt('ledger.append', account);
@@ -35,7 +35,7 @@ it('refuses a hold whose write was in flight when it came', async () => {
   expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n });
 });
 
-it('releases a hold that is there, once; a hold that is repeated afterwards is refused', async () => {
+it('releases an existing hold once, and a hold that is repeated afterwards is refused', async () => {
   const { account, ledger, task } = await accountWith(100n);
   await ledger.hold({ account, task, ...hold });
   expect(await ledger.void({ account, task })).toEqual({ closed: 'released', charged: 0n });
@@ -44,7 +44,7 @@ it('releases a hold that is there, once; a hold that is repeated afterwards is r
   expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n, seq: 3n });
 });
 
-it('leaves a hold that is there if asked to, and takes its place if there is none', async () => {
+it('leaves an existing hold if asked to, and blocks the hold if there is none', async () => {
   const { account, ledger, task } = await accountWith(100n);
   const gentle = { account, task, unlessHeld: true } as const;
   await ledger.hold({ account, task, ...hold });
@@ -55,7 +55,7 @@ it('leaves a hold that is there if asked to, and takes its place if there is non
   expect(await ledger.hold({ account, task: next.task, ...hold })).toEqual({ ok: false, refused: 'voided' });
 });
 
-it('leaves a task that was paid as it is', async () => {
+it('does not change a task that was charged', async () => {
   const { account, ledger, task } = await accountWith(100n);
   await ledger.hold({ account, task, ...hold });
   await ledger.settle({ account, task, held: 60n, amount: 50n });
@@ -63,14 +63,14 @@ it('leaves a task that was paid as it is', async () => {
   expect(await ledger.balance(account)).toMatchObject({ available: 50n, held: 0n });
 });
 
-it('is nothing that could be settled or released', async () => {
+it('cannot be settled or released', async () => {
   const { account, ledger, task } = await accountWith(100n);
   await ledger.void({ account, task });
   expect(await ledger.release({ account, task, held: 60n })).toEqual({ closed: 'no_hold' });
   expect(await ledger.settle({ account, task, held: 60n, amount: 1n })).toEqual({ closed: 'no_hold' });
 });
 
-it('many voids and holds of the same tasks at once leave nothing held that was voided', async () => {
+it('many voids and holds of the same tasks at once leave no voided task with a hold', async () => {
   const { account, ledger } = await accountWith(10_000n);
   const other = await world.openLedger();
   const tasks = Array.from({ length: 40 }, (_, n) => `${account}.t${n}`);

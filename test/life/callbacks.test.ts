@@ -49,12 +49,12 @@ describe('the first request of a callback', () => {
   });
   afterAll(() => gateway.stop());
 
-  it('costs no activity where the receiver answers at once', async () => {
+  it('costs no activity if the receiver responds promptly', async () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
     let task: string | undefined;
-    // Each attempt uses a new host name. On a busy machine, the first callback may be slow, and callbacks to a slow
-    // host are left to the activity.
+    // Use a new host name for each attempt. On a busy machine, the first callback may be slow, and slow hosts are left
+    // to the activity.
     for (let n = 1; task === undefined && n <= triesMax; n += 1) {
       const tried = await createTask(account, receiver.url.replace('127.0.0.1', `host-${n}.localhost`));
       await receiver.waitFor(n);
@@ -67,14 +67,13 @@ describe('the first request of a callback', () => {
     });
   });
 
-  it('that is not answered delays no other task, and is repeated by the activity', async () => {
+  it('that gets no response delays no other task, and is repeated by the activity', async () => {
     const account = await gateway.account();
     const recordOf = async (task: string) => {
       await gateway.core.client.workflow.getHandle(task).result();
       return gateway.core.stores.tasks.find(task);
     };
-    // The other tasks must finish before the callback is repeated. On a busy machine, that may require more than one
-    // attempt.
+    // The other tasks must finish before the callback is repeated. On a busy machine, that may take several attempts.
     let isHit = false;
     for (let tries = 1; !isHit && tries <= triesMax; tries += 1) {
       const [silent, quick] = [await startCallbackReceiver([0, 204]), await startCallbackReceiver()];
@@ -115,7 +114,7 @@ describe('a callback that is refused at first', () => {
     expect(ids(receiver)).toEqual([task, task]);
   });
 
-  it('may take the documented ten seconds to answer, as a test callback may', async () => {
+  it('may take the documented ten seconds to get a response, as a test callback may', async () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
     const deliver = vi.spyOn(gateway.core.outbound.callbacks, 'deliver');

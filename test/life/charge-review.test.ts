@@ -55,7 +55,7 @@ describe('a charge far above the hold', () => {
     expect(await kindsOf(id)).toEqual(['hold', 'release']);
   });
 
-  it('that nobody decided about is released at the deadline', async () => {
+  it('is released at the deadline if nobody decides', async () => {
     const id = await reachedBeforeDeadline(account, {
       seconds: 20,
       body: () => costly,
@@ -68,7 +68,7 @@ describe('a charge far above the hold', () => {
     expect(await kindsOf(id)).toEqual(['hold', 'release']);
   });
 
-  it('is nobody’s business below the multiple', async () => {
+  it('needs no decision below the multiple', async () => {
     const { body } = await account.create({ prompt: 'a little more [sim:usage-above=2]' });
     expect(await account.finished(body.id)).toMatchObject({ status: 'succeeded' });
     expect((await act(body.id, 'accept_charge')).status).toBe(409);

@@ -111,7 +111,7 @@ const files = async () =>
 const remove = (id: string, body: object = {}) =>
   admin('POST', `/accounts/${id}/delete`, { reason: 'asked to be forgotten', ...body });
 
-it('nothing of a deleted account is left but its ledger and the record of the deletion, whoever dies in between', async () => {
+it('only its ledger and the record of the deletion remain of a deleted account, whichever process dies in between', async () => {
   const { id, call, task } = await liveAccount('leaver');
   const before = await gateway.core.ledger.entries(id, { limit: 100 });
   expect(await traces(['canary'])).toEqual(['accounts', 'audit', 'keys']);
@@ -178,7 +178,7 @@ it('nothing of a deleted account is left but its ledger and the record of the de
   ]);
 });
 
-it('the reconciler removes what its configured time is over for', async () => {
+it('the reconciler removes everything whose configured time is over', async () => {
   const account = await gateway.account();
   const { id } = await account.finished((await account.create()).body.id);
   gateway.clock.aheadMs += 8 * 86_400_000;

@@ -13,7 +13,7 @@ const yaml = testYamlWith('unasked', 600);
 describe('endings', () => {
   let gateway: TestGateway;
   let account: TestAccount;
-  /** A task that needs an operator only after a minute, while the other tests run. */
+  /** This task needs an operator only after a minute, so the other tests run in the meantime. */
   let vanished: string;
   beforeAll(async () => {
     gateway = await startGateway({ yaml });
@@ -37,7 +37,7 @@ describe('endings', () => {
     it.each([
       ['render of it was refused', 'refused-later [sim:moderation-in-task]', 'moderation_output'],
       ['prompt was refused', 'refused-now [sim:moderation]', 'moderation_input'],
-    ])('says in GET and in the callback that the %s', async (_, prompt, failure) => {
+    ])('is shown in GET and in the callback: %s', async (_, prompt, failure) => {
       const receiver = await startCallbackReceiver();
       const { body } = await account.create({ prompt, metadata: { callback_url: receiver.url } });
       const error = { code: 'provider_error', class: failure };
@@ -78,8 +78,8 @@ describe('endings', () => {
       await receiver.close();
     });
 
-    it('lets a result count that is there when it passes', async () => {
-      // The first planned poll is after the deadline, so only the final poll can see the result.
+    it('accepts a result that exists when it passes', async () => {
+      // The first planned poll comes after the deadline, so only the final poll can see the result.
       let prompt = '';
       const id = await reachedBeforeDeadline(account, {
         seconds: 12,
@@ -93,7 +93,7 @@ describe('endings', () => {
       expect(await kindsOf(id)).toEqual(['hold', 'settle']);
     });
 
-    it('passes while the upstream accepts nothing: nothing was sent, nothing is charged', async () => {
+    it('costs nothing if the upstream accepted nothing', async () => {
       const created = await account.create({
         prompt: 'throttled-for-ever [sim:create:429]',
         metadata: { execution_expires_after: 4 },
@@ -116,7 +116,7 @@ describe('endings', () => {
       expect(await kindsOf(created.body.id)).toEqual(['hold', 'release']);
     });
 
-    it('asks the upstream, and ends a job that it still queues', async () => {
+    it('asks the upstream, and ends a job that is still queued there', async () => {
       const created = await account.create({ prompt: 'queued [sim:never-starts]' });
       await statusIs(created.body.id, 'submitted');
       const cancelled = await account.call('POST', `/v1/videos/generations/${created.body.id}/cancel`);
@@ -125,7 +125,7 @@ describe('endings', () => {
       expect(await kindsOf(created.body.id)).toEqual(['hold', 'release']);
     });
 
-    it('answers 409 for a job that runs and costs, which goes on to its result', async () => {
+    it('returns 409 for a job that is running and billed, which continues to its result', async () => {
       const created = await account.create({ prompt: `too late ${rendering}` });
       await statusIs(created.body.id, 'running');
       const cancelled = await account.call('POST', `/v1/videos/generations/${created.body.id}/cancel`);
@@ -135,7 +135,7 @@ describe('endings', () => {
       expect(await account.finished(created.body.id)).toMatchObject({ status: 'succeeded' });
     });
 
-    it('answers 409 for a task that has ended and 404 for one of another account', async () => {
+    it('returns 409 for a task that has ended and 404 for one of another account', async () => {
       const created = await account.create();
       await account.finished(created.body.id);
       expect((await account.call('POST', `/v1/videos/generations/${created.body.id}/cancel`)).status).toBe(
@@ -147,7 +147,7 @@ describe('endings', () => {
       );
     });
 
-    it('from the Temporal UI means the same: the hold is released', async () => {
+    it('from the Temporal UI has the same effect: the hold is released', async () => {
       const created = await account.create({ prompt: 'cancelled in the UI [sim:never-starts]' });
       await statusIs(created.body.id, 'submitted');
       const { client } = gateway.core;
@@ -180,7 +180,7 @@ describe('endings', () => {
       },
     );
 
-    it('waits for an operator where the upstream does not show it, and is never resubmitted automatically', async () => {
+    it('waits for an operator if the upstream does not show the job, and is never resubmitted automatically', async () => {
       await waitUntil('the task asks for an operator', async () => {
         const { body } = await gateway.admin('GET', '/admin/v1/tasks?needs_attention=true');
         return body.data.some((task: { id: string }) => task.id === vanished);
@@ -210,7 +210,7 @@ describe('endings', () => {
       return { result, shown: searchAttributes['MediaStatus'] };
     };
 
-    it('and has charged the task: it succeeded, whoever fails or cancels it then', async () => {
+    it('and has charged the task: it succeeded, even if it is failed or cancelled then', async () => {
       for (const act of ['fail', 'cancel'] as const) {
         const { id } = (await account.create({ prompt: 'charged before [sim:never-starts]' })).body;
         await statusIs(id, 'submitted');

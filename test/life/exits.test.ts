@@ -19,12 +19,9 @@ const words = {
   link: 'https://files.example/holiday/walrus.png?signature=topsecret',
   user,
 };
-/** Caller input that must not appear, in upper or lower case. A link is recognised by its file name. */
+/** None of the caller's input may appear, in upper or lower case. A link is recognised by its file name. */
 const callers = ['turquoise', 'holiday', 'topsecret', user];
-/**
- * The end user charged in the ledger may appear, because operators search by that name and it does not come from an
- * upstream.
- */
+/** The ledger's `end_user` may appear, because operators search by that name and it does not come from an upstream. */
 const ownUser = new RegExp(`"end_user":\\s*"${user}"`, 'g');
 const callersIn = (text: string) =>
   callers.filter((part) => text.replaceAll(ownUser, '').toLowerCase().includes(part));
@@ -84,7 +81,7 @@ const imageModel = `  - id: pictures
     price: { lines: [{ measure: image, price: "0.10" }] }
 `;
 
-describe('what an upstream repeats', () => {
+describe('text that an upstream repeats', () => {
   let upstream: Awaited<ReturnType<typeof startRepeatingUpstream>>;
   let otlp: Awaited<ReturnType<typeof startOtlpReceiver>>;
   let gateway: TestGateway;
@@ -135,7 +132,7 @@ describe('what an upstream repeats', () => {
     await expect.poll(async () => (await waiting())?.failed_polls).toBeGreaterThan(0);
   });
 
-  it('is read by the caller, without the key', async () => {
+  it('is visible to the caller, except the key', async () => {
     for (const name of ['refuses', 'fails', 'names'] as const) {
       const { text, body } = await account.call('GET', `/v1/videos/generations/${idOf(name)}`);
       expect([name, body.error.message]).toEqual([name, expect.stringContaining('walrus')]);
@@ -148,7 +145,7 @@ describe('what an upstream repeats', () => {
     expect(keysIn(image.text)).toEqual([]);
   });
 
-  it('is in no answer to an operator', async () => {
+  it('is in no response to an operator', async () => {
     const { body: document } = await gateway.call('GET', '/openapi.json');
     const paths = Object.entries<Record<string, unknown>>(document.paths)
       .filter(([path, operations]) => path.startsWith('/admin/') && 'get' in operations)
@@ -180,7 +177,7 @@ describe('what an upstream repeats', () => {
     for (const exit of exits) expect([...answered]).toContain(`/admin/v1/${exit}`);
   });
 
-  it('is nothing that the command line shows', async () => {
+  it('is not shown by the command line', async () => {
     const change = { token: gateway.adminToken };
     const lines = [...tasks.values()].flatMap((task) => [
       ['tasks', 'show', task],
@@ -200,7 +197,7 @@ describe('what an upstream repeats', () => {
     await rm(dirname(file), { recursive: true });
   });
 
-  it('is in no history, no log, no metric and no trace', async () => {
+  it('is in no history, log, metric or trace', async () => {
     for (const [name, task] of tasks) {
       const handle = gateway.core.client.workflow.getHandle(task);
       const kept = [
@@ -232,7 +229,7 @@ describe('what an upstream repeats', () => {
     }
   });
 
-  it('is not what an operator’s act answers either', async () => {
+  it('is not in the response to an operator’s act', async () => {
     const { text } = await actOn(gateway.admin, idOf('cannot say'), { action: 'fail', reason: 'a test' });
     expect([callersIn(text), keysIn(text)]).toEqual([[], []]);
   });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-it('polls that the upstream refuses are shown everywhere, and forgotten when one succeeds', async () => {
+it('polls that the upstream rejects are shown everywhere until one succeeds', async () => {
   const prompt = 'refused polls [sim:never-starts][sim:callback-never]';
   gateway.simulator.addFault({ match: { prompt: 'refused polls' }, fault: 'poll:401' });
   const { body } = await account.create({ prompt });

@@ -4,8 +4,7 @@ import type { TestGateway, TestGatewayOptions } from '../support/gateway.ts';
 import { testYaml } from '../support/test-yaml.ts';
 
 /**
- * The models below have two channels. `first` takes priority over `second`, and the upstream distinguishes them by
- * model.
+ * Each model has the channels `first` and `second`, in this order. The upstream distinguishes them by its model name.
  * At `first`, every model costs 7.00 per million tokens. Holds cover 108,900 tokens at the higher price.
  * - `rescued`, `dearer`: `second` is the fallback, at 5.00 or 9.00.
  * - `moderated`: rejected content uses the fallback as well.

@@ -26,7 +26,7 @@ describe('a job that failed at its upstream', () => {
     waitUntil(`an attempt is ${attempt}`, async () => (await world.attempts(id)).includes(attempt));
   const cancel = (id: string) => account.call('POST', `/v1/videos/generations/${id}/cancel`);
 
-  it('is replaced at the fallback: one charge at that channel’s price, one callback, no word of the failure', async () => {
+  it('is replaced at the fallback: one charge at that channel’s price, one callback, and no mention of the failure', async () => {
     const prompt = label();
     const receiver = await startCallbackReceiver();
     const before = await account.balance();
@@ -69,7 +69,7 @@ describe('a job that failed at its upstream', () => {
     expect(await world.entries(id)).toEqual(['hold', 'settle']);
   });
 
-  it('fails the task once if the other job fails too: one refund, one callback, the last words', async () => {
+  it('fails the task once if the other job fails too: one release, one callback, the last error', async () => {
     const prompt = label();
     const receiver = await startCallbackReceiver();
     world.disturb('first', prompt, 'failed');
@@ -87,7 +87,7 @@ describe('a job that failed at its upstream', () => {
     await receiver.close();
   });
 
-  it('fails the task in its own words if the fallback refuses the request', async () => {
+  it('fails the task with its own error if the fallback refuses the request', async () => {
     const prompt = label();
     world.disturb('first', prompt, 'failed');
     world.disturb('second', prompt, 'moderation');
@@ -104,7 +104,7 @@ describe('a job that failed at its upstream', () => {
     ['the model names no fallback', 'plain', 'failed', 'internal'],
     ['its content was refused', 'rescued', 'moderation-in-task', 'moderation_output'],
     ['its request was refused for its content', 'rescued', 'moderation', 'moderation_input'],
-  ])('is the task’s failure where %s', async (_, model, fault, failure) => {
+  ])('is the task’s failure if %s', async (_, model, fault, failure) => {
     const prompt = label();
     world.disturb('first', prompt, fault);
     const id = await create(model, prompt);
@@ -113,7 +113,7 @@ describe('a job that failed at its upstream', () => {
     expect(await world.entries(id)).toEqual(['hold', 'release']);
   });
 
-  it('is the task’s failure where nobody says whether it is billed', async () => {
+  it('is the task’s failure if it is unknown whether it is billed', async () => {
     const prompt = label();
     const id = await create('untold', `${prompt} [sim:failed]`);
     expect(await account.finished(id)).toMatchObject({ status: 'failed', error: { class: 'internal' } });
@@ -123,17 +123,20 @@ describe('a job that failed at its upstream', () => {
   it.each([
     ['before it was accepted', 'moderation', 'rejected first', 'moderation_input'],
     ['after it was rendered', 'moderation-in-task', 'failed first', 'moderation_output'],
-  ])('for its content, %s, goes elsewhere where the operator allows it', async (_, fault, first, failure) => {
-    const prompt = label();
-    world.disturb('first', prompt, fault);
-    const id = await create('moderated', prompt);
-    expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
-    expect(await world.attempts(id)).toEqual([first, 'accepted second']);
-    expect((await detail(id)).attempts[0].class).toBe(failure);
-    expect((await detail(id)).charge).toBe(charges.second);
-  });
+  ])(
+    'for its content, %s, moves to the fallback if the operator allows it',
+    async (_, fault, first, failure) => {
+      const prompt = label();
+      world.disturb('first', prompt, fault);
+      const id = await create('moderated', prompt);
+      expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
+      expect(await world.attempts(id)).toEqual([first, 'accepted second']);
+      expect((await detail(id)).attempts[0].class).toBe(failure);
+      expect((await detail(id)).charge).toBe(charges.second);
+    },
+  );
 
-  it('for something else is not replaced where only content is listed', async () => {
+  it('for another reason is not replaced if only content is listed', async () => {
     const prompt = label();
     world.disturb('first', prompt, 'failed');
     const id = await create('moderated', prompt);
@@ -142,7 +145,7 @@ describe('a job that failed at its upstream', () => {
   });
 
   describe('while the fallback accepts nothing yet', () => {
-    it('the task fails as its job did once the time is too short for another try', async () => {
+    it('the task fails with the job’s error once there is too little time for another attempt', async () => {
       const id = await reachedBeforeDeadline(account, {
         seconds: 25,
         body() {
@@ -173,7 +176,7 @@ describe('a job that failed at its upstream', () => {
       expect(await world.entries(id)).toEqual(['hold', 'release']);
     });
 
-    it('gives the place at its first channel back', async () => {
+    it('returns its slot at the first channel', async () => {
       const prompt = label();
       world.disturb('first', prompt, 'failed');
       world.disturb('second', prompt, 'create:429');
@@ -224,7 +227,7 @@ describe('a job that failed at its upstream', () => {
     expect(await world.entries(id)).toEqual(['hold', 'release']);
   });
 
-  it('is replaced by the next worker if one dies in between, and what the dead one still does changes nothing', async () => {
+  it('is replaced by the next worker if one dies in between, and the dead worker’s late writes change nothing', async () => {
     const prompt = label();
     const paused = pauseFirstAt('poll.closed');
     world.disturb('first', prompt, 'failed');
@@ -239,7 +242,7 @@ describe('a job that failed at its upstream', () => {
     expect((await detail(id)).charge).toBe(charges.second);
   });
 
-  it('and whose replacement runs, can be cancelled there', async () => {
+  it('can be cancelled while its replacement runs', async () => {
     const prompt = label();
     world.disturb('first', prompt, 'failed');
     world.disturb('second', prompt, 'never-starts');

@@ -9,7 +9,7 @@ import { startForwarder } from '../support/forwarder.ts';
 import type { Forwarder } from '../support/forwarder.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
-describe('a success without usage, and a length that cannot be true', () => {
+describe('a success without usage, and an impossible length', () => {
   let upstream: Forwarder;
   let gateway: TestGateway;
   let account: TestAccount;
@@ -44,7 +44,7 @@ describe('a success without usage, and a length that cannot be true', () => {
     return body.id;
   }
 
-  it.each(['1e307', '1e308', '-5', '1e999'])('%s asks a person, who fails the task', async (reported) => {
+  it.each(['1e307', '1e308', '-5', '1e999'])('%s asks an operator, who fails the task', async (reported) => {
     const id = await asked(reported);
     expect((await act(id, 'retry_now')).status).toBe(409);
     expect((await act(id, 'fail')).status).toBe(200);
@@ -52,7 +52,7 @@ describe('a success without usage, and a length that cannot be true', () => {
     expect(await kindsOf(id)).toEqual(['hold', 'release']);
   });
 
-  it.each(['1e307', '-5'])('%s asks a person, who accepts what is held', async (reported) => {
+  it.each(['1e307', '-5'])('%s asks an operator, who accepts the amount held', async (reported) => {
     const id = await asked(reported);
     const { hold, situation } = await shown(id);
     expect(situation.charge).toBe(hold);
@@ -62,7 +62,7 @@ describe('a success without usage, and a length that cannot be true', () => {
     expect(await kindsOf(id)).toEqual(['hold', 'settle']);
   });
 
-  it('1e307 that nobody decided about is released at the deadline', async () => {
+  it('1e307 is released at the deadline if nobody decides', async () => {
     duration = '1e307';
     const id = await reachedBeforeDeadline(account, {
       seconds: 20,
@@ -73,7 +73,7 @@ describe('a success without usage, and a length that cannot be true', () => {
     expect(await kindsOf(id)).toEqual(['hold', 'release']);
   });
 
-  it.each(['"NaN"', 'null'])('%s in place of a number: what is held is charged', async (none) => {
+  it.each(['"NaN"', 'null'])('%s in place of a number: the amount held is charged', async (none) => {
     duration = none;
     const { body } = await account.create();
     expect(await account.finished(body.id)).toMatchObject({ status: 'succeeded' });
@@ -82,5 +82,5 @@ describe('a success without usage, and a length that cannot be true', () => {
     expect(await shown(body.id)).toMatchObject({ charge: hold, charge_estimated: true });
   });
 
-  it('leaves books in which every entry adds up', () => expectSoundLedger(gateway.core));
+  it('leaves a ledger in which every entry adds up', () => expectSoundLedger(gateway.core));
 });

@@ -34,7 +34,7 @@ describe('more than a hundred tasks at once', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('all end, are paid once, within the history and memory budgets', async () => {
+  it('all end, are charged once, and stay within the history and memory budgets', async () => {
     const account = await gateway.account({ credit: '1000' });
     const ids: string[] = [];
     let next = 0;
@@ -65,8 +65,7 @@ describe('more than a hundred tasks at once', () => {
     for (const id of ids.filter((_, index) => index % 20 === 0)) {
       events.push((await workflow.getHandle(id).fetchHistory()).events?.length ?? Number.NaN);
     }
-    // Compare the shortest history, because a busy machine delays some steps, and a delayed step is rerun as a regular
-    // activity.
+    // On a busy machine, some steps are delayed and run again as regular activities, so compare the shortest history.
     expect(Math.min(...events)).toBeLessThanOrEqual(historyEventsMax);
   });
 

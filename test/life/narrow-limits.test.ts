@@ -50,7 +50,7 @@ async function start(yaml: string): Promise<TestGateway> {
   return gateway;
 }
 
-it('submissions that wait for their turn keep no poll waiting, and none is sent ahead of its turn', async () => {
+it('submissions that wait for their turn do not delay polls, and none is sent early', async () => {
   const count = 15;
   const gateway = await start(
     yamlOf({ ark: { upstream: fullModel, limits: `submits_per_second: ${submitsPerSecond}` } }),
@@ -63,7 +63,7 @@ it('submissions that wait for their turn keep no poll waiting, and none is sent 
   expect(created.map(({ status }) => status)).toEqual(Array.from({ length: count }, () => 200));
   const ended = async () =>
     (await account.call('GET', '/v1/videos/generations?status=succeeded&limit=100')).body.data.length;
-  // The test proves nothing unless one task has finished while another is still waiting.
+  // One task must have finished while another is still waiting, or else this test proves nothing.
   await waitUntil('one has ended, and one says that it waits for its turn', async () => {
     const { body } = await account.call('GET', '/v1/videos/generations?status=pending&limit=100');
     const waits = body.data.some(({ message }: { message: string }) => message.startsWith(waitMessages.rate));
@@ -72,13 +72,13 @@ it('submissions that wait for their turn keep no poll waiting, and none is sent 
   await waitUntil('all have ended', async () => (await ended()) === count);
   expect(gateway.simulator.submissions('turn-')).toEqual({ submits: count, creates: count });
   const times = gateway.simulator.tasks('turn-').map(({ created_at }) => created_at);
-  // Allow for rounding to whole seconds and an initial one-second burst. The measurement starts before the first create, because
-  // a busy machine may delay any request.
+  // Allow for rounding to whole seconds and a burst of one second at the start. Measure from before the first create,
+  // because a busy machine may delay any request.
   expect(Math.max(...times) - begunAt).toBeGreaterThanOrEqual(count / submitsPerSecond - 3);
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
 });
 
-it('one channel full upstream, the other here: a task waits for room without spinning, whichever is first', async () => {
+it('one channel full upstream, the other here: a task waits for room without a tight loop, whichever is first', async () => {
   const priorities = [
     { full: 1, narrow: 2 },
     { full: 2, narrow: 1 },
@@ -108,15 +108,15 @@ async function expectWaitWithoutSpinning(gateway: TestGateway): Promise<void> {
   const waiting = await account.create({ prompt: 'waits.' });
   expect(await account.finished(occupant.body.id)).toMatchObject({ status: 'succeeded' });
   expect(await account.finished(waiting.body.id)).toMatchObject({ status: 'succeeded' });
-  // The test proves nothing unless the other task was waiting the whole time.
+  // The other task must have been waiting the whole time, or else this test proves nothing.
   const [from = 0, to = 0] = ['occupant', 'waits.'].map(
     (prompt) => gateway.simulator.tasks(prompt)[0]?.created_at,
   );
   expect(to - from).toBeGreaterThanOrEqual(occupiedSeconds);
   const { submits, creates } = gateway.simulator.submissions('waits.');
   expect(creates).toBe(1);
-  // The upstream always allows the next request after one second. A loop without a pause once made 56 requests and 669
-  // events in 30 s.
+  // The upstream asks for a pause of one second each time. A loop without a pause once made 56 requests and 669 events
+  // in 30 s.
   expect(submits / (to - from)).toBeLessThanOrEqual(1);
   const { events } = await gateway.core.client.workflow.getHandle(waiting.body.id).fetchHistory();
   expect((events?.length ?? Number.NaN) / (to - from)).toBeLessThanOrEqual(4.8);

@@ -56,7 +56,7 @@ async function createRunning(account: TestAccount, prompt: string, more: object 
   return id;
 }
 
-it('an act whose answer was lost, and that ended the task, is answered with what it did, and is not done twice', async () => {
+it('an act that ended the task and whose response was lost returns its result when it is repeated, and is not done twice', async () => {
   const account = await gateway.account();
   const task = await createRunning(account, 'an answer gets lost');
   const { client, environment } = gateway.core;
@@ -117,7 +117,7 @@ describe('a channel that is switched off', () => {
     expect(await account.balance()).toMatchObject({ held: '0.000000' });
   });
 
-  it('serves again when it is switched on, and each switch is on record with its reason', async () => {
+  it('serves again when it is switched on, and each switch is recorded with its reason', async () => {
     const account = await gateway.account();
     await switchOff('ark');
     const again = await turn('ark', false, 'still broken');
@@ -133,7 +133,7 @@ describe('a channel that is switched off', () => {
 });
 
 describe('a key that is revoked', () => {
-  it('opens nothing on any node, while its tasks run to their end, are charged and called back', async () => {
+  it('gives no access on any node, while its tasks run to their end, are charged and called back', async () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
     onTestFinished(() => void receiver.close());
@@ -170,7 +170,7 @@ describe('credits', () => {
   const credit = (account: string, amount: string, reference: string) =>
     gateway.admin('POST', `/accounts/${account}/credits`, { amount, reference });
 
-  it('admit at once, on every node, what was refused for lack of money', async () => {
+  it('admit at once, on every node, requests that were refused for lack of money', async () => {
     const account = await gateway.account({ credit: '0' });
     const elsewhere = caller(secondUrl, account.key);
     const refused = [
@@ -198,7 +198,7 @@ describe('credits', () => {
   });
 });
 
-it('a signal from the Temporal UI that lacks its input, or has another one, breaks no task', async () => {
+it('a signal from the Temporal UI without its input, or with another one, breaks no task', async () => {
   const account = await gateway.account();
   const task = await createRunning(account, 'signalled');
   const handle = gateway.core.client.workflow.getHandle(task);
@@ -230,7 +230,7 @@ describe('redelivery of a callback', () => {
     return { account, receiver, task: body.id };
   }
 
-  it('sends what was delivered once more, with the same id and a signature that verifies', async () => {
+  it('sends a delivered callback once more, with the same id and a valid signature', async () => {
     const { account, receiver, task } = await endedTask([204]);
     expect((await redeliver(task)).status).toBe(200);
     await receiver.waitFor(2);
@@ -249,7 +249,7 @@ describe('redelivery of a callback', () => {
     ]);
   });
 
-  it('reaches an address that had answered 410, and the record says that it was delivered', async () => {
+  it('reaches an address that had responded with 410, and the record shows the delivery', async () => {
     const { receiver, task } = await endedTask([410, 204]);
     expect(await callbackOf(task)).toMatchObject({ state: 'gave_up' });
     expect((await redeliver(task)).status).toBe(200);
@@ -262,7 +262,7 @@ describe('redelivery of a callback', () => {
     });
   });
 
-  it('replaces a series that still waits for its next attempt', async () => {
+  it('replaces a series that is waiting for its next attempt', async () => {
     const { receiver, task } = await endedTask([500, 500, 204], 2);
     expect(await callbackOf(task)).toMatchObject({ state: 'pending' });
     expect((await redeliver(task)).status).toBe(200);
@@ -282,7 +282,7 @@ describe('redelivery of a callback', () => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  it('is refused while the task runs, and for one that names no address', async () => {
+  it('is refused while the task runs, and for a task without an address', async () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
     onTestFinished(() => void receiver.close());

@@ -32,7 +32,7 @@ async function ended(more: object = {}): Promise<{ account: TestAccount; task: s
   return { account, task: body.id };
 }
 
-/** Refunds with a dry run's plan. If the dry run is rejected, sends the refund anyway. */
+/** If the dry run is rejected, sends the refund anyway. */
 async function refund(task: string, more: Readonly<Record<string, unknown>> = {}, key = ada) {
   const ask = (also: object) =>
     send(gateway.url, 'POST', `/admin/v1/tasks/${task}/actions`, {
@@ -67,7 +67,7 @@ async function expectRefused(
 }
 
 describe('a task that succeeded', () => {
-  it('is refunded in full: the account has the money, the ledger and the record say who and why', async () => {
+  it('is refunded in full: the account has the money, and the ledger and the record show who did it and why', async () => {
     const { account, task } = await ended();
     expect(await account.balance()).toMatchObject({ available: '9.237700', held: '0.000000' });
     expect(await show(task)).toMatchObject({ charge: videoCharge, refunded: null });
@@ -98,7 +98,7 @@ describe('a task that succeeded', () => {
     await expectSound();
   });
 
-  it('asks nobody any more, by the next one who asks if the process dies before', async () => {
+  it('needs no operator any more, even if the process dies before it says so', async () => {
     const { task } = await ended();
     const { tasks } = gateway.core.stores;
     await tasks.setConcern(task, 'not_delivered');
@@ -111,7 +111,7 @@ describe('a task that succeeded', () => {
     expect((await show(task)).actions).toHaveLength(1);
   });
 
-  it('is refunded what it was charged beyond its hold, too, and nothing above that', async () => {
+  it('is also refunded what it was charged beyond its hold, and no more than that', async () => {
     const { account, task } = await ended({ prompt: 'more than was held [sim:usage-above=2]' });
     const { charge } = await show(task);
     expect(charge).toBe('1.524600');
@@ -122,7 +122,7 @@ describe('a task that succeeded', () => {
     await expectSound();
   });
 
-  it('is refunded once: whoever asks again, and for whatever amount, is refused with what was done', async () => {
+  it('is refunded once: any later refund, whatever its amount, is refused with what was done', async () => {
     const { account, task } = await ended();
     expect((await refund(task, { amount: '0.5' })).status).toBe(200);
     for (const [more, key] of [
@@ -143,7 +143,7 @@ describe('a task that succeeded', () => {
     await expectSound();
   });
 
-  it('of which two operators ask at the same moment has one refund, of the one whose entry is there', async () => {
+  it('has one refund if two operators ask at the same time, namely the one whose entry exists', async () => {
     const { account, task } = await ended();
     const paused = pauseFirstAt('ledger.append', account.id);
     const late = refund(task, { amount: '0.3' });
@@ -166,7 +166,7 @@ describe('a task that succeeded', () => {
     await expectSound();
   });
 
-  it('whose refund was cut off before its record has it on record when somebody asks again, and once', async () => {
+  it('whose refund was interrupted before its record was written gets it recorded once, at the next request', async () => {
     const { account, task } = await ended();
     const cut = new Error('the process dies');
     const dying = otherNode({ tasks: { ...gateway.core.stores.tasks, step: () => Promise.reject(cut) } });
@@ -183,7 +183,7 @@ describe('a task that succeeded', () => {
     expect(await account.balance()).toMatchObject({ available: '9.437700' });
   });
 
-  it('whose entry was written, and the answer lost, is refunded: it is our own', async () => {
+  it('whose entry was written although the response was lost is refunded, because the entry is our own', async () => {
     const { account, task } = await ended();
     const collection = faulty(ledgerCollection(gateway.core.mongo.db), faultsInOrder(['lost']));
     const { secrets, now } = gateway.core;
@@ -198,7 +198,7 @@ describe('a task that succeeded', () => {
     expect(await refundsOf(task)).toHaveLength(1);
   });
 
-  it('is not refunded with dry_run, which says what would happen to the money', async () => {
+  it('is not refunded with dry_run, which reports what would happen to the money', async () => {
     const { account, task } = await ended();
     const { status, body } = await refund(task, { amount: '0.5', dry_run: true });
     expect([status, body.result]).toEqual([
@@ -223,7 +223,7 @@ describe('a task that succeeded', () => {
   });
 });
 
-it('a task that failed, or runs, has nothing to refund', async () => {
+it('a task that failed or is running has nothing to refund', async () => {
   const { account, task } = await ended({ prompt: 'in vain [sim:failed]' });
   expect((await show(task)).status).toBe('failed');
   await expectRefused(task, {}, [409, 'The task has failed, and nothing was charged for it.']);
@@ -241,7 +241,7 @@ it('an operator who may only read cannot refund', async () => {
   expect(await show(task)).toMatchObject({ refunded: null, actions: [] });
 });
 
-it('the command line refunds an amount, tries it first, and shows it', async () => {
+it('the command line shows a dry run, then refunds an amount and shows it', async () => {
   const { account, task } = await ended();
   const line = ['tasks', 'action', task, 'refund', '--amount', '0.5', '--reason', 'half of it is black'];
   const cli = (...words: string[]) => runLine(gateway, words, { token: ada });

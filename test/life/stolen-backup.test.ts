@@ -81,7 +81,7 @@ beforeAll(async () => {
       DATA_DIR: directory,
       // The upstream cannot reach this URL, so stored files are uploaded to it.
       PUBLIC_URL: 'https://10.9.8.7',
-      // If encryption is off, histories are as readable as they are to a thief who has the payload key.
+      // Without encryption, histories are as readable as they would be to a thief who has the payload key.
       PAYLOAD_ENCRYPTION: 'off',
     },
   });
@@ -240,7 +240,7 @@ function plain(_name: string, value: unknown): unknown {
 }
 
 describe('a stolen backup', () => {
-  it('shows nothing in any collection', async () => {
+  it('reveals nothing in any collection', async () => {
     const collections = await gateway.core.mongo.db.listCollections().toArray();
     expect(collections.length).toBeGreaterThan(20);
     for (const { name } of collections) {
@@ -250,7 +250,7 @@ describe('a stolen backup', () => {
     }
   });
 
-  it('has a value in every sealed field, so that each was looked at', async () => {
+  it('has a value in every sealed field, so that each field was tested', async () => {
     const { db } = gateway.core.mongo;
     for (const [purpose, { collection, field }] of Object.entries(sealedFields)) {
       const count = await db.collection(collection).countDocuments({ [field]: { $exists: true } });
@@ -258,7 +258,7 @@ describe('a stolen backup', () => {
     }
   });
 
-  it('shows nothing in Temporal’s histories, memos and search attributes', async () => {
+  it('reveals nothing in Temporal’s histories, memos and search attributes', async () => {
     const { workflow } = gateway.core.client;
     for (const id of tasks) {
       const handle = workflow.getHandle(id);

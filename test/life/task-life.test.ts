@@ -79,7 +79,7 @@ describe('the life of a task', () => {
     await receiver.close();
   });
 
-  it('charges what the usage says beyond the hold, below zero if it must', async () => {
+  it('charges the usage beyond the hold, even below zero', async () => {
     const account = await gateway.account({ credit: '0.80' });
     const created = await account.create({ prompt: 'too long [sim:usage-above=2]' });
     const done = await account.finished(created.body.id);
@@ -134,7 +134,7 @@ describe('the life of a task', () => {
       expect(await account.finished(body.id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('holds the worst case of what the request leaves open', async () => {
+  it('holds the worst case of everything that the request leaves open', async () => {
     const account = await gateway.account();
     const created = await account.create({ duration: -1, resolution: undefined, ratio: 'adaptive' });
     expect(created.status).toBe(200);
@@ -148,7 +148,7 @@ describe('the life of a task', () => {
     expect(await account.balance()).toMatchObject({ held: '0.000000' });
   });
 
-  it('is not created without a balance, and the upstream hears nothing of it', async () => {
+  it('is not created without a balance, and the upstream receives nothing', async () => {
     const account = await gateway.account({ credit: '0.10' });
     const refused = await account.create({ prompt: 'unpaid-and-unsent' });
     expect(refused.status).toBe(402);

@@ -57,7 +57,7 @@ describe('the trace of a task', () => {
     await account.finished(created.body.id);
     await receiver.waitFor(1);
     await worker.stop();
-    // The POST span is the last root span to end. Its children may have arrived in other batches.
+    // The span of the POST ends last, but its children may arrive in other batches.
     const sentByApi = ['POST /v1/videos/generations', 'admission', 'ledger.hold', 'workflow.start'];
     await waitUntil('the API has sent its spans', async () =>
       sentByApi.every((name) => named(name).length === 1),
@@ -97,8 +97,8 @@ describe('the trace of a task', () => {
     const sender = receiver.received[0]?.headers['traceparent'];
     const callback = named('callback').find(({ id }) => sender === `00-${trace}-${id}-01`);
     expect(callback?.attributes).toMatchObject({ 'http.response.status_code': 204 });
-    // On a busy machine, the deliverCallback activity sends the callback instead of firstCallback, so either is
-    // accepted as its parent.
+    // On a busy machine, the deliverCallback activity sends the callback instead of firstCallback, so accept either as
+    // its parent.
     const delivering = otlp.spans.find(({ id }) => id === callback?.parent);
     expect(['firstCallback', 'deliverCallback']).toContain(delivering?.name);
     await receiver.close();

@@ -82,7 +82,7 @@ beforeAll(async () => {
   clips = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   directory = await mkdtemp(join(tmpdir(), 'mediary-unmeasured-'));
   const PORT = String(await choosePort('any', 'the test gateway'));
-  // No create waits for a video's length, as if the time limit for measuring had already passed.
+  // Without time for measuring, no create waits for a video's length.
   gateway = await startGateway({ yaml, environment: { DATA_DIR: directory, PORT, MEDIA_PROBE_MS: '0' } });
   account = await gateway.account();
 });
@@ -114,7 +114,7 @@ async function paid(model: string, videos: readonly string[]): Promise<Paid> {
   };
 }
 
-it('are measured once by the time of the submission, and charged by that', async () => {
+it('are measured once, before the submission, and charged by that length', async () => {
   const url = `${clips}/there-7`;
   expect(await paid('wan', [url])).toEqual({
     hold: '2.000000',
@@ -146,7 +146,7 @@ it('are measured with the result if the submission could not read them', async (
   });
 });
 
-it('cost no more than was held if they are longer than the model takes', async () => {
+it('cost no more than was held if they are longer than the model accepts', async () => {
   expect(await paid('wan', [`${clips}/there-40`])).toMatchObject({ hold: '2.000000', charge: '2.000000' });
 });
 
@@ -155,7 +155,7 @@ it('are measured several times if the upstream never reports their length', asyn
   expect(await paid('silent', [`${clips}/late-6`])).toMatchObject({ charge: '1.100000', sources });
 });
 
-it('are not submitted if nobody can read them and the upstream never reports their length', async () => {
+it('are not submitted if they cannot be read and the upstream never reports their length', async () => {
   const before = await account.balance();
   const prompt = 'a hidden fox';
   const { body } = await account.create({
@@ -170,7 +170,7 @@ it('are not submitted if nobody can read them and the upstream never reports the
   await expect.poll(() => account.balance()).toEqual(before);
 });
 
-it('cost nothing if nobody can read them, and the receipt says that their length was assumed', async () => {
+it('cost nothing if they cannot be read, and the receipt says that their length was assumed', async () => {
   expect(await paid('wan', [`${clips}/gone-7`])).toEqual({
     hold: '2.000000',
     charge: '0.500000',
@@ -189,7 +189,7 @@ it.each([
   expect(await paid('seedance', [`${clips}/${name}?tokens`])).toMatchObject({ hold: byTokens(20), charge });
 });
 
-it('are read from our own storage if they are results of ours', async () => {
+it('are read from our own storage if they are our own results', async () => {
   const made = await account.create({ duration: 6 });
   const { video_url: url } = await account.finished(made.body.id);
   expect(url).toContain('/media/');

@@ -30,7 +30,7 @@ describe('an upstream that no longer knows a job it has accepted', () => {
     await gateway.stop();
   });
 
-  it('leads to an operator, not to a failure: it may be billed', async () => {
+  it('leads to an operator, not to a failure, because it may be billed', async () => {
     const { body } = await account.create({ prompt: 'forgotten [sim:vanishes]' });
     const shown = async () => (await gateway.admin('GET', `/admin/v1/tasks/${body.id}`)).body;
     await waitUntil('the upstream has accepted it', async () => (await shown()).upstream_id !== null);
@@ -80,7 +80,7 @@ describe('a result whose link cannot be used', () => {
     'https://10.1.2.3/video.mp4',
     'https://user:secret@media.example/video.mp4',
     'data:video/mp4;base64,AAAA',
-  ])('%s is a provider_error, uncharged, and the operator sees the original', async (bad) => {
+  ])('%s is a provider_error without a charge, and the operator sees the original', async (bad) => {
     link = bad;
     const { body } = await account.create({ prompt: `linked badly: ${bad}` });
     const task = await account.finished(body.id);
@@ -91,7 +91,7 @@ describe('a result whose link cannot be used', () => {
     expect(shown).toMatchObject({ withheld_links: [bad], charge: '0.000000', needs_attention: null });
   });
 
-  it('leads to nothing in a private network that is open to another channel', async () => {
+  it('leads to nothing in a private network that only another channel may reach', async () => {
     let requests = 0;
     const secret = createServer((_request, response) => {
       requests += 1;
@@ -106,7 +106,7 @@ describe('a result whose link cannot be used', () => {
     secret.close();
   });
 
-  it('is delivered and charged where it can be used', async () => {
+  it('is delivered and charged if it can be used', async () => {
     link = undefined;
     const off = { enabled: false, reason: 'the other channel may follow links into this network' };
     expect((await gateway.admin('POST', '/channels/ark', off)).status).toBe(200);

@@ -59,19 +59,22 @@ const echo =
 const log = () => gateway.logLines.join('');
 
 describe('an upstream that repeats the request', () => {
-  it.each([400, 500])('with %i for an image: its caller reads it, the log does not', async (httpStatus) => {
-    answer = echo(httpStatus);
-    const body = { model: 'gpt-image', prompt, user };
-    const { body: said } = await account.call('POST', '/v1/images/generations', { body });
-    expect(said.error.message).toContain(prompt);
-    expect(said.error.message).toContain(`${token}: `);
-    await waitUntil('the refusal is in the log', async () => log().includes(`: http_${httpStatus}"`));
-    expect(log()).not.toContain(token);
-    expect(log()).not.toContain(prompt);
-    expect(log()).not.toContain(user);
-  });
+  it.each([400, 500])(
+    'with %i for an image: its caller can read it, but the log does not contain it',
+    async (httpStatus) => {
+      answer = echo(httpStatus);
+      const body = { model: 'gpt-image', prompt, user };
+      const { body: said } = await account.call('POST', '/v1/images/generations', { body });
+      expect(said.error.message).toContain(prompt);
+      expect(said.error.message).toContain(`${token}: `);
+      await waitUntil('the refusal is in the log', async () => log().includes(`: http_${httpStatus}"`));
+      expect(log()).not.toContain(token);
+      expect(log()).not.toContain(prompt);
+      expect(log()).not.toContain(user);
+    },
+  );
 
-  it('for a video: neither the log nor the history of its workflow does', async () => {
+  it('for a video: neither the log nor the history of its workflow contains it', async () => {
     answer = (body, response) => {
       answer = echo(400);
       echo(429)(body, response);
@@ -92,8 +95,8 @@ describe('an upstream that repeats the request', () => {
   });
 });
 
-describe('an upstream that writes what terminals obey', () => {
-  it('into its codes and words: they are plain for the caller and for operators', async () => {
+describe('an upstream that sends terminal control characters', () => {
+  it('in codes and messages: they are removed for the caller and for operators', async () => {
     answer = (_body, response) =>
       sendJson(response, 400, { error: { code: `Bad${hostile}`, message: `no${hostile}\r\nnever` } });
     const { body } = await account.create();
@@ -106,7 +109,7 @@ describe('an upstream that writes what terminals obey', () => {
       expect(textsIn(seen).filter((text) => unprintable.test(text))).toEqual([]);
   });
 
-  it('into the id of a job that it accepts: the submission is lost, and its hold stays', async () => {
+  it('in the id of a job that it accepts: the submission is lost, and its hold stays', async () => {
     answer = (_body, response) => sendJson(response, 200, { id: `cgt-1${hostile}` });
     const { body } = await account.create();
     const shown = async () => (await gateway.admin('GET', `/tasks/${body.id}`)).body;

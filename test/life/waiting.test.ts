@@ -26,7 +26,7 @@ afterAll(async () => {
 const describeTask = (id: string) => gateway.core.client.workflow.getHandle(id).describe();
 const transitionsOf = async (id: string) =>
   Number((await describeTask(id)).raw.workflowExecutionInfo?.stateTransitionCount ?? 0);
-/** Returns the pending activity that waits for the job, which may be the submission itself. */
+/** The activity that waits for the job may be the submission itself. */
 const waitOf = async (id: string) => {
   const pending = (await describeTask(id)).raw.pendingActivities ?? [];
   return pending.find(({ activityId }) => activityId === 'submit');
@@ -35,7 +35,7 @@ const waitOf = async (id: string) => {
 const started = 2;
 
 describe('a task that waits for its render', () => {
-  it('costs hardly more of Temporal when it renders for long', async () => {
+  it('costs Temporal hardly more if it renders for a long time', async () => {
     const createAll = async (body: Record<string, unknown>) => {
       const ids: string[] = [];
       for (let n = 0; n < 3; n += 1) ids.push((await account.create(body)).body.id);
@@ -50,16 +50,15 @@ describe('a task that waits for its render', () => {
     await waitUntil('the upstream was asked often', async () => asked() > before + 8);
     gateway.simulator.advance(3600);
     for (const id of slow) expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
-    // Compare the lowest counts, because a busy machine delays some steps, and a delayed step is rerun as a regular
-    // activity.
+    // On a busy machine, some steps are delayed and run again as regular activities, so compare the lowest counts.
     const fewest = async (ids: readonly string[]) => Math.min(...(await Promise.all(ids.map(transitionsOf))));
     // The timer adds two transitions, and the heartbeat of a long attempt adds one. Polls add none.
     expect(await fewest(slow)).toBeLessThanOrEqual((await fewest(quick)) + 4);
   });
 
-  // Runs alone, because if other jobs got responses at the same time, a failure would count as the job's own and
-  // trigger its back-off.
-  it('is asked about every few seconds while its upstream is away, without a back-off of its own', async () => {
+  // This test runs alone. If other jobs got responses at the same time, a failure would be attributed to the job and
+  // trigger its own back-off.
+  it('is polled every few seconds while its upstream is unavailable, without a back-off of its own', async () => {
     const prompt = 'an outage [sim:render=2][sim:callback-never]';
     gateway.simulator.addFault({ match: { prompt: 'an outage' }, fault: 'poll:500' });
     const ids: string[] = [];
@@ -71,7 +70,7 @@ describe('a task that waits for its render', () => {
     for (const id of ids) expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('is continued by the next worker at once when the one that it stays in shuts down', async () => {
+  it('is continued by the next worker at once when its own worker shuts down', async () => {
     const prompt = 'moved [sim:render=600][sim:callback-never]';
     const { body } = await account.create({ prompt });
     await waitUntil('an attempt stays', async () => (await waitOf(body.id))?.state === started);
@@ -84,7 +83,7 @@ describe('a task that waits for its render', () => {
     expect(gateway.simulator.submissions('moved')).toMatchObject({ creates: 1 });
   });
 
-  it('leaves its render time to the next ones', async () => {
+  it('contributes its render time to the next ones', async () => {
     const kind = { channel: 'ark', model: 'seedance', output: '720p/5' };
     for (let n = 0; n < 5; n += 1) {
       const { body } = await account.create({ prompt: `sample ${n} [sim:render=1][sim:callback-never]` });

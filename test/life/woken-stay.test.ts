@@ -26,8 +26,8 @@ const model = `  - id: alone
 `;
 const yaml = testYaml.replace('\nmodels:', `${channel}models:`) + model;
 /**
- * Render times vary widely, so the gateway polls this upstream, which cannot list jobs, soon at first and then every
- * half minute.
+ * Because render times vary widely, the gateway soon polls this upstream, which cannot list jobs, only every half
+ * minute.
  */
 const renderSeconds = [0.5, 100, 200, 300, 400, 500];
 
@@ -60,7 +60,7 @@ async function stayingTask(prompt: string): Promise<string> {
   return body.id;
 }
 
-it('an operator who retries ends the wait of the attempt; the next one asks', async () => {
+it('an operator who retries ends the attempt’s wait, and the next attempt polls', async () => {
   const id = await stayingTask('retried');
   const [first, gets] = [await pendingOf(id), gateway.simulator.stats().gets];
   expect((await act(id, 'retry_now')).status).toBe(200);
@@ -73,7 +73,7 @@ it('an operator who retries ends the wait of the attempt; the next one asks', as
   await act(id, 'fail');
 });
 
-it('an operator who ends the task asks its attempt to end', async () => {
+it('an operator who ends the task makes its attempt end', async () => {
   const id = await stayingTask('failed');
   expect((await act(id, 'fail')).status).toBe(200);
   await expect

@@ -34,7 +34,7 @@ function bannerWith(examples: Examples, gatewayFile?: string, temporalUi?: strin
 }
 
 describe('the banner', () => {
-  it('links the tasks that need a person, by the query of docs/operating.md', () => {
+  it('links to the tasks that need an operator, by the query in docs/operating.md', () => {
     const text = bannerWith(findExamples(localConfig, providers), undefined, 'http://127.0.0.1:8233');
     const link = /^ {2}Waiting tasks (\S+)$/m.exec(text)?.[1] ?? '';
     const url = new URL(link);
@@ -45,7 +45,7 @@ describe('the banner', () => {
     expect(bannerWith(findExamples(localConfig, providers))).not.toContain('Waiting tasks');
   });
 
-  it('shows a video, an image and an image task of the configuration that ships', () => {
+  it('shows a video, an image and an image task of the default configuration', () => {
     const config = localConfig;
     const examples = findExamples(config, providers);
     const ids = config.models.map(({ id }) => id);
@@ -71,7 +71,7 @@ describe('the banner', () => {
     expect(shown).toContain('The upstreams come from gateway.yaml');
   });
 
-  it('leaves out what no channel in service can do', () => {
+  it('omits what no channel in service can do', () => {
     const config = localConfig;
     const off = { ...config, channels: config.channels.map((channel) => ({ ...channel, enabled: false })) };
     const examples = findExamples(off, providers);
@@ -85,7 +85,7 @@ describe('the banner', () => {
       expect(text).toContain(`http://127.0.0.1:8080/${page} `);
   });
 
-  it('shows no password of a database', () => {
+  it('shows no database password', () => {
     expect(bannerWith({ video: undefined, image: undefined, imageTask: undefined })).not.toContain('secret@');
   });
 });

@@ -15,9 +15,9 @@ const run = promisify(execFile);
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Follows a newcomer who clones, installs, runs `npm start` and pastes the printed commands. The first run has an
- * empty DATA_DIR, so the servers come from whatever source this machine has. The second run uses what the first run
- * left there. The packages are those of this checkout, which .ci/run installs with `npm ci` before it runs any test.
+ * A newcomer clones, installs, runs `npm start` and pastes the printed commands. DATA_DIR is empty in the first run, so
+ * the servers come from whatever source this machine has. The second run uses what the first one left there. The
+ * packages are those of this checkout, which .ci/run installs with `npm ci` before any test.
  */
 describe('a clean clone', () => {
   let directory: string;
@@ -63,8 +63,8 @@ describe('a clean clone', () => {
 
     const unfinished = await answerOf(create, clone);
     const newest = async (command: string) => (await answerOf(command, clone)).data[0];
-    // Wait until the job has reached the upstream and has been recorded. If a shutdown came between the two, the job
-    // would only be looked up minutes later.
+    // Wait until the job has reached the upstream and has been recorded. After a shutdown between the two, the job
+    // would be searched for only minutes later.
     await waitUntil('it is upstream', async () => (await newest(list)).status !== 'pending');
     const pids = await pidsOf(join(clone, '.mediary'));
     expect(pids.length).toBeGreaterThanOrEqual(5);
@@ -115,7 +115,7 @@ async function bash(command: string, cwd: string): Promise<string> {
   return (await run('bash', ['-c', command], { cwd, maxBuffer: 10_000_000 })).stdout;
 }
 
-/** Repeats a command while the gateway is busy, which is safe because a busy gateway does nothing. */
+/** A busy gateway does nothing, so it is safe to repeat the command. */
 async function answerOf(command: string, cwd: string) {
   for (;;) {
     const answer = JSON.parse(await bash(command, cwd));

@@ -19,7 +19,7 @@ it('the MongoDB in use does what our stores rely on', async () => {
   expect(await checkMongoConformance(client.db('conformance-test'))).toEqual([]);
 });
 
-it('the stand-in refuses what the oldest MongoDB that we run on refuses; a mongod may be newer', async () => {
+it('the stand-in rejects what the oldest supported MongoDB rejects; a mongod may be newer', async () => {
   const isStandIn = (await client.db('admin').command({ buildInfo: 1 }))['modules'] === undefined;
   const differences = await checkMongoConformance(client.db('conformance-test'), refusalChecks);
   const isAllowed = (found: string): boolean => !isStandIn && found.includes("'none'");

@@ -40,7 +40,7 @@ function bodyOf(path: string, url: string): object {
   return { id: 'task_1', status: 'succeeded', video_url: `${url}/video.mp4`, duration: 5, usage };
 }
 
-it('the demo retries at a busy gateway, and creates its task once', async () => {
+it('the demo retries while the gateway is busy, and creates its task once', async () => {
   const { apiUrl, keys } = await startBusyGateway();
   const printed: string[] = [];
   expect(await runDemo({ apiUrl, apiKey: 'sk-x', print: (line) => printed.push(line) })).toBe(true);

@@ -19,7 +19,7 @@ it.each(['api', 'worker'] as const)('the %s runs with the environment that it wa
   expect(output()).not.toContain('MONGODB_URI: required');
 });
 
-it('ends if nobody is left to send an environment', async () => {
+it('ends if no process is left to send an environment', async () => {
   const { child } = load('api');
   const exited = once(child, 'exit');
   child.disconnect();

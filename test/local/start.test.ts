@@ -50,7 +50,7 @@ describe('npm start with a configuration of its own', () => {
     return mode;
   };
 
-  it('runs on given servers with given secrets, and keeps running', async () => {
+  it('runs on external servers with given secrets, and keeps running', async () => {
     const port = await choosePort('any', 'a test');
     const url = `http://127.0.0.1:${port}`;
     const environment = {
@@ -119,7 +119,7 @@ describe('npm start with a configuration of its own', () => {
     expect(published.hash).not.toBe(changed.hash);
   }, 900_000);
 
-  it('gets another port if its own is taken before it listens, ends with npm, and a demo with its reader', async () => {
+  it('uses another port if its own is taken before it listens, and ends with npm, or for a demo with its reader', async () => {
     const taker = await startPortTaker();
     const environment = {
       DATA_DIR: join(directory, 'with-npm'),
@@ -158,7 +158,7 @@ describe('npm start with a configuration of its own', () => {
     expect(mode.output()).toContain('stopping everything that was started here');
   }, 900_000);
 
-  it('refuses a bad file before anything starts, and says how to return to the simulator', async () => {
+  it('rejects a bad file before anything starts, and explains how to return to the simulator', async () => {
     const bad = join(directory, 'bad.yaml');
     await writeFile(
       bad,
@@ -176,7 +176,7 @@ describe('npm start with a configuration of its own', () => {
     await expect(stat(dataDir)).rejects.toThrow('ENOENT');
   });
 
-  it('refuses a PORT that is taken before anything is fetched', async () => {
+  it('rejects a PORT that is taken before anything is downloaded', async () => {
     const dataDir = join(directory, 'port-taken');
     const { port } = new URL(simulator.url);
     const mode = start({ DATA_DIR: dataDir, PORT: port, GATEWAY_CONFIG: file });

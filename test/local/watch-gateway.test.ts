@@ -3,7 +3,7 @@ import { watchGateway } from '../../src/local/watch-gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 describe('watching the gateway', () => {
-  it('says once that it stopped answering, and once that it is ready again', async () => {
+  it('reports once that it stopped responding, and once that it is ready again', async () => {
     const outcomes = [true, false, true, false, false, false, true, true];
     const said: string[] = [];
     let asked = 0;

@@ -64,7 +64,7 @@ it('are estimated as they are held', async () => {
   expect([body.hold, body.warnings, body.explanation.hold.input_seconds]).toEqual([held(10), [], 10]);
 });
 
-it('unreadable files are held for as the longest, and named', async () => {
+it('are held for as the longest and named in a warning if they cannot be read', async () => {
   const created = await account.create({ videos: ['https://media.example/a.mp4'] });
   expect(created.body.warnings).toEqual([expect.stringMatching(/^videos\[0\]: the length /)]);
   expect(created.headers['x-mediary-hold']).toContain(held(15));
@@ -84,7 +84,7 @@ describe('are refused', () => {
   });
 });
 
-it('a repeat with the same key gets the same task, although the file is gone by then', async () => {
+it('a repeat with the same key gets the same task, although the file has been deleted by then', async () => {
   const headers = { 'idempotency-key': 'a-file-that-goes' };
   const id = await upload(gateway.url);
   const first = await account.create(inputs([id]), headers);
@@ -95,7 +95,7 @@ it('a repeat with the same key gets the same task, although the file is gone by 
   expect(again.headers['idempotency-replayed']).toBe('true');
 });
 
-it('are deleted with their bytes when their time is over', async () => {
+it('are deleted with their bytes when they expire', async () => {
   expect(await filesBelow()).toContain(video);
   gateway.clock.aheadMs += 31 * 86_400_000;
   await gateway.reconcile();

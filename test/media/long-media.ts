@@ -12,21 +12,21 @@ function repeated(frame: Buffer, bytes: number): Buffer {
   return Buffer.concat(Array.from({ length: Math.ceil(bytes / frame.length) }, () => frame));
 }
 
-/** Creates frames of 417 bytes with 1,152 samples each: 128 kbit/s at 44,100 Hz. */
+/** Frames of 417 bytes with 1,152 samples each: 128 kbit/s at 44,100 Hz. */
 export function makeMp3(bytes: number): Buffer {
   const frame = Buffer.alloc(417);
   frame.writeUInt32BE(0xff_fb_90_00);
   return repeated(frame, bytes);
 }
 
-/** Creates frames of 512 bytes with 1,024 samples each at 44,100 Hz. */
+/** Frames of 512 bytes with 1,024 samples each at 44,100 Hz. */
 export function makeAac(bytes: number): Buffer {
   const frame = Buffer.alloc(512);
   Buffer.from([0xff, 0xf1, 0x50, 0x80, 0x40, 0x1f, 0xfc]).copy(frame);
   return repeated(frame, bytes);
 }
 
-/** Creates Opus audio with 20 ms per 1,000 bytes. */
+/** Opus audio with 20 ms per 1,000 bytes. */
 export async function makeOgg(bytes: number): Promise<Buffer> {
   const target = new BufferTarget();
   const output = new Output({ format: new OggOutputFormat(), target });
@@ -45,7 +45,7 @@ export async function makeOgg(bytes: number): Promise<Buffer> {
   return Buffer.from(target.buffer ?? new ArrayBuffer(0));
 }
 
-/** Creates VP8 video with 40 ms per 20,000 bytes. Like a browser recording, the file has no frame table. */
+/** VP8 video with 40 ms per 20,000 bytes. Like a browser recording, the file has no frame table. */
 export async function makeRecordedWebm(bytes: number): Promise<Buffer> {
   const target = new BufferTarget();
   const output = new Output({ format: new WebMOutputFormat({ appendOnly: true }), target });

@@ -37,7 +37,7 @@ const measureOf = (account: string, item: ResultItem, opened: string[] = []) =>
   })({ task: 'task_1', account, item, channel: 'c', headersFor: () => ({ authorization: 'key' }) });
 const measured = (item: ResultItem, opened?: string[]) => measureOf('a', item, opened);
 
-it('reads our own copy, and asks no upstream', async () => {
+it('reads our own copy, and sends no request to the upstream', async () => {
   const opened: string[] = [];
   const stored = { name: '0.mp4', sha256: '', at: 0 };
   expect(await measured({ url, stored }, opened)).toEqual(facts);

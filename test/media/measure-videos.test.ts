@@ -21,8 +21,8 @@ tail.writeUInt32BE(tail.length, 0);
 tail.write('free', 4, 'latin1');
 const fileTypeBytes = clip.readUInt32BE(0);
 /**
- * A clip whose frame table follows the zeros. The table's offsets are now wrong, but the table still gives the frame
- * count and duration.
+ * A clip whose frame table comes after zeros. The table's offsets are now wrong, but its frame count and duration are
+ * still right.
  */
 const late = Buffer.concat([clip.subarray(0, fileTypeBytes), tail, clip.subarray(fileTypeBytes)]);
 
@@ -101,7 +101,7 @@ it.each([
   '/ill.mp4',
   '/breaks-off.mp4',
   '/gone-with-the-port',
-])('have an unknown length at %s, and may have a known one later', async (path) => {
+])('have an unknown length at %s, which may become known later', async (path) => {
   const address = path === '/gone-with-the-port' ? 'http://127.0.0.1:1/a.mp4' : url + path;
   expect(await longEnough([address], caller)).toEqual([undefined]);
 });
@@ -116,7 +116,7 @@ it('have an unknown length while no thread is free for them', async () => {
   expect(await measure([data], caller)).toEqual([undefined]);
 });
 
-it('are measured side by side, each for itself, within one time', async () => {
+it('are measured in parallel, independently, within one time limit', async () => {
   const silent = Array.from({ length: 9 }, () => `${url}/silent.mp4`);
   const data = `data:video/mp4;base64,${clip.toString('base64')}`;
   const measuredWithin = (timeoutMs: number) =>
@@ -126,7 +126,7 @@ it('are measured side by side, each for itself, within one time', async () => {
   await expect.poll(() => measuredWithin((timeoutMs *= 2))).toEqual([...silent.map(() => undefined), 5]);
 });
 
-it('are not read if measuring is switched off', async () => {
+it('are not read if measuring is disabled', async () => {
   const before = ranges.length;
   const measure = createMeasureVideos({ probe, openMedia, timeoutMs: 0 });
   expect(await measure([`${url}/ranges.mp4`], caller)).toEqual([undefined]);

@@ -27,7 +27,7 @@ it('reads an image', async () => {
   expect(await facts(picture)).toEqual({ mediaType: 'image/png', width: 30, height: 20 });
 });
 
-it('takes the length from the frames, and not from what a header claims', async () => {
+it('takes the length from the frames, and not from the header', async () => {
   expect(await facts(hostileFilms['a duration that only its header claims'] ?? clip)).toEqual(clipFacts);
 });
 
@@ -37,7 +37,7 @@ it('ignores an implausible length', async () => {
   expect(found).not.toHaveProperty('seconds');
 });
 
-it('reads a data URL, from any place in it', async () => {
+it('reads a data URL from any position', async () => {
   const source = dataUrlSource(`data:video/mp4;base64,${clip.toString('base64')}`);
   expect(source?.bytes).toBe(clip.length);
   expect(Buffer.from((await source?.read(10, 77)) ?? [])).toEqual(clip.subarray(10, 77));
@@ -45,19 +45,19 @@ it('reads a data URL, from any place in it', async () => {
   expect(dataUrlSource('data:video/mp4,abc')).toBeUndefined();
 });
 
-describe('a file of more than is read', () => {
+describe('a file that is larger than what is read', () => {
   const bytes = 9 * 1024 * 1024;
   const frames = Math.ceil(bytes / 417);
   const webm = { mediaType: 'video/webm', width: 640, height: 360 };
 
-  it('is known by its head', async () => {
+  it('is recognised by its beginning', async () => {
     const seconds = expect.closeTo((frames * 1_152) / 44_100, -1);
     expect(await facts(makeMp3(bytes))).toEqual({ mediaType: 'audio/mpeg', seconds });
     const ogg = { mediaType: 'audio/ogg', seconds: expect.closeTo(Math.ceil(bytes / 1_000) * 0.02, 1) };
     expect(await facts(await makeOgg(bytes))).toEqual(ogg);
   });
 
-  it('with its length only in the last frame has none', async () => {
+  it('has no length if the length is only in the last frame', async () => {
     expect(await facts(makeAac(bytes))).toEqual({ mediaType: 'audio/aac' });
     expect(await facts(await makeRecordedWebm(bytes))).toEqual(webm);
     expect(await facts(await makeRecordedWebm(1_000_000))).toEqual({ ...webm, seconds: 1.96 });
@@ -65,7 +65,7 @@ describe('a file of more than is read', () => {
 });
 
 describe('a hostile file', () => {
-  it.each(Object.entries(hostileFilms))('%s gives nothing that cannot be true', async (_, file) => {
+  it.each(Object.entries(hostileFilms))('%s gives no impossible facts', async (_, file) => {
     const { seconds = 1, mediaType = 'video/mp4' } = (await facts(file, 2_000)) ?? {};
     expect(mediaType).toMatch(/^(?:video|audio)\/(?:mp4|quicktime)$/);
     expect(seconds).toBeGreaterThan(0);
@@ -77,7 +77,7 @@ describe('a hostile file', () => {
   });
 });
 
-it('reads no more than is allowed of a file, wherever it says that its parts are', async () => {
+it('reads no more of a file than is allowed, wherever it claims that its parts are', async () => {
   let bytes = 0;
   const padding = Buffer.alloc(16 * 1024 * 1024);
   const head = Buffer.from(clip);
@@ -110,7 +110,7 @@ it('an account whose media hang leaves a thread for others', async () => {
   expect(await Promise.all(hostile)).toEqual(hostile.map(() => undefined));
 });
 
-it('samples without bytes are refused before they are counted', async () => {
+it('samples without bytes are rejected before they are counted', async () => {
   const film = hostileFilms['a fragment of a billion frames'] ?? clip;
   await expect(checkedClaims(inMemory(film)).read(0, film.length)).rejects.toThrow('more samples');
   await expect(checkedClaims(inMemory(clip)).read(0, clip.length)).resolves.toHaveLength(clip.length);

@@ -80,7 +80,7 @@ it('many simultaneous tasks in two workers share one upload', async () => {
   });
 });
 
-it('another credential gets its own', async () => {
+it('another credential gets its own copy', async () => {
   const file = await store();
   const [first, second] = [(await idsAt('first')).length, (await idsAt('second')).length];
   expect(await run(file)).toMatchObject({ status: 'succeeded' });
@@ -113,7 +113,7 @@ it('an upload whose process died is taken over', async () => {
   expect((await idsAt('first')).filter((id) => !before.includes(id))).toHaveLength(1);
 });
 
-it('an upstream that only provides an upload address gets each file there once', async () => {
+it('an upstream that only provides an upload address gets each file once', async () => {
   const file = await store();
   upstream.control.addFault({
     match: { path: '/v1/uploads', method: 'POST' },
@@ -161,7 +161,7 @@ describe('whose task is cancelled', () => {
 });
 
 describe('at the upstream it is deleted', () => {
-  it('with the file', async () => {
+  it('together with the file', async () => {
     const file = await store();
     const before = await idsAt('first');
     await run(file);
@@ -172,7 +172,7 @@ describe('at the upstream it is deleted', () => {
     expect(await idsAt('first')).not.toContain(made[0]);
   });
 
-  it('later, if it does not answer', async () => {
+  it('later, if the upstream does not respond', async () => {
     const file = await store();
     const before = await idsAt('first');
     await run(file);

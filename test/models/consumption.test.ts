@@ -19,7 +19,7 @@ const all = {
   extra: { theirs: 1, seed: 2 },
 } satisfies Partial<VideoRequest>;
 
-it('of a video: the requested fields that are still in the request and are not used', () => {
+it('of a video: the requested fields that remain in the request but are not used', () => {
   const request = videoRequest(all);
   const asked = asAsked(request);
   expect(unconsumed(asked, request, consumptionOf({ fields: everyField, other_parameters: true }))).toEqual(

@@ -22,7 +22,7 @@ describe('the roles of images', () => {
       false,
       { firstFrame: 'b', lastFrame: 'a', references: ['c'] },
     ],
-  ])('%j, where references are taken: %j', (images, takesReferences, parts) => {
+  ])('%j, if references are accepted: %j', (images, takesReferences, parts) => {
     const { kind, model, prompt, videos, audios, extra } = videoRequest();
     const { request } = resolveRoles(asked({ images }), takesReferences);
     expect(request).toEqual({ kind, model, prompt, videos, audios, extra, ...parts });

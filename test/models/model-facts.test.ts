@@ -104,7 +104,7 @@ describe('the facts of a model', () => {
     ['a list for an object', { extra: { camera: [] } }, 'metadata.camera'],
     ['a text for a number', { extra: { cfg: '1' } }, 'metadata.cfg'],
     ['what is not listed', { extra: { other: {} } }, undefined],
-  ])('speak of %s', (_, over, param) => {
+  ])('contain %s', (_, over, param) => {
     expect(issueOf(over)).toBe(param);
   }); // prettier-ignore
 
@@ -116,7 +116,7 @@ describe('the facts of a model', () => {
     [{ media: { frames: 0 } }, { firstFrame: a }, 'first_frame'],
     [{ media: { videos: 1 } }, { firstFrame: a, videos: [a] }, 'videos'],
     [{ sound: 'always' }, { generateAudio: false }, 'metadata.generate_audio'],
-  ])('%j refuse %j for %s', (table, over, param) => {
+  ])('%j rejects %j for %s', (table, over, param) => {
     expect(issueOf(over, table)).toBe(param);
   });
 
@@ -133,11 +133,11 @@ describe('the facts of a model', () => {
     [{ parameters: { least: { min: 1 }, most: { max: 2 } } }, { extra: { least: 1, most: 2 } }],
     [{ sound: 'never' }, { generateAudio: false }],
     [{ sound: 'always' }, { generateAudio: true }],
-  ])('%j accept %j', (table, over) => {
+  ])('%j accepts %j', (table, over) => {
     expect(issueOf(over, table)).toBeUndefined();
   });
 
-  it('leave what they do not name to the vendor', () => {
+  it('leave everything that they do not name to the vendor', () => {
     const asked = {
       firstFrame: 'asset://1',
       prompt: '',
@@ -151,7 +151,7 @@ describe('the facts of a model', () => {
     expect(issueOf(asked, { fields })).toBeUndefined();
   });
 
-  it('state what reaches the vendor, and under which name', () => {
+  it('show what reaches the vendor, and under which name', () => {
     const extra = { motion: 2, style: 'film', task: 'edit', callback_url: 'x', other: 1 };
     const request = videoRequest({ extra });
     expect(passedOn(request, factsFor(request, facts))).toEqual({ motion: 2, style_preset: 'film' });
@@ -174,7 +174,7 @@ describe('the facts of a model', () => {
     ['the model chooses', { resolution: '720p', duration: 'auto' }, { seconds: { min: 2, max: 10 } }],
     ['a ratio names it', { ratio: '16:9', duration: 4 }, { resolutions: ['1080p'] }],
     ['a draft has a ratio', { ratio: '16:9', duration: 4, draft: true }, { resolutions: ['720p'] }],
-  ])('state what is rendered if %s', (_, over, expected) => {
+  ])('show what is rendered if %s', (_, over, expected) => {
     const request = videoRequest(over);
     expect(possibleOutput(request, factsFor(request, facts))).toEqual(expected);
   });
@@ -188,7 +188,7 @@ describe('facts of the configuration', () => {
   };
   const served = (over: VideoFacts, upstream = 'known-1') => servedFacts(table, { upstream, facts: over });
 
-  it('count in every case of the table', () => {
+  it('apply in every case of the table', () => {
     const over = served({ seconds: { min: 2, max: 60 }, ratios: ['16:9', '2:1'] });
     expect(issueOf({ duration: 60, ratio: '2:1' }, over)).toBeUndefined();
     expect(issueOf({ duration: 60, resolution: '1080p' }, over)).toBeUndefined();

@@ -93,7 +93,7 @@ describe('an unsupported field that changes the price or the meaning', () => {
     });
   });
 
-  it('is dropped if the entry says so, and named in the warnings', () => {
+  it('is dropped if the entry says so, and listed in the warnings', () => {
     const ignore = { unsupported: { resolution: 'ignore', duration: 'ignore' } } as const;
     const { request, warnings } = fit({ resolution: '4k', duration: 99 }, ignore);
     expect(request).not.toHaveProperty('resolution');
@@ -129,7 +129,7 @@ describe('an unsupported field that does not', () => {
     expect(refusal({ audios: ['https://a.example/1.mp3'] })).toMatchObject({ param: 'audios' });
   });
 
-  it('is refused if the entry is strict, with the accepted values', () => {
+  it('is refused if the entry is strict, and the error lists the accepted values', () => {
     const strict = { unsupported: 'reject' } as const;
     const audios = ['https://a.example/1.mp3'];
     expect(refusal({ ratio: '9:16' }, strict)).toMatchObject({ param: 'ratio' });

@@ -90,7 +90,7 @@ describe('the window', () => {
 describe('the remaining time', () => {
   const times = learnedTimes(samplesOf([10_000, 20_000, 30_000, 40_000, 50_000]), now) ?? guessedTimes(1);
 
-  it('is counted by those that took longer', () => {
+  it('is based on renders that took longer', () => {
     expect(remainingTime(times, 0, 0.5)).toBeCloseTo(30_000);
     expect(remainingTime(times, 35_000, 0.5)).toBeCloseTo(10_000);
   });
@@ -101,7 +101,7 @@ describe('the remaining time', () => {
 });
 
 describe('kinds of output', () => {
-  it('are few, whatever callers send', () => {
+  it('are limited in number, whatever callers send', () => {
     const words = new Set<string>();
     fc.assert(
       fc.property(fc.string(), fc.oneof(fc.double(), fc.integer()), (resolution, duration) => {

@@ -21,13 +21,13 @@ const shapesOf = (facts: ModelFacts, lists = { resolutions: [], ratios: [] }) =>
 describe.each(rows)('%s', (_name, facts) => {
   const shapes = shapesOf(facts);
 
-  it('renders its own pixels, and none that are far from all of them', () => {
+  it('renders its own pixel sizes, but none that are far from all of them', () => {
     for (const { size } of shapes) expect(shapeOfPixels(size, shapes)?.size).toBe(size);
     expect(shapeOfPixels('500x1900', shapes)).toBeUndefined();
     expect(shapeOfPixels('99x9999', shapes)).toBeUndefined();
   });
 
-  it('lists known pixels as the table does', () => {
+  it('lists known pixel sizes as the table does', () => {
     for (const [resolution, sizes] of Object.entries(facts.shapes ?? {}))
       for (const [ratio, size] of Object.entries(sizes))
         expect(shapeOfPixels(size, shapes)).toEqual({ resolution, ratio, size });
@@ -76,7 +76,7 @@ describe('a model whose pixels are not known', () => {
   });
 });
 
-it('lines count before pixels where two shapes are equally near', () => {
+it('resolutions take precedence over pixels if two shapes are equally near', () => {
   const shapes = shapesOf({ resolutions: ['540p', '720p'], ratios: ['1:1'] });
   expect(shapeOfPixels('720x720', shapes)).toMatchObject({ resolution: '720p' });
 });

@@ -113,7 +113,7 @@ describe('a job that no task has is proposed to', () => {
     ).toHaveLength(1);
   });
 
-  it('those whose kind the bill charges the same come first, and those it charges differently are left out', () => {
+  it('attempts for which the bill charges the same come first, and those with a different charge are left out', () => {
     const ranges = new Map([
       ['720p/5', { min: '0.3', max: '0.4' }],
       ['1080p/5', { min: '1', max: '1' }],
@@ -126,7 +126,7 @@ describe('a job that no task has is proposed to', () => {
     expect(tasksOf(attempts, ({ output }) => ranges.get(output))).toEqual(['fits', 'unknown']);
   });
 
-  it('the attempt whose job turned up later, whatever else fits', () => {
+  it('the attempt whose job was found later, whatever else matches', () => {
     const stray = attempt('late', { strayJob: 'job-1', startedAt: 0, upstreamModel: 'vendor/other' });
     expect(tasksOf([attempt('near'), stray])).toEqual(['late']);
     expect(createProposals([attempt('near')], unpriced)({ ...billed, job: '' }).candidates).toEqual([]);

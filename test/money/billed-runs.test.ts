@@ -55,8 +55,8 @@ let mediaUrl = '';
 const covered = new Set<string>();
 
 /**
- * Keeps one case for each price of a resolution or size, and one for each kind of input, length and quality. Keeps
- * only the last case of the kinds that an earlier model covers, because price-lists.test.ts compares every price.
+ * Keeps one case for each price of a resolution or size, and one for each kind of input, length and quality. Kinds that
+ * an earlier model already has are reduced to their last case, because price-lists.test.ts compares every price.
  */
 function typicalCases(cases: readonly Case[], terms: Terms): Case[] {
   const kindOf = ({ name }: Case) => /video|frame|reference|with(?:out)? sound|est$/.exec(name)?.[0] ?? name;
@@ -160,7 +160,7 @@ const usageSchema = z.object({
   input_tokens_details: z.object({ text_tokens: z.number(), image_tokens: z.number() }),
 });
 
-/** Takes the token count from the response if there is one, because no formula predicts an image's tokens. */
+/** No formula predicts an image's tokens, so use the count from the response if there is one. */
 function asRendered(one: Case, { body }: Answer): Case {
   const usage = usageSchema.safeParse(body.usage).data;
   if (usage === undefined || one.facts.usage === undefined) return one;

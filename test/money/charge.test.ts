@@ -54,7 +54,7 @@ describe('the charge of a video', () => {
     expect(charge(facts)).toEqual(expected);
   });
 
-  it('asks nobody if the operator said so, or if nothing limits the length', () => {
+  it('needs no decision if the operator said so, or if nothing limits the length', () => {
     const { most: _most, ...endless } = bySecond;
     const trusting = { ...bySecond, price: { ...bySecond.price, reviewAbove: 'none' } };
     expect(charge({ durationSeconds: 14 }, trusting)).toEqual([1_400_000n, false]);
@@ -95,7 +95,7 @@ describe('the charge of a video', () => {
       expect(charge({ durationSeconds: 5, resolution: '1080p' }, strict)).toEqual([505_000n, true]);
     });
 
-    it('may be any, if the possible choices of the upstream are unknown', () => {
+    it('may be anything if the upstream’s possible choices are unknown', () => {
       const unknown = { ...open, most: { seconds: 5 } };
       expect(charge({ durationSeconds: 5, resolution: '1080p' }, unknown)).toEqual([1_500_000n, false]);
     });
@@ -142,7 +142,7 @@ describe('the charge of a video', () => {
       expect(charge({ durationSeconds: 5 }, bounded('assumed'))).toEqual([500_000n, false]);
     });
 
-    it('asks a person if more input is reported than was given', () => {
+    it('asks an operator if more input is reported than was given', () => {
       expect(charge({ durationSeconds: 5, inputSeconds: 14 }, bounded('measured'))).toEqual([
         1_200_000n,
         true,
@@ -157,12 +157,12 @@ describe('the charge of a video', () => {
     };
     const usage = { completionTokens: 1_400_000 };
 
-    it('asks a person if the tokens are those of a longer video', () => {
+    it('asks an operator if the tokens are those of a longer video', () => {
       expect(charge({ usage, durationSeconds: 5 }, byTokens)).toEqual([1_400_000n, false]);
       expect(charge({ usage, durationSeconds: 14 }, byTokens)).toEqual([1_400_000n, true]);
     });
 
-    it('asks a person if the formula is applied to a longer video', () => {
+    it('asks an operator if the formula is applied to a longer video', () => {
       const tokensOf = ({ durationSeconds = 0 }: SettleFacts) => BigInt(durationSeconds) * 100_000n;
       expect(charge({ durationSeconds: 5 }, byTokens, tokensOf)).toEqual([500_000n, false]);
       expect(charge({ durationSeconds: 14 }, byTokens, tokensOf)).toEqual([1_400_000n, true]);
@@ -191,7 +191,7 @@ describe('the charge of images', () => {
     const facts = { images: 2, size: '1024x1024' };
     expect(chargeImages({ ...common, basis: basis({ size: '2K' }), facts }).amount).toBe(60_000n);
   });
-  it('is based on the result where the request left it open', () => {
+  it('is based on the result if the request left it open', () => {
     const facts = { images: 2, size: '512x512' };
     expect(chargeImages({ ...common, basis: basis({}), facts }).amount).toBe(40_000n);
     expect(
@@ -209,7 +209,7 @@ describe('the charge of images', () => {
     const facts = { images: 9, size: '1024x1024' };
     expect(chargeImages({ ...common, basis: basis({ size: '2K' }), facts }).amount).toBe(120_000n);
   });
-  describe('that would need a person for a task', () => {
+  describe('that would need a decision for a task', () => {
     const asked = (reviewAbove?: string): PriceBasis => {
       const { price, ...frozen } = basis({}, 'million_tokens');
       return { ...frozen, price: { ...price, ...(reviewAbove === undefined ? {} : { reviewAbove }) } };
@@ -230,7 +230,7 @@ describe('the charge of images', () => {
       expect(charge(7.3)).toMatchObject({ amount: 60_000n, estimated: true, lines: [] });
     });
 
-    it('is a share from the multiple that the model names, and never if nobody would be asked', () => {
+    it('is a share from the multiple that the model names, and never if no decision would be needed', () => {
       expect(charge(7.2, '2')).toMatchObject({ amount: 60_000n, estimated: true });
       expect(charge(1_000, 'none')).toMatchObject({ amount: 50_000_000n, estimated: false });
     });
@@ -248,7 +248,7 @@ describe('the charge of images', () => {
     }
   });
 
-  it('never asks a person', () => {
+  it('never asks an operator', () => {
     const facts = { images: 9, size: '1024x1024' };
     const { settlement, isBeyond } = chargeTask('image', { ...common, basis: basis({ size: '2K' }), facts });
     expect([settlement.amount, isBeyond]).toEqual([120_000n, false]);

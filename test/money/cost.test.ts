@@ -3,7 +3,7 @@ import { sumCosts } from '../../src/money/cost.ts';
 
 const usd = (amount: string) => ({ amount, unit: 'USD' });
 
-it('adds what several calls cost, digit for digit', () => {
+it('adds the costs of several calls exactly', () => {
   expect(sumCosts([usd('0.1'), usd('0.2')])).toEqual(usd('0.3'));
   expect(sumCosts([usd('0.035'), usd('12'), usd('999999999999.9')])).toEqual(usd('1000000000011.935'));
   expect(sumCosts([usd('7')])).toEqual(usd('7'));

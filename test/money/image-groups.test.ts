@@ -47,7 +47,7 @@ it('two sizes have two prices, whichever comes first', () => {
   ]);
 });
 
-it('the order of the images changes nothing, and together they cost the sum of each', () => {
+it('the order of the images makes no difference, and together they cost the sum of each', () => {
   fc.assert(
     fc.property(
       fc

@@ -21,7 +21,7 @@ const tokens = (name: string): Example => ({
   reported: '1200/1000000',
 });
 
-/** One example per measure. A new measure without an example does not compile. */
+/** A new measure without an example does not compile. */
 const examples: Readonly<Record<Measure, Example>> = {
   million_tokens: {
     request: { extent: { tokens: 108_900n }, comesTo: '108900/1000000' },
@@ -60,7 +60,7 @@ const examples: Readonly<Record<Measure, Example>> = {
   call: { facts: {}, reported: '1/1' },
 };
 
-/** Adds a line for the task itself, because a price for the input alone sells nothing. */
+/** Nothing can be sold at a price for the input alone, so this adds a line for the task itself. */
 function basisOf(measure: Measure): PriceBasis {
   const { bound } = examples[measure];
   const lines = [
@@ -75,7 +75,7 @@ function basisOf(measure: Measure): PriceBasis {
   };
 }
 
-it.each(measures.filter(isRendered))('%s: what a request comes to', (measure) => {
+it.each(measures.filter(isRendered))('%s: the amount of a request', (measure) => {
   const { extent: { tokens: formula, ...extent } = {}, comesTo } = examples[measure].request ?? {};
   const quantity = renderedQuantity(measure, { ...extent, tokens: () => formula });
   expect(`${quantity?.numerator}/${quantity?.denominator}`).toBe(comesTo);
@@ -89,7 +89,7 @@ it.each(measures)('%s: the amount that the response reports', (measure) => {
 });
 
 it.each(measures.filter(isRendered))(
-  '%s: without a report the least is charged, as an estimate',
+  '%s: without a report, the minimum is charged, as an estimate',
   (measure) => {
     const basis = { ...basisOf(measure), least: '5' };
     expect(settle({ basis, channel: 'one', facts: {}, held: 7n })).toMatchObject({

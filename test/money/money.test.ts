@@ -37,7 +37,7 @@ describe('parseMicros', () => {
     '٣',
     '0.0000001',
     '1000000000000',
-  ])('refuses %j rather than guess', (text) => {
+  ])('rejects %j rather than guess', (text) => {
     expect(parseMicros(text)).toBeUndefined();
   });
 
@@ -63,7 +63,7 @@ describe('formatMicros', () => {
     expect(formatMicros(micros)).toBe(text);
   });
 
-  it('is undone by parseMicros over all that fits twelve digits', () => {
+  it('is reversed by parseMicros for every amount of up to twelve digits', () => {
     const limit = 10n ** 18n - 1n;
     fc.assert(
       fc.property(fc.bigInt({ min: -limit, max: limit }), (micros) => {
@@ -99,7 +99,7 @@ describe('divideHalfUp', () => {
     expect(divideHalfUp(numerator, denominator)).toBe(quotient);
   });
 
-  it('is the nearest integer, and the upper one of two that are as near', () => {
+  it('is the nearest integer, and the upper one if two are equally near', () => {
     fc.assert(
       fc.property(natural, positive, (numerator, denominator) => {
         const doubledError = 2n * (divideHalfUp(numerator, denominator) * denominator - numerator);
@@ -108,7 +108,7 @@ describe('divideHalfUp', () => {
     );
   });
 
-  it('is exact where nothing needs rounding, and does not depend on how the fraction is written', () => {
+  it('is exact if nothing needs rounding, and does not depend on how the fraction is written', () => {
     fc.assert(
       fc.property(natural, positive, positive, (numerator, denominator, factor) => {
         expect(divideHalfUp(numerator * denominator, denominator)).toBe(numerator);

@@ -34,7 +34,7 @@ const usualSizes: Readonly<Record<string, string>> = {
   '720p': '1280x720',
   '1080p': '1920x1080',
 };
-/** Fewer output tokens than any model in the example actually uses, so that the charge stays below the hold. */
+/** Fewer output tokens than any model in the example really uses, so that the charge stays below the hold. */
 const qualityTokens: Readonly<Record<string, number>> = { low: 150, medium: 350 };
 
 function planOf(request: VideoRequest | ImageRequest): RoutePlan | undefined {
@@ -51,7 +51,7 @@ function videosOf(request: VideoRequest | ImageRequest): number {
   return request.kind === 'video' ? request.videos.length : 0;
 }
 
-/** Google's token count as the simulator computes it: one token per 4 characters, and 258 per media item. */
+/** The simulator counts one token per 4 characters and 258 per media item. */
 function inputTokensOf({ prompt, firstFrame, references, videos }: VideoRequest): number {
   const frames = firstFrame === undefined ? 0 : 1;
   return Math.ceil(prompt.length / 4) + 258 * (frames + references.length + videos.length);

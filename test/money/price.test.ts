@@ -43,7 +43,7 @@ const seedance = price({
 });
 
 describe('a condition', () => {
-  it.each(textFacts)('on %s holds for the values it lists, and not when the fact is unknown', (name) => {
+  it.each(textFacts)('on %s is met for the values it lists, and not if the fact is unknown', (name) => {
     expect(holdsFor({ [name]: ['x', 'y'] }, { [name]: 'y' })).toBe(true);
     expect(holdsFor({ [name]: ['x', 'y'] }, { [name]: 'z' })).toBe(false);
     expect(holdsFor({ [name]: ['x', 'y'] }, {})).toBe(false);
@@ -72,7 +72,7 @@ describe('a condition', () => {
     expect(holdsFor({ duration }, fact === undefined ? {} : { duration: fact })).toBe(expected);
   });
 
-  it('holds only if all of its parts hold', () => {
+  it('is met only if all of its parts are', () => {
     const when: PriceCondition = { resolution: ['720p'], draft: true, duration: { max: 5 } };
     const facts: PriceFacts = { resolution: '720p', draft: true, duration: 5 };
     expect(holdsFor(when, facts)).toBe(true);
@@ -81,7 +81,7 @@ describe('a condition', () => {
     expect(holdsFor(when, { ...facts, duration: 6 })).toBe(false);
   });
 
-  it('that tests nothing always holds, and so does its absence', () => {
+  it('that tests nothing is always met, like a missing one', () => {
     expect(holdsFor({}, {})).toBe(true);
     expect(lineFor(price({ lines: [{ price: '1' }] }), {})).toBe(0);
   });
@@ -94,11 +94,11 @@ describe('lineFor', () => {
     [{ resolution: '1080p' }, 2],
     [{ resolution: '480p' }, 3],
     [{}, 3],
-  ])('takes the first that holds for %j', (facts, line) => {
+  ])('returns the first line whose condition is met for %j', (facts, line) => {
     expect(lineFor(seedance, facts)).toBe(line);
   });
 
-  it('finds none when none holds', () => {
+  it('finds none if no condition is met', () => {
     expect(lineFor(oneLine({ resolution: ['4k'] }), { resolution: '720p' })).toBeUndefined();
     expect(lineFor(price({ lines: [] }), {})).toBeUndefined();
   });
@@ -119,7 +119,7 @@ describe('chargeOf', () => {
     [1.0004, 1000n],
     [1.0005, 1001n],
     [1.0006, 1001n],
-  ])('takes %d seconds of an upstream to the millisecond, half up', (seconds, numerator) => {
+  ])('converts %d seconds from an upstream to milliseconds, half up', (seconds, numerator) => {
     expect(secondQuantity(seconds)).toEqual({ numerator, denominator: 1000n });
   });
 
@@ -132,7 +132,7 @@ describe('chargeOf', () => {
     expect(charged(third, secondQuantity(0.5))?.amount).toBe(1n);
   });
 
-  it('is never below the minimum, and says which line it took', () => {
+  it('is never below the minimum, and shows which line was used', () => {
     const list = price({ minimum: '0.10', lines: [{ price: '7' }] });
     expect(charged(list, tokenQuantity(1n))).toMatchObject({
       amount: 100_000n,
@@ -141,12 +141,12 @@ describe('chargeOf', () => {
     expect(charged(list, tokenQuantity(1_000_000n))?.amount).toBe(7_000_000n);
   });
 
-  it('is undefined when no line holds: the minimum is not a price', () => {
+  it('is undefined if no line matches, because the minimum is not a price', () => {
     const list = price({ minimum: '5', lines: [{ when: { draft: true }, price: '1' }] });
     expect(charged(list, wholeQuantity(1))).toBeUndefined();
   });
 
-  it('never falls when more is consumed', () => {
+  it('never falls when more is used', () => {
     const tokens = fc.bigInt({ min: 0n, max: 10n ** 12n });
     fc.assert(
       fc.property(tokens, tokens, (fewer, more) => {
@@ -176,7 +176,7 @@ describe('settle', () => {
   const settled = (list: Price, facts: SettleFacts, more: { estimatedTokens?: bigint } = {}) =>
     settle({ basis: basis(list), channel: 'c', facts, held: 999n, ...more });
 
-  it('charges the consumption that the upstream reports', () => {
+  it('charges the usage that the upstream reports', () => {
     expect(settled(seedance, { usage: { completionTokens: 108_900, totalTokens: 200_000 } })).toMatchObject({
       amount: 762_300n,
       estimated: false,
@@ -188,7 +188,7 @@ describe('settle', () => {
     expect(settled(seedance, { usage: { totalTokens: 1_000 } }).amount).toBe(7_000n);
   });
 
-  it("takes the response's resolution, ratio, size and duration, not the request's", () => {
+  it('uses the response’s resolution, ratio, size and duration instead of the request’s', () => {
     const facts: PriceFacts = { resolution: '720p', ratio: '1:1', size: 'small', duration: 4 };
     const lines: Line[] = [
       {
@@ -205,7 +205,7 @@ describe('settle', () => {
     expect(charge({ durationSeconds: 4 })).toMatchObject({ amount: 4_000_000n, lines: [{ line: 1 }] });
   });
 
-  it('keeps what only the request knows', () => {
+  it('keeps facts that only the request contains', () => {
     const list = price({
       measure: 'call',
       lines: [{ when: { video_input: true }, price: '2' }, { price: '1' }],
@@ -214,7 +214,7 @@ describe('settle', () => {
     expect(settle(input)).toMatchObject({ amount: 2_000_000n, lines: [{ line: 0 }] });
   });
 
-  it('prices the channel that served, which may not be the first', () => {
+  it('uses the price of the channel that served, which may not be the first', () => {
     const list = price({
       measure: 'call',
       lines: [{ when: { channel: ['second'] }, price: '3' }, { price: '1' }],
@@ -248,7 +248,7 @@ describe('settle', () => {
     });
   });
 
-  it('without usage uses the formula, then the hold, and marks the charge as estimated', () => {
+  it('uses the formula if there is no usage, then the hold, and marks the charge as estimated', () => {
     expect(settled(seedance, {}, { estimatedTokens: 1_000_000n })).toMatchObject({
       amount: 7_000_000n,
       estimated: true,
@@ -286,7 +286,7 @@ describe('settle', () => {
     expect(settle({ basis: frozen, channel: 'c', facts, held: 0n }).amount).toBe(7_700_000n);
   });
 
-  it('never throws and never charges less than nothing, whatever numbers an upstream reports', () => {
+  it('never throws and never charges less than zero, whatever numbers an upstream reports', () => {
     const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(NaN, Infinity, -Infinity, -0, 1e308));
     const facts = fc.record(
       {
@@ -355,7 +355,7 @@ describe('an upstream’s numbers contradict each other', () => {
     expect(areContradictory(usage, tokens)).toBe(expected);
   });
 
-  it('uses the model’s own multiple, and does not apply if nobody is asked or tokens are not sold', () => {
+  it('uses the model’s own multiple, and does not apply if the check is disabled or tokens are not sold', () => {
     const usage = { completionTokens: 100, totalTokens: 250 };
     expect(areContradictory(usage, { ...tokens, reviewAbove: '2' })).toBe(true);
     expect(areContradictory(usage, { ...tokens, reviewAbove: '2.5' })).toBe(false);

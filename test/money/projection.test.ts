@@ -5,7 +5,7 @@ import { projectMonth } from '../../src/money/projection.ts';
 const at = (day: number, month = 10) => Date.UTC(2026, month, day, 15);
 const long = Date.UTC(2025, 0);
 
-it('each remaining day costs the average of the complete days; today at least what it has cost so far', () => {
+it('each remaining day costs the average of the complete days, and today at least what it has cost so far', () => {
   const project = (used: bigint, today: bigint, day: number) =>
     projectMonth({ used, today, now: at(day), since: long });
   expect(project(100n, 0n, 11)).toEqual({ projected: 300n, days: 10 });
@@ -25,7 +25,7 @@ it('fewer than three complete days since the start of the month or the key are n
   expect(project(1, at(2))).toEqual({ days: 0 });
 });
 
-it('the length of the month counts, and the sum is rounded once', () => {
+it('depends on the length of the month, and is rounded once', () => {
   expect(projectMonth({ used: 7n, today: 0n, now: at(4, 1), since: long })).toEqual({
     projected: 65n,
     days: 3,

@@ -90,7 +90,7 @@ describe('the steps of a settlement', () => {
     }
   });
 
-  it('state where its facts and its quantity come from', () => {
+  it('show where its facts and its quantity come from', () => {
     const list: Price = { minimum: '0', lines: [{ measure: 'second', price: '1' }] };
     const facts = { durationSeconds: 7, resolution: '1080p' };
     expect(settle({ basis: basisOf(list), channel: 'c', facts, held: 1n })).toMatchObject({

@@ -113,7 +113,7 @@ it('a process that was paused decides nothing by its outdated view', async () =>
   expect(events()).toHaveLength(1);
 });
 
-it('an event is reposted under its id until it is accepted, by one process at a time', async () => {
+it('an event is retried under its id until it is accepted, by one process at a time', async () => {
   const [one, two] = [await startProcess(), await startProcess()];
   const { account, receiver, credit } = await watched(one, [503, 503, 204]);
   await credit(-11n);
@@ -132,7 +132,7 @@ it('an event is reposted under its id until it is accepted, by one process at a 
   expect((await one.store.findMany([account]))[0]).toMatchObject({ isBelow: true, pending: [] });
 });
 
-it('an address that answers 410, or never accepts, is not called any more', async () => {
+it('an address that responds with 410, or never accepts, gets no more requests', async () => {
   const one = await startProcess();
   const gone = await watched(one, [410]);
   const away = await watched(one, [500]);
@@ -163,7 +163,7 @@ it('a secret that cannot be opened costs no request', async () => {
   expect(receiver.received).toHaveLength(2);
 });
 
-it('the upkeep finds what a dead process had seen', async () => {
+it('the upkeep finds what a dead process had noticed', async () => {
   const [dead, alive] = [await startProcess(), await startProcess()];
   const { credit, events } = await watched(dead);
   await credit(-11n);
@@ -174,7 +174,7 @@ it('the upkeep finds what a dead process had seen', async () => {
   expect(events()).toHaveLength(1);
 });
 
-it('a receiver that hangs delays neither the round nor the events of other accounts, and has a share', async () => {
+it('a receiver that hangs delays neither the round nor the events of other accounts', async () => {
   const places = createHostPlaces({
     requestsPerHostMax: 16,
     requestsPerAccountMax: 1,

@@ -136,7 +136,7 @@ it('each percentage of each cap is one event for any number of processes, and na
   expect(events()).toContain('end_user day 100: 0.000060');
 });
 
-it('the event of a monthly cap says what the month is expected to cost', async () => {
+it('the event of a monthly cap contains the projected cost of the month', async () => {
   const one = await startProcess();
   clock = Date.UTC(2027, 0, 2, 12);
   const caps = { all: { day: 20n, month: 100n }, models: new Map([['m', { month: 100n }]]) };
@@ -152,7 +152,7 @@ it('the event of a monthly cap says what the month is expected to cost', async (
   expect(new Set(said)).toEqual(new Set(['key day: none', ...whole]));
 });
 
-it('the event of a month that is over says nothing about the next one', async () => {
+it('the event of a past month contains nothing about the next one', async () => {
   const one = await startProcess();
   clock = noon;
   const { spend, receiver } = await watched(one, {
@@ -205,7 +205,7 @@ it('the upkeep finds the entries of a process that died, with the highest use', 
   expect(events()).toEqual(['key month 100: 0.000100', 'key month 50: 0.000100', 'key month 80: 0.000100']);
 });
 
-it('what is used already counts when an account asks for events, and when a cap is changed', async () => {
+it('earlier usage counts when an account subscribes to events, and when a cap is changed', async () => {
   const one = await startProcess();
   const { account, key, ask, spend, events } = await watched(one, { caps: forAll({ month: 100n }) });
   await one.store.remove(account);
@@ -230,7 +230,7 @@ it('what is used already counts when an account asks for events, and when a cap 
   expect(events()).toHaveLength(3);
 });
 
-it('the caps of the key that replaced another one count; those of a key that has ended do not', async () => {
+it('the caps of a key that replaced another one apply, but not those of a key that has ended', async () => {
   const one = await startProcess();
   const { account, key, spend, events } = await watched(one, { caps: forAll({ day: 10n }) });
   const next = `${key}b`;
@@ -245,7 +245,7 @@ it('the caps of the key that replaced another one count; those of a key that has
   expect(events()).toHaveLength(1);
 });
 
-it('an event is repeated until it is accepted, and is dropped when the account no longer asks for events', async () => {
+it('an event is repeated until it is accepted, and is dropped when the account no longer subscribes to events', async () => {
   const one = await startProcess();
   const { account, receiver, spend } = await watched(one, {
     caps: forAll({ day: 10n }),

@@ -58,7 +58,7 @@ const sources = createSources({
 });
 const seen = async () => (await sources.attention()).map(({ subject, count }) => [subject, count]);
 
-it('unfinished tasks need a person if no worker has run for a minute', async () => {
+it('unfinished tasks need an operator if no worker has run for a minute', async () => {
   expect(await seen()).toEqual([]);
   since = 1;
   expect(await seen()).toEqual([]);
@@ -82,7 +82,7 @@ it('the clock of the database has jumped, until no process contradicts it', asyn
   expect(await sources.clock_jumped()).toMatchObject([{ subject: 'database', text }]);
 });
 
-it('a channel costs more than it earns, which is read every quarter of an hour', async () => {
+it('a channel costs more than it earns, which is checked every quarter of an hour', async () => {
   now = Date.parse('2026-11-23T12:00:00Z');
   const row = (channel: string, charged: bigint) => ({
     of: { channel }, tasks: 4, charged, refunded: 500_000n, cost: 1_000_000n, unknown: 0,
@@ -104,7 +104,7 @@ it('a channel costs more than it earns, which is read every quarter of an hour',
   expect(await sources.margin_negative()).toEqual([]);
 });
 
-it('a circuit counts until a request succeeds, with the tasks that wait for it', async () => {
+it('a circuit is a condition until a request succeeds, with the tasks that wait for it', async () => {
   const circuit = { state: 'open', sign: 'account', code: '401', coolDownMs: 1, at: now } as const;
   const open = (id: string, until: number) => circuits.push({ ...circuit, id, until });
   open('one/a', now + 1);
@@ -131,7 +131,7 @@ it('a circuit counts until a request succeeds, with the tasks that wait for it',
   expect(await seenNow()).toEqual([['one/b', 7]]);
 });
 
-it('low accounts are determined from the ledger each minute; of many, only the lowest have their own notices', async () => {
+it('low accounts are found in the ledger each minute, and if there are many, only the lowest have their own notices', async () => {
   const subjects = async () => (await sources.low_balance()).map(({ subject, count }) => [subject, count]);
   low.push({ account: 'closed', available: -1n }, { account: 'poor', available: 1_999_999n });
   low.push({ account: 'rich', available: 2_000_000n });
@@ -170,7 +170,7 @@ it.each([
   upkeepFailures = [];
 });
 
-it('the upkeep fails while a step has left items for later', async () => {
+it('the upkeep is failing while a step has left items for later', async () => {
   expect(await sources.upkeep_failing()).toEqual([]);
   upkeepFailures = [{ step: 'retention', count: 2 }];
   expect(await sources.upkeep_failing()).toEqual([

@@ -60,7 +60,7 @@ async function look(times = 1): Promise<void> {
 const notices = async (state: string) => (await gateway.admin('GET', `/notices?state=${state}`)).body.data;
 const taken = () => pager.received.slice(1).map(({ body }) => `${body.type} ${body.data.kind}`);
 
-it('of a task that waits for a person each target is notified once, as soon as it can be reached, and of its end', async () => {
+it('each target is notified once of a task that waits for an operator, as soon as it can be reached, and of its end', async () => {
   const account = await gateway.account({ credit: '1000' });
   const { body } = await account.create({ prompt: 'a boat [sim:usage-above=20]' });
   await expect
@@ -100,13 +100,13 @@ it('of a task that waits for a person each target is notified once, as soon as i
   ]);
 });
 
-/** Advances the clock by a minute and checks, because balances are read once a minute. */
+/** Balances are read once a minute, so advance the clock by a minute before the check. */
 async function lookAtBalances(): Promise<void> {
   gateway.clock.aheadMs += minute;
   await look();
 }
 
-it('a low balance is reported, and so is its credit', async () => {
+it('a low balance is reported, and so is the credit that ends it', async () => {
   const before = taken().length;
   const low = await gateway.account({ credit: '99' });
   const closed = await gateway.account({ credit: '1' });
@@ -157,7 +157,7 @@ it('without `low_balance` in the configuration, its notices end', async () => {
   expect(taken().slice(before)).toEqual(['notice.open low_balance', 'notice.over low_balance']);
 });
 
-it('one of several processes notifies; another takes over when it is gone', async () => {
+it('one of several processes sends notices, and another takes over when it is gone', async () => {
   const other = await openOther();
   const before = taken().length;
   const turn = () => gateway.core.stores.duties.turn('notices');
@@ -186,14 +186,14 @@ it('a test reports for each target whether it accepted the message', async () =>
     { id: 'mail', ok: true, error: null },
   ]);
   expect(pager.received).toHaveLength(before + 1);
-  expect(await mail()).toContain('This is a test: nothing is wrong.');
+  expect(await mail()).toContain('This is a test. Nothing is wrong.');
   const operator = await gateway.admin('POST', '/operators', { name: 'grafana', roles: ['read'] });
   const reader = adminCaller(gateway.url, operator.body.token);
   expect((await reader('GET', '/notices')).status).toBe(200);
   expect((await reader('POST', '/notices/test')).status).toBe(403);
 });
 
-it('an account’s own address gets one event when its balance falls below its own limit; the reconciler finds what nobody saw', async () => {
+it('an account’s own address gets one event when its balance falls below its limit, even if no process noticed it', async () => {
   const receiver = await startCallbackReceiver();
   const [seen, unseen] = [await gateway.account({ credit: '100' }), await gateway.account({ credit: '1' })];
   const alert = { threshold: '99.5', url: receiver.url };

@@ -7,10 +7,7 @@ import { createNoticeStore } from '../../src/store/notices.ts';
 import type { NoticeStore } from '../../src/store/notices.ts';
 import { openDatabase } from '../capacity/support.ts';
 
-/**
- * Targets respond late. No other process takes over while this one waits for them, and a stop waits only for the
- * message in flight.
- */
+/** Targets respond late. Meanwhile, no other process may take over, and a stop waits only for the message in flight. */
 
 const silenceMs = 60_000;
 let database: Awaited<ReturnType<typeof openDatabase>>;
@@ -40,7 +37,7 @@ function openProcess(send: NoticeWatchDeps['send'], name: string, change: Partia
   });
 }
 
-it('a process that sends for minutes keeps the duty: each target gets each notice once', async () => {
+it('a process that sends for minutes keeps the duty, so each target gets each notice once', async () => {
   const got: string[] = [];
   const other = openProcess(async ({ id }, notice) => void got.push(`${id} ${notice.id}`), 'kept');
   let looks = 0;
@@ -74,7 +71,7 @@ it('a process that lost the duty while it was paused finishes its current messag
   expect(sent).toBe(2);
 });
 
-it('the result of a verification is written, although a target is recorded at the same moment', async () => {
+it('the result of a verification is written, although a target is recorded at the same time', async () => {
   const store = createNoticeStore(database.db);
   const violation = 'ledger_violation/ledger';
   let noted = 0;

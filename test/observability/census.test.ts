@@ -20,7 +20,7 @@ function taker({ isMine = true, fails = false } = {}) {
   return { run, turns, seen };
 }
 
-it('shows what it counted, and nothing once the duty is another’s', async () => {
+it('shows its counts, and nothing once another process has the duty', async () => {
   const { run, turns, seen } = taker();
   await run();
   turns.isMine = false;
@@ -28,13 +28,13 @@ it('shows what it counted, and nothing once the duty is another’s', async () =
   expect(seen).toEqual(['taken', census, undefined]);
 });
 
-it('counts nothing while the duty is another’s', async () => {
+it('counts nothing while another process has the duty', async () => {
   const { run, seen } = taker({ isMine: false });
   await run();
   expect(seen).toEqual([undefined]);
 });
 
-it('keeps its last counts when it cannot count, and counts at its next turn', async () => {
+it('keeps its last counts if it cannot count, and counts at its next turn', async () => {
   const { run, turns, seen } = taker({ fails: true });
   await run();
   turns.fails = false;

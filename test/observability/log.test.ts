@@ -12,7 +12,7 @@ describe('the log', () => {
     return lines.join('');
   }
 
-  it('lets through only what is listed, and counts the rest', () => {
+  it('writes only listed facts, and counts the rest', () => {
     const line = logged((log) =>
       log.info(
         {
@@ -37,7 +37,7 @@ describe('the log', () => {
     });
   });
 
-  it('an object in a listed field is left out', () => {
+  it('an object in a listed field is omitted', () => {
     expect(logged((log) => log.info({ task: { prompt: 'a secret' } } as never, 'x'))).not.toContain('secret');
   });
 
@@ -104,7 +104,7 @@ describe('the log', () => {
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['heard']);
   });
 
-  it('pretty is one line for people', () => {
+  it('`pretty` writes one readable line', () => {
     const line = logged((log) => log.warn({ task: 'task_1', reason: 'two words' }, 'look'), 'pretty');
     expect(line).toMatch(/^\d\d:\d\d:\d\d WARN {2}look task=task_1 reason="two words"\n$/);
   });

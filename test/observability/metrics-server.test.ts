@@ -10,7 +10,7 @@ import { choosePort } from '../../src/local/servers/ports.ts';
 let server: MetricsServer | undefined;
 afterEach(() => server?.close());
 
-it('serves the numbers of this process on METRICS_PORT, and nothing else', async () => {
+it('serves the metrics of this process on METRICS_PORT, and nothing else', async () => {
   const metrics = createMetrics({ configVersion: () => 'abc' });
   metrics.countCreate('created');
   const port = await choosePort('any', 'metrics');

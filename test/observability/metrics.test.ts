@@ -4,10 +4,7 @@ import { everyMetric } from '../support/every-metric.ts';
 import { familyOf } from '../support/scrape.ts';
 
 const familiesMax = 60;
-/**
- * The maximum number of series for one channel, including buckets, after everything that can happen there has
- * happened.
- */
+/** The limit for one channel, including buckets, once everything that can happen there has happened. */
 const seriesPerChannelMax = 200;
 const channels = Array.from({ length: 12 }, (_, n) => `channel-${n}`);
 
@@ -41,13 +38,13 @@ describe('the metrics', () => {
     expect(await shown()).toEqual([]);
   });
 
-  it('have the lag of the event loop, mean and longest', async () => {
+  it('include the mean and the longest lag of the event loop', async () => {
     const text = await createMetrics({ configVersion: () => 'abc' }).render();
     expect(text).toMatch(/^nodejs_eventloop_lag_mean_seconds \S/m);
     expect(text).toMatch(/^nodejs_eventloop_lag_max_seconds \S/m);
   });
 
-  it('time each request to an upstream, and count it by its end', async () => {
+  it('time each request to an upstream, and count it by its outcome', async () => {
     const metrics = createMetrics({ configVersion: () => 'abc' });
     metrics.beginUpstream('one', 'status')('throttled');
     const text = await metrics.render();

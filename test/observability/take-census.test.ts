@@ -77,8 +77,8 @@ async function fill(): Promise<void> {
   const circuit = { sign: 'account', code: 'no_money', coolDownMs: 1, until: at + 1, at } as const;
   await stores.circuits.write('two/a', { ...circuit, state: 'open' });
   await stores.circuits.write('two/a/m', { ...circuit, state: 'open' });
-  // The cool-down of `two/b` is over, so it waits for the next task as its probe. `two/gone` belongs to a removed
-  // credential, so it delays no task.
+  // The cool-down of `two/b` is over, so the next task will be its probe. The credential `two/gone` was removed, so its
+  // circuit delays no task.
   await stores.circuits.write('two/b', { ...circuit, state: 'open', until: at });
   await stores.circuits.write('two/gone', { ...circuit, state: 'open' });
   await stores.circuits.write('one/a', { ...circuit, state: 'closed' });

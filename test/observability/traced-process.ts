@@ -5,11 +5,11 @@ import { createLogger } from '../../src/observability/log.ts';
 import { openTracing } from '../../src/observability/tracing.ts';
 
 /**
- * Prints as JSON which parts of OpenTelemetry are loaded, and whether promises are hooked. If tracing is off, the
+ * Prints as JSON which parts of OpenTelemetry are loaded, and whether promises are hooked. With tracing off, the
  * process loads the same modules as the API and the worker.
  */
 
-/** If there are no hooks, code after an `await` has no async id of its own. */
+/** Without hooks, code after an `await` has no async id of its own. */
 async function areHooked(): Promise<boolean> {
   await Promise.resolve();
   return executionAsyncId() !== 0;

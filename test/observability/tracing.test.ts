@@ -79,11 +79,11 @@ describe('whether there are traces', () => {
     return JSON.parse(stdout);
   };
 
-  it('off, no process loads more than the metrics need', async () => {
+  it('if it is off, no process loads more than the metrics need', async () => {
     expect(await run({})).toEqual({ hooked: false, packages: ['@opentelemetry/api'] });
   });
 
-  it('on, no promise is hooked', async () => {
+  it('if it is on, promises are not hooked', async () => {
     const { hooked, packages, traceparent } = await run({ OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url });
     expect(hooked).toBe(false);
     expect(packages).toContain('@opentelemetry/sdk-trace');
@@ -113,7 +113,7 @@ describe('a caller’s traceparent', () => {
     expect(tracer.enter(header, request)?.traceparent).not.toContain(trace);
   }); // prettier-ignore
 
-  it('neither forces nor forbids that its trace is recorded', async () => {
+  it('neither forces nor prevents the recording of its trace', async () => {
     const none = await openTraced({
       OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
       OTEL_TRACES_SAMPLER_ARG: '0',
@@ -142,7 +142,7 @@ describe('a caller’s traceparent', () => {
 });
 
 describe('the spans of a task', () => {
-  it('are below the step that the process is at, or below none', async () => {
+  it('are children of the process’s current step, or of none', async () => {
     const { tracer, tasks } = await openTraced();
     const parent = tracer.enter(undefined, request);
     const at = Date.now() - 60_000;
@@ -166,7 +166,7 @@ describe('the spans of a task', () => {
     expect(others).toEqual([]);
   });
 
-  it('state the code of a failed step, not its message; a wait is not a failure', async () => {
+  it('contain the code of a failed step, not its message; a wait is not a failure', async () => {
     const { tracer, tasks } = await openTraced();
     const step = { name: 'step', parent: tracer.enter(undefined, request)?.traceparent };
     const fails = (error: Error) =>
@@ -206,7 +206,7 @@ describe('a receiver of traces', () => {
     expect(logged[1]).toContain('traces are received again');
   });
 
-  it('may answer anything', async () => {
+  it('may return any response', async () => {
     const tracing = await openTraced();
     Object.assign(otlp.answer, { body: '\u0000\u00ff not a message' });
     await emptyBatch(tracing);
@@ -216,7 +216,7 @@ describe('a receiver of traces', () => {
   it.each([
     ['never answers', async () => void (otlp.answer.status = 0), {}],
     ['is down', async () => undefined, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }],
-  ])('that %s holds up neither spans nor the end', async (_, prepare, environment) => {
+  ])('that %s delays neither spans nor the end', async (_, prepare, environment) => {
     await prepare();
     const { tracer } = await openTraced(environment);
     for (let span = 0; span < 10 * spansOfABatch; span += 1) tracer.enter(undefined, request)?.end();

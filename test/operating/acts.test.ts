@@ -13,7 +13,7 @@ function readsAs(name: OperatorActionName, raw: unknown): ActionInput | string {
   return read.ok ? read.input : read.message.replace(/ `\w+`: .*/s, '');
 }
 
-describe('input that a person typed', () => {
+describe('input that an operator typed', () => {
   it('never ends a workflow, and is accepted only with known fields', () => {
     const value = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true });
     const field = fc.constantFrom(
@@ -61,7 +61,7 @@ describe('input that a person typed', () => {
     expect(readsAs('fail', JSON.parse('{"reason":"r","__proto__":1}'))).toBe('`__proto__` is not a field.');
   });
 
-  it('with an undefined field counts as without it', () => {
+  it('with an undefined field is equivalent to input without it', () => {
     expect(readsAs('fail', { reason: 'r', by: 'a', seconds: undefined })).toEqual({ reason: 'r', by: 'a' });
   });
 
@@ -111,7 +111,7 @@ describe('the bounds of a field', () => {
   }); // prettier-ignore
 });
 
-it('every example is accepted as it is shown', () => {
+it('every example is accepted as shown', () => {
   for (const name of operatorActions) {
     const shown = /Input: (\{.*?\})\. If/.exec(describeAction(name))?.[1] ?? '';
     expect(readActionInput(name, JSON.parse(shown))).toMatchObject({ ok: true, input: JSON.parse(shown) });

@@ -30,7 +30,7 @@ it('of a task that has ended and was not delivered suggests another callback, or
   ]);
 });
 
-it('of a submission that was accepted as the job of another task says so, and not that its response was lost', () => {
+it('of a submission that returned another task’s job says so, and not that its response was lost', () => {
   const { what, attention, advice, actions } = situation({
     id: 'task_1',
     state: { at: 'asking', n: 1, code: 'upstream_id_taken', taken: true },
@@ -105,7 +105,7 @@ const knowledge: readonly Partial<Standing>[] = [
 ];
 
 it.each([...unfinished, { at: 'ended' } as const])(
-  'the advice about %j names only acts that are possible',
+  'the advice about %j lists only acts that are possible',
   (state) => {
     for (const concern of [undefined, ...concerns])
       for (const known of [...knowledge, { charge: 2n }, { charge: 2n, isRefunded: true } as const]) {
@@ -146,7 +146,7 @@ it.each([
   ],
   ['of a failure', { charge: '5' }, 'fail', { charged: 0n, released: 3n, refunded: 0n, unpaidJobs: 0 }],
   [
-    'of facts that a person gives',
+    'of facts that an operator enters',
     { charge: '5' },
     'complete',
     { charged: null, released: null, refunded: 0n, unpaidJobs: 0 },
@@ -161,7 +161,7 @@ it.each([
   expect(actions.find((action) => action.name === name)?.money).toEqual(money);
 });
 
-it('counts the job that the upstream may bill and no charge pays for', () => {
+it('counts the job that the upstream may bill and no charge covers', () => {
   const jobs = (state: TaskState, name: string): number | undefined =>
     situation({ id: 'task_1', state, ...standing, attempt: at }).actions.find((one) => one.name === name)
       ?.money.unpaidJobs;
@@ -205,7 +205,7 @@ it('of a concern describes it, whatever the state; and that the task is to end',
   const what = (more: object) =>
     situation({ id: 't', ...standing, state: { at: 'queued', left: [at], round: 1, full: [] }, ...more })
       .what;
-  expect(what({ concern: 'poll_failing' })).toBe('Polling its job fails.');
+  expect(what({ concern: 'poll_failing' })).toBe('Polls of its job are failing.');
   expect(what({ concern: 'overdue', state: { at: 'stopping', n: 1, stop: 'cancel' } })).toBe(
     'Its job is taking five times as long as usual. Cancellation was requested.',
   );
@@ -213,7 +213,7 @@ it('of a concern describes it, whatever the state; and that the task is to end',
   expect(what(decided)).toBe('Polling one has stopped (job_unknown).');
 });
 
-it('every unfinished task waits for something, and since its state began', () => {
+it('every unfinished task waits for something, since its state began', () => {
   const round = { round: 2, full: [] };
   const waitsFor = (state: TaskState, more: object = {}) => {
     const { waitsFor: wait, since } = situation({ id: 't', ...standing, state, stateSince: 7, ...more });

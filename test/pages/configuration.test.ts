@@ -99,14 +99,14 @@ describe.skipIf(browserPath === undefined)(`the configuration page${noBrowser}`,
     await publish(page, 'spring prices');
     const price = () => node.running.current().models[0]?.price.lines[0];
     expect([node.running.state().version, price()]).toEqual([2, { measure: 'second', price: '0.20' }]);
-    await page.getByText('Version 2 is in force.').waitFor();
+    await page.getByText('Version 2 is active.').waitFor();
 
     await page.getByText('spring prices').waitFor();
     await page.getByRole('button', { name: 'Roll back to version 1' }).click();
     await page.getByRole('dialog').getByText('models.clip.price.lines[0].price').waitFor();
     await page.getByRole('row', { name: 'models.clip.price.lines[0].price "0.20" "0.10"' }).waitFor();
     await page.getByRole('button', { name: 'Roll back', exact: true }).click();
-    await page.getByText('Version 3 is in force.').waitFor();
+    await page.getByText('Version 3 is active.').waitFor();
     expect(price()).toEqual({ measure: 'second', price: '0.10' });
     expect(faults).toEqual([]);
   });
@@ -244,9 +244,9 @@ describe.skipIf(browserPath === undefined)(`the configuration page${noBrowser}`,
     expect(await discard.count()).toBe(0);
     await press('Change a price', 'Change');
     await press('Publish', 'Publish');
-    expect(await page.getByText('Version 2 is in force.').count()).toBe(1);
+    expect(await page.getByText('Version 2 is active.').count()).toBe(1);
     await press('Roll back to version 1', 'Roll back');
-    expect(await page.getByText('Version 3 is in force.').count()).toBe(1);
+    expect(await page.getByText('Version 3 is active.').count()).toBe(1);
     expect(faults).toEqual([]);
   });
 

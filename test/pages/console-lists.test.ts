@@ -86,7 +86,7 @@ describe.skipIf(browserPath === undefined)(`lists of the console${noBrowser}`, (
     expect(await page.getByLabel('Ended').inputValue()).toBe('1');
     await page.getByLabel('Created').selectOption('1');
     await page.getByText('No task matches').waitFor();
-    // Filtering by end time clears the filters that cannot be combined with it, and vice versa.
+    // Filters by end time and all other filters exclude each other, so each clears the other.
     expect(await page.getByLabel('Ended').inputValue()).toBe('');
     await page.getByLabel('Account').fill(account.id);
     await page.keyboard.press('Enter');
@@ -119,7 +119,7 @@ describe.skipIf(browserPath === undefined)(`lists of the console${noBrowser}`, (
     await press('a');
     await dialog.waitFor();
     const act = page.getByLabel('Act', { exact: true });
-    // Only one letter, because a select element forgets letters typed more than a second ago.
+    // A select element forgets letters typed more than a second ago, so press only one.
     await press('f');
     await expect.poll(() => act.inputValue()).toBe('fail');
     await press('Tab');

@@ -79,7 +79,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await row.getByText('5.00 a day; clip: 50.50 in all').waitFor();
 
     await row.getByRole('button', { name: /^rotate/ }).click();
-    await page.getByLabel('The old key ends').selectOption('3600');
+    await page.getByLabel('The old key expires').selectOption('3600');
     await page.getByLabel(/^Reason/).fill('leaked');
     await page.getByRole('button', { name: 'Rotate', exact: true }).last().click();
     await page.locator('.secret').waitFor();
@@ -223,7 +223,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.locator('[aria-pressed=true]', { hasText: 'Needs a person' }).waitFor();
+    await page.locator('[aria-pressed=true]', { hasText: 'Needs an operator' }).waitFor();
     await page.getByText('No task matches').waitFor();
     await page.keyboard.press('Backspace');
     expect(page.url()).toContain(`account=${account.id}&state=attention`);
@@ -258,12 +258,12 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     const account = await world.newAccount();
     const { id } = (await account.create()).body;
     const task = `/admin/v1/tasks/${id}`;
-    // Omits requests that are the same on all pages: the list of actions, and the overview, which supplies the title
-    // and icon.
+    // Requests that all pages make are omitted: the list of actions, and the overview, which supplies the title and
+    // icon.
     for (const [hash, heading, ...expected] of [
       ['now', 'Now', '/admin/v1/trends?span=day&by=channel'],
       ['tasks', 'Tasks', '/admin/v1/tasks?limit=50'],
-      // The record is large, so it is read only once per change of the task. Each read is audited.
+      // The record is large and each read is audited, so it is read only once per change of the task.
       [`tasks/${id}`, 'Attempts', task, `${task}/record`],
       [
         'money?period=days&from=2026-01-01&to=2026-02-01',
@@ -334,7 +334,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
       overdraftLimit: 0n,
     });
     const { page, faults } = await signedIn(`#/tasks?find=${task}`);
-    await page.getByText('These images were returned at once').waitFor();
+    await page.getByText('These images were returned synchronously').waitFor();
     await page.getByRole('link', { name: account.id }).waitFor();
     await page.getByRole('cell', { name: 'hold' }).waitFor();
     expect(faults).toEqual([]);
@@ -446,7 +446,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     expect(await page.getByLabel(`Select ${id}`).isChecked()).toBe(false);
     await page.getByLabel(`Select ${id}`).check();
     await page.getByRole('button', { name: 'Act on 1 selected' }).click();
-    await page.getByText('No act is possible for all of these tasks').waitFor();
+    await page.getByText('No action is possible for all of these tasks').waitFor();
     expect(await page.getByRole('button', { name: /Preview/ }).count()).toBe(0);
     expect(world.port.acts.filter(({ task }) => task === id)).toEqual([]);
     expect(faults).toEqual([]);
@@ -470,7 +470,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.keyboard.press('Escape');
     for (const release of held) await release();
     await page.getByText('Done for 4 tasks.').waitFor();
-    await page.getByText('You stopped the act: 8 tasks not changed.').waitFor();
+    await page.getByText('You stopped the action before it reached 8 tasks.').waitFor();
     const left = page.getByRole('region', { name: 'Tasks' }).getByText('not touched');
     expect([held.length, await left.count()]).toEqual([4, 8]);
     const acts = world.port.acts.filter(({ input }) => input.reason === 'stopped' && input.dry_run !== true);
@@ -501,7 +501,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
   });
 
   it('acts on 104 tasks of 128: on those that were previewed, and on no other', async () => {
-    // More than one page of the list. A busy machine needs minutes for that many actions.
+    // Needs more than one page of the list. On a busy machine, that many actions take minutes.
     const patiently = { timeout: 200_000 };
     const account = await world.newAccount();
     const { id } = (await account.create()).body;

@@ -95,7 +95,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
     await page.getByLabel('Operator’s token').waitFor();
     await page.keyboard.type(gateway.adminToken);
     await page.keyboard.press('Enter');
-    await page.getByText('7 tasks need a person').waitFor();
+    await page.getByText('7 tasks need an operator').waitFor();
     await expect.poll(() => page.title()).toBe('(7) Mediary console');
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/icon-7\.svg$/);
     const { held } = await account.balance();

@@ -136,7 +136,7 @@ describe.skipIf(browserPath === undefined)(`a newcomer’s film${noBrowser}`, ()
     await press.button('Publish');
     await page.getByLabel('Reason').fill('a margin');
     await press.button('Publish');
-    await page.getByText('Version 3 is in force.').waitFor();
+    await page.getByText('Version 3 is active.').waitFor();
     await page.getByText(/^(\d+) of \1 process(?:es run| runs) version 3\.$/).waitFor();
     expect((await gateway.admin('GET', '/models')).text).toContain('14.000000');
 

@@ -45,8 +45,8 @@ async function expectLowMenu(page: Page, name: string): Promise<void> {
 }
 
 /**
- * Returns the links, buttons and collapsible sections that are not high enough. Links within a sentence are exempt. A
- * plain button has a clickable area that is larger than its box.
+ * Returns links, buttons and collapsible sections that are not high enough. Links within a sentence are exempt. The
+ * clickable area of a plain button is larger than its box.
  */
 const lowTargets = (page: Page) =>
   page.evaluate<

@@ -49,7 +49,7 @@ describe.skipIf(browserPath === undefined)(`a newcomer${noBrowser}`, () => {
     await markup.fill('25');
     await expectReadable(page, 'start-model');
     await press('Add to the draft');
-    await page.getByText('no mistakes').waitFor();
+    await page.getByText('no errors').waitFor();
     await page.getByText('The upstream cannot be reached').waitFor();
     const listed = (await gateway.admin('GET', '/config/catalogue')).body.data.find(
       ({ id }: { id: string }) => id === 'kling-3.0-omni',

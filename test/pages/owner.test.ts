@@ -23,7 +23,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { startForwarder } from '../support/forwarder.ts';
 import { snap } from '../support/shots.ts';
 
-/** Local mode's configuration, because the document's examples must work with it unchanged. */
+/** The document's examples must work with local mode's configuration as it is. */
 const yaml = readFileSync(new URL('../../src/local/gateway.local.yaml', import.meta.url), 'utf8').replaceAll(
   '${SIMULATOR_API_KEY}',
   'simulated',
@@ -49,7 +49,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await page.getByRole('heading', { name: 'Tasks' }).waitFor();
   };
 
-  /** Waits for the page, because the previous page also has a field for the model. */
+  /** The previous page also has a field for the model, so wait for the new one. */
   const openPlayground = async (page: Page) => {
     await page.goto(`${gateway.url}/account#/playground`);
     await page.getByRole('heading', { name: 'Playground' }).waitFor();
@@ -308,7 +308,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     const { page, faults } = await browser.open(wide);
     await signIn(page, account);
     await openPlayground(page);
-    await page.getByText(/In USD: .*, all times 0\.5\.$/).waitFor();
+    await page.getByText(/In USD: .*, each multiplied by 0\.5\.$/).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -410,7 +410,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
       ['', 'Tasks', '/v1/videos/generations?limit=24&include=prompts'],
       ['playground', 'Playground', '/v1/models'],
       ['key', 'Key', '/v1/key'],
-      // Whether a callback will be sent is known only once the task has finished.
+      // Only a finished task shows whether a callback will be sent.
       [
         `tasks/video/${id}`,
         'Task',
@@ -470,7 +470,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await page.getByRole('link', { name: 'Webhooks' }).click();
     await page.getByRole('link', { name: id }).waitFor();
     await page.getByLabel('State', { exact: true }).selectOption('delivered');
-    await page.getByRole('button', { name: `Send again, the callback of ${id}` }).click();
+    await page.getByRole('button', { name: `Send again: callback of ${id}` }).click();
     await receiver.waitFor(3);
     await page.getByLabel('Send a signed test event').fill(receiver.url);
     await page.getByRole('button', { name: 'Send a test event' }).click();

@@ -41,25 +41,25 @@ describe('what is remembered', () => {
     expect(worthKeeping(rememberedPolls(details))).toBeUndefined();
   });
 
-  it('is worth a heartbeat as soon as something was seen', () => {
+  it('is worth a heartbeat as soon as it contains anything new', () => {
     const seen = afterPending(fresh, pending('submitted'), 500);
     expect(worthKeeping(seen)).toBe(seen);
   });
 });
 
-describe('after an answer', () => {
+describe('after a response', () => {
   it('the phase never goes back', () => {
     const running = afterPending(fresh, pending('running'), 500);
     expect(afterPending(running, pending('submitted'), 600)).toMatchObject({ phase: 'running', polls: 2 });
   });
 
-  it('a streak of failures ends with all that belongs to it', () => {
+  it('a streak of failures ends with everything that belongs to it', () => {
     const refused = failed({ error: error({ code: 'x', status: 401, retryAfterMs: 9_000 }), isShared: true });
     const seen = afterPending(afterFailure(fresh, refused), pending('running'), 2_000);
     expect(seen).toEqual({ polls: 2, errors: 0, gone: 0, phase: 'running', lastAt: 2_000 });
   });
 
-  it('the questions to operators and the time of the last progress stay', () => {
+  it('the concerns and the time of the last progress stay', () => {
     const before: PollMemory = { ...fresh, concern: 'overdue', progressAt: 77 };
     expect(afterPending(before, pending('running'), 500)).toMatchObject({
       concern: 'overdue',
@@ -67,7 +67,7 @@ describe('after an answer', () => {
     });
   });
 
-  it('a progress that is no longer reported is not kept', () => {
+  it('progress that is no longer reported is dropped', () => {
     const seen = afterPending(fresh, pending('running', { progress: 40, queuePosition: 2 }), 500);
     expect(afterPending(seen, pending('running'), 600)).not.toHaveProperty('progress');
     expect(afterPending(seen, pending('running'), 600)).not.toHaveProperty('queuePosition');
@@ -83,7 +83,7 @@ describe('after a failure', () => {
     expect(afterFailure(recovered, failed({ now: 9_000 }))).toMatchObject({ errors: 1, failingSince: 9_000 });
   });
 
-  it('only consecutive "I do not know this job" add up to a lost job', () => {
+  it('only consecutive reports of an unknown job add up to a lost job', () => {
     const gone = failed({ error: error({ code: 'not_found', status: 404, gone: true }) });
     const twice = afterFailure(afterFailure(fresh, gone), gone);
     expect(twice.gone).toBe(2);
@@ -104,7 +104,7 @@ describe('after a failure', () => {
     expect(afterFailure(fresh, failed({ error: made })).isRefused).toBe(isRefused);
   });
 
-  it('the wait that an upstream once asked for does not last forever', () => {
+  it('the delay that an upstream once asked for does not last forever', () => {
     const asked = afterFailure(
       fresh,
       failed({ error: error({ code: 'c', status: 429, retryAfterMs: 9_000 }) }),

@@ -58,7 +58,7 @@ const anyFacts: fc.Arbitrary<PollFacts> = fc.record(
 );
 
 describe('the delay, whatever the facts', () => {
-  it('is a whole number of milliseconds, never negative, never beyond what remains', () => {
+  it('is a whole number of milliseconds, never negative, and never longer than the remaining time', () => {
     fc.assert(
       fc.property(anyFacts, (any) => {
         const { delayMs } = nextPoll(any);
@@ -78,7 +78,7 @@ describe('the delay, whatever the facts', () => {
     );
   });
 
-  it('is at least what the upstream asks for, unless the deadline comes before', () => {
+  it('is at least what the upstream asks for, unless the deadline comes first', () => {
     fc.assert(
       fc.property(anyFacts, milliseconds, (any, retryAfterMs) => {
         const allowed = Math.max(any.remainingMs - 500, 0);
@@ -89,7 +89,7 @@ describe('the delay, whatever the facts', () => {
     );
   });
 
-  it("never shrinks as errors of the job's own add up", () => {
+  it('never shrinks as errors of the job itself add up', () => {
     fc.assert(
       fc.property(anyFacts, fc.integer({ min: 1, max: 100 }), (any, errors) => {
         const own = { ...any, isShared: false };
@@ -100,7 +100,7 @@ describe('the delay, whatever the facts', () => {
     );
   });
 
-  it('never lets an attempt stay for the stretch in which no render ends', () => {
+  it('never makes an attempt wait while no render can end', () => {
     fc.assert(
       fc.property(anyFacts, (any) => {
         const { progress: _progress, retryAfterMs: _wish, ...plain } = { ...any, errors: 0 };
@@ -120,7 +120,7 @@ describe('renders of 100 to 139 seconds', () => {
     expect(delayMs).toBeLessThan(100_000);
   });
 
-  it('are polled every second by an attempt that stays, if the upstream lists jobs', () => {
+  it('are polled every second by an attempt that stays open, if the upstream lists jobs', () => {
     expect(next({ elapsedMs: 110_000 })).toEqual({ delayMs: 1_000, isFar: false });
     expect(next({ elapsedMs: 139_000, polls: 60 })).toEqual({ delayMs: 1_000, isFar: false });
   });
@@ -199,7 +199,7 @@ describe('an upstream without a list', () => {
     expect(seen.lag).toBeLessThanOrEqual(lag);
   });
 
-  it('learns of most ends within 8 % of the render time, unless it varies by more than a factor of four', () => {
+  it('notices most ends within 8 % of the render time, unless it varies by more than a factor of four', () => {
     for (const draw of [even(58_000, 62_000), even(32_000, 48_000), even(20_000, 80_000), twoModes]) {
       expect(observe(draw).medianLag).toBeLessThanOrEqual(0.08);
     }
@@ -212,13 +212,13 @@ describe('an upstream without a list', () => {
     expect(questions(times, 95_000, { lists: false }).polls - before).toBeLessThanOrEqual(3);
   });
 
-  it('with nothing but a fitting guess costs as little', () => {
+  it('costs as little with only a fitting guess', () => {
     const seen = observe(even(35_000, 85_000), guessedTimes(60_000));
     expect(seen.questionsMax).toBeLessThanOrEqual(12);
     expect(seen.medianLag).toBeLessThanOrEqual(0.08);
   });
 
-  it('never costs more than 12 questions for a job that ends in the time that was learned, whatever it was', () => {
+  it('never costs more than 12 polls for a job that ends within the learned times, whatever they are', () => {
     fc.assert(
       fc.property(anyTimes, fc.double({ min: 0, max: 1, noNaN: true }), random, (times, share, chance) => {
         const renderMs = quantileOf(times, share);
@@ -240,14 +240,14 @@ describe('an upstream without a list', () => {
     });
   });
 
-  it('lets an attempt stay between two questions, once such renders may end', () => {
+  it('lets an attempt wait between two polls, once such renders may end', () => {
     expect(next({ lists: false })).toMatchObject({ isFar: true });
     expect(next({ lists: false, elapsedMs: 110_000, polls: 3 })).toMatchObject({ isFar: false });
   });
 });
 
 describe('an upstream with a list', () => {
-  it('is about a second late, whatever the render time', () => {
+  it('notices an end about a second late, whatever the render time', () => {
     for (const renderMs of [101_000, 120_000, 139_000]) {
       expect(questions(usual, renderMs).lateMs).toBeLessThanOrEqual(1_000);
     }
@@ -255,14 +255,14 @@ describe('an upstream with a list', () => {
 });
 
 describe('a guess', () => {
-  it('is corrected by what the upstream reports, once that is worth extrapolating from', () => {
+  it('is corrected by the reported progress, once that is worth extrapolating from', () => {
     const unknown = { times: guessedTimes(2 * minute), elapsedMs: 30_000 };
     expect(next({ ...unknown, progress: 9 })).toEqual(next(unknown));
     expect(next({ ...unknown, progress: 12 }).delayMs).toBeGreaterThan(next(unknown).delayMs);
     expect(next({ ...unknown, progress: 90 })).toEqual({ delayMs: 1_000, isFar: false });
   });
 
-  it('of three seconds begins at once and stays', () => {
+  it('of three seconds starts polling at once', () => {
     expect(next({ times: guessedTimes(3_000) }).isFar).toBe(false);
     expect(next({ times: guessedTimes(3_000) }).delayMs).toBeLessThanOrEqual(1_000);
   });

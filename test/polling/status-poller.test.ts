@@ -63,7 +63,7 @@ const job = (id: string, model = 'm', account = 'a') => ({
 const signal = () => new AbortController().signal;
 const settle = () => new Promise((resolve) => void setTimeout(resolve, 200));
 
-it('a job that a list omits is polled alone, at the pace of the limiter', async () => {
+it('a job that is missing from a list is polled alone, at the pace of the limiter', async () => {
   const gate = gateOf(1);
   const { poller, asked } = pollerOf(['a'], gate);
   const answers = ['a', 'b', 'c'].map((id) => poller.status(job(id), signal()));
@@ -80,7 +80,7 @@ it('a job that a list omits is polled alone, at the pace of the limiter', async 
   expect(gate.taken()).toBe(3);
 });
 
-it('a poll is not repeated for a caller that left', async () => {
+it('a poll is not repeated for a caller that has left', async () => {
   const gate = gateOf(1);
   const { poller, asked } = pollerOf(['a'], gate);
   const gone = new AbortController();
@@ -93,7 +93,7 @@ it('a poll is not repeated for a caller that left', async () => {
   expect(asked).toEqual(['list of 2']);
 });
 
-it('a missing credential is an answer and does not end the process', async () => {
+it('a missing credential is an error and does not end the process', async () => {
   const poller = createStatusPoller({
     provider: () => ({ status: () => Promise.resolve(pending) }),
     context: () => {

@@ -55,7 +55,7 @@ function openPollers(
   });
 }
 
-it('reads the answer about a job by the mapping of its own model, and names the task of the job', async () => {
+it('reads the response about a job by the mapping of its own model, and names the task of the job', async () => {
   const completed = { json: { status: 'COMPLETED' } };
   const { request } = canned(
     completed,
@@ -117,7 +117,7 @@ it('asks through the adapter of the running configuration, also about jobs of an
   expect(await Promise.all([ask('r1'), ask('r2')])).toMatchObject([{ code: 'lists' }, { code: 'lists' }]);
 });
 
-it('uses the rate, the timeout and the callbacks of the running configuration, not those of its first poll', async () => {
+it('uses the rate, the timeout and the callbacks of the running configuration, not the initial one', async () => {
   const channel = '    credentials: [{ id: a, api_key: k }]\n';
   const limits = (perSecond: number, pollMs: number, callbacks: boolean) =>
     `${channel}    limits: { polls_per_second: ${perSecond} }\n    timeouts: { poll_ms: ${pollMs} }\n    callbacks: ${callbacks}\n`;

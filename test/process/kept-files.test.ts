@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { keptPath, readKept } from '../../src/process/kept-files.js';
 import { builtInFile } from '../../src/providers/vendor-files/built-in.ts';
 
-it('a built-in vendor file: keeps its value, and parses it again if what is kept is not whole', async () => {
+it('a built-in vendor file is cached, and parsed again if the cached value is damaged', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'mediary-built-in-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const source = new URL('../../src/providers/luma/luma.yaml', import.meta.url);

@@ -57,7 +57,7 @@ it('makes the first uses of an idle process wait for one read', async () => {
   expect(reads() - before).toBe(1);
 });
 
-it('is idle again right after a use that no other is likely to follow', async () => {
+it('is idle again right after a use that is unlikely to be followed by another', async () => {
   const { pace, reads, answer } = open();
   await vi.advanceTimersByTimeAsync(20_000);
   const before = reads();

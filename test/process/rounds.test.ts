@@ -12,7 +12,7 @@ function world(everyMs = 3_600_000) {
   return { ...rounds, ends, errors };
 }
 
-it('one round at a time: a request for one meanwhile waits for the current round', async () => {
+it('run one at a time, and a request during a round waits for it', async () => {
   const { run, ends } = world();
   const both = [run(), run()];
   expect(ends).toHaveLength(1);
@@ -34,7 +34,7 @@ it('a round that fails is reported, and does not end the rounds', async () => {
   expect(errors).toHaveLength(1);
 });
 
-it('begin after each interval, until they are stopped, which waits for the one under way', async () => {
+it('begin after each interval, until they are stopped, and the stop waits for the current one', async () => {
   const { start, stop, ends } = world(1);
   start();
   start();

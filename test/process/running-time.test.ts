@@ -7,7 +7,7 @@ import { standStill } from '../support/stand-still.ts';
 
 const never = new Promise<never>(() => undefined);
 
-it('a limit does not count time in which the process was paused', async () => {
+it('a limit excludes the time for which the process was paused', async () => {
   const signal = timeLimit(1_000);
   standStill(3_000);
   // Timers that are due fire before this resolves.
@@ -24,7 +24,7 @@ it('work ends with its own outcome, or with the error of its limit', async () =>
   await expect(within(10, never, late)).rejects.toThrow('late');
 });
 
-it('a limit that is not needed any more does nothing', async () => {
+it('a limit that is no longer needed does nothing', async () => {
   let calls = 0;
   const cancel = afterRunning(20, () => (calls += 1));
   cancel();
@@ -32,7 +32,7 @@ it('a limit that is not needed any more does nothing', async () => {
   expect(calls).toBe(0);
 });
 
-it('every limit of the servers counts like this', () => {
+it('every limit of the servers excludes such pauses', () => {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const others = ['src/cli/', 'src/local/', 'src/client/', 'src/pages/'];
   const sources = readSources(root, ['src', 'activities', 'workflows']);

@@ -11,7 +11,7 @@ function open() {
   };
 }
 
-it('counts from the first sight, by the observer’s clock', () => {
+it('counts from the first sighting, by the observer’s clock', () => {
   const { unchangedMs, forgetOthers, pass } = open();
   expect(unchangedMs('a', 1)).toBe(0);
   for (const at of [1_000, 2_000]) {
@@ -22,7 +22,7 @@ it('counts from the first sight, by the observer’s clock', () => {
   expect(unchangedMs('a', 1)).toBe(2_000);
 });
 
-it('begins anew with each change, also if it changes back', () => {
+it('starts again with each change, even if it changes back', () => {
   const { unchangedMs, forgetOthers, pass } = open();
   unchangedMs('a', 1);
   forgetOthers();

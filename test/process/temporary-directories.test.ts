@@ -42,7 +42,7 @@ it.each(['images', 'upload', 'bill'] as const)(
   },
 );
 
-it('no other module makes temporary directories', () => {
+it('no other module creates temporary directories', () => {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const makers = Object.entries(readSources(root, ['src', 'activities', 'workflows']))
     .filter(([, text]) => /\bmkdtemp(?:Sync)?\(/.test(text))

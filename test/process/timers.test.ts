@@ -68,7 +68,7 @@ it('the table in docs/operating.md lists all timers', () => {
 
 const named: Readonly<Record<string, { readonly everyMs: number; readonly idleMs?: number }>> = periods;
 
-it.each(Object.entries(named))('and the period of %s', (name, { everyMs, idleMs }) => {
+it.each(Object.entries(named))('contains the period of %s', (name, { everyMs, idleMs }) => {
   const asking = rows.filter(({ file }) =>
     new RegExp(`\\bperiods\\.${name}\\b`).test(readFileSync(join(root, file), 'utf8')),
   );
@@ -77,7 +77,7 @@ it.each(Object.entries(named))('and the period of %s', (name, { everyMs, idleMs 
   expect(asking.map((row) => row.every.split(', ')[0])).toEqual([`${every}${idle}`]);
 });
 
-it('and every interval of a server that asks MongoDB is one of these periods', () => {
+it('contains every interval at which a server queries MongoDB', () => {
   const asks = [
     'src/access/',
     'src/capacity/',

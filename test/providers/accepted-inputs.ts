@@ -1,8 +1,6 @@
 import type { ImageRequest, VideoRequest } from '../../src/models/request.ts';
 
-/**
- * Requests with every kind of input. The adapter and its dialect must either both accept or both reject each of them.
- */
+/** The adapter and its dialect must either both accept or both reject each of these requests. */
 
 const a = 'https://ex.com/a.png';
 const data = 'data:image/png;base64,iVBORw0KGgo=';
@@ -22,7 +20,7 @@ export type VideoRow = readonly [model: string, asked: Partial<VideoRequest>, ex
 export type ImageRow = readonly [model: string, asked: Partial<ImageRequest>, count: number];
 
 export interface VendorInputs {
-  /** The path below the simulator's base URL. Models whose results are written to a bucket use `bucketPath` instead. */
+  /** Below the simulator's base URL. Models whose results are written to a bucket use `bucketPath` instead. */
   readonly path: string;
   readonly bucketPath?: string;
   readonly videos: readonly VideoRow[];
@@ -109,7 +107,7 @@ export const vendorInputs: Readonly<Record<string, VendorInputs>> = {
       ['flux-3-image', { size: '768sq', extra: { grounding: false } }, 1],
     ],
   },
-  /** The only models of vendors with mappings are those in gateway.example.yaml. */
+  /** For vendors with mappings, only the models in gateway.example.yaml exist. */
   fal: {
     path: '/fal',
     videos: [

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { providers } from '../../src/providers/index.ts';
 import { videoIssue, videoRequest } from './support.ts';
 
-/** `video_task` has the same meaning for every vendor. vendor-matrix.test.ts covers the other common parameters. */
+/** `video_task` has the same meaning for every vendor. vendor-matrix.test.ts tests the other common parameters. */
 
 const words = ['reference', 'edit', 'extend', 'upscale', 'reframe'];
 

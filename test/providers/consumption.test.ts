@@ -9,7 +9,7 @@ import { providers } from '../../src/providers/index.ts';
 import { consumedBy, submissionOf, videoIssue, videoRequest } from './support.ts';
 import { inputs, rowsOf } from './vendor-matrix.ts';
 
-/** An adapter must declare as used exactly those fields that change the body it sends. */
+/** The fields that an adapter declares as used must be exactly those that change the body it sends. */
 
 const mapping = fieldMappingSchema.parse({
   fields: {
@@ -80,7 +80,7 @@ describe.each(rows)('%s, %s, %j', (provider, model, request) => {
       const bodies = await Promise.all(rendered.map((asked) => bodyOf(provider, model, asked)));
       const [first] = rendered;
       if (first === undefined) continue;
-      // If only one value is possible, the adapter rejects all others and applies this value without sending it.
+      // If only one value is possible, the adapter rejects all others and need not send this one.
       const isKept = bodies.length === 1 && values.length > 1;
       const isUsed = consumed(first)?.fields.some((name) => name === field);
       expect([field, isUsed]).toEqual([field, isKept || bodies.some((body) => body !== plain)]);

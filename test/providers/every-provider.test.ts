@@ -24,7 +24,9 @@ import { upstreamError } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { imageVendors, jobVendors, type JobVendor } from './vendors.ts';
 
-/** Requirements for every adapter, tested on its simulator dialect through the real HTTP client. */
+/**
+ * Every adapter must meet these requirements. They are tested on its simulator dialect through the real HTTP client.
+ */
 
 const renderSeconds = 80;
 const simulator = useSimulator({ renderSeconds });
@@ -63,7 +65,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     return vendor.status(operation, context());
   }
 
-  it('renders a job from submit to a link that works, and says what it consumed', async () => {
+  it('renders a job from submit to a link that works, and reports its usage', async () => {
     const { operation } = await submit('a boat');
     expect(JSON.stringify(operation).length).toBeLessThanOrEqual(1024);
     expect(JSON.stringify(operation)).not.toContain('test-key');
@@ -94,14 +96,14 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect('duration' in presented ? presented.duration : 0).toBeGreaterThan(0);
   });
 
-  it('reads the other shape of an answer that the documents leave open', async () => {
+  it('reads the other form of a response that the documentation leaves open', async () => {
     expect(await end('[sim:docs-shape]')).toMatchObject({
       state: 'succeeded',
       items: [{ url: expect.any(String) }],
     });
   });
 
-  it('leaves out what an answer without usage does not say', async () => {
+  it('omits what a response without usage does not report', async () => {
     const status = await end('[sim:missing-usage]');
     if (status.state !== 'succeeded') throw new Error(`it is ${status.state}`);
     expect(status.facts.usage).toBeUndefined();
@@ -136,7 +138,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     },
   );
 
-  it('distinguishes refusals: to wait, or to use another channel', async () => {
+  it('distinguishes rejections that call for waiting from those that call for another channel', async () => {
     const throttled = await upstreamError(submit('a boat [sim:429=7]'));
     expect([throttled.outcome, throttled.failure.class]).toEqual(['throttled', 'capacity']);
     expect(throttled.retryAfterMs).toBe(7_000);
@@ -147,7 +149,7 @@ describe.each(jobVendors)('$name', (vendor) => {
   });
 
   it.each(['401', '403', '404', 'quota', 'redirect'])(
-    'knows from the refusal %s that there is no job',
+    'concludes from the rejection %s that there is no job',
     async (fault) => {
       const { outcome } = await upstreamError(submit(`a boat [sim:${fault}]`));
       expect(['rejected', 'unavailable', 'throttled']).toContain(outcome);
@@ -168,12 +170,12 @@ describe.each(jobVendors)('$name', (vendor) => {
     ['html', 1],
     ['gzip', 1],
     ['accepted-504', 1],
-  ])('never takes %s for a refusal', async (fault, accepted) => {
+  ])('never takes %s for a rejection', async (fault, accepted) => {
     const error = await upstreamError(submit(`a boat [sim:${fault}]`));
     expect([error.outcome, jobsOf('a boat')]).toEqual(['ambiguous', accepted]);
   });
 
-  it('reads a job with any fault of a task as one of its states, or says that it cannot', async () => {
+  it('reads a job with any fault of a task as one of its states, or reports that it cannot', async () => {
     for (const fault of taskFaults) {
       const status = await end(`[sim:${fault}]`).catch((error: unknown) => error);
       if (status instanceof UpstreamError) continue;
@@ -183,7 +185,7 @@ describe.each(jobVendors)('$name', (vendor) => {
 
   const { parseCallback, verifyCallback } = part.callbacks;
   it.runIf(parseCallback !== undefined && vendor.uncalled !== true)(
-    'is called when the job ends, and accepts the genuine signature',
+    'gets a callback when the job ends, and accepts the genuine signature',
     async () => {
       const callbackSecret = vendor.callbackSecret ?? 'secret';
       const credential = { id: 'a', apiKey: 'test-key', callbackSecret };
@@ -241,7 +243,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await vendor.status(operation, at(next.url))).toMatchObject({ state: 'succeeded' });
   });
 
-  it('finds the job of a lost answer, or leaves it to a person', async () => {
+  it('finds the job of a lost response, or leaves it to an operator', async () => {
     const prompt = 'a lost boat [sim:accepted-then-silent]';
     const marker = realMarker();
     await upstreamError(submit(prompt, marker));
@@ -271,7 +273,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await vendor.status(operation, context())).toMatchObject({ state: 'pending', phase: 'running' });
   });
 
-  /** If the adapter refuses to cancel, it must not have sent a DELETE, which would delete a finished job's result. */
+  /** A DELETE would delete a finished job's result, so an adapter that refuses to cancel must not have sent one. */
   async function cancelled(operation: Operation): Promise<'cancelled' | 'refused' | undefined> {
     const methods: string[] = [];
     const request: ProviderContext['request'] = (asked) => {
@@ -283,7 +285,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     return answer;
   }
 
-  it('cancels up to the state that it names, and distinguishes a refusal from a success', async () => {
+  it('cancels up to the state that it declares, and distinguishes a refusal from a success', async () => {
     const until = vendor.cancelUntil ?? part.cancelUntil;
     const expected = (allowed: boolean) =>
       part.cancelUntil === 'never' ? undefined : allowed ? 'cancelled' : 'refused';
@@ -306,7 +308,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await vendor.status(ended.operation, context())).toMatchObject({ state: 'succeeded' });
   });
 
-  it('charges by the answer, not by the request', async () => {
+  it('charges by the response, not by the request', async () => {
     const measured = async (fault: string) => {
       const status = await end(fault);
       if (status.state !== 'succeeded') throw new Error(`it is ${status.state}`);
@@ -320,7 +322,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect([more < usual, dearer < paid]).not.toContain(true);
   });
 
-  it('reports many jobs in one answer as it reports each of them', async () => {
+  it('reports many jobs in one response exactly as it reports each of them', async () => {
     const jobs = [await submit('a boat'), await submit('a boat')];
     const operations = jobs.map(({ operation }) => operation);
     const ask = () => vendor.list([...operations, { id: 'unknown' }], context());
@@ -329,7 +331,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       const found = await ask();
       expect(found === undefined).toBe(!part.lists);
       expect(found?.has('unknown') ?? false).toBe(false);
-      // If the list did not report how a job ended, that job would be missing.
+      // A list that does not report how a job ended must omit that job.
       for (const [index, operation] of operations.entries()) {
         const listed = found?.get(operation.id);
         const alone = await vendor.status(operation, context());
@@ -338,7 +340,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     }
   });
 
-  it('knows when a link expires: it works until then', async () => {
+  it('knows when a link expires, and the link works until then', async () => {
     const status = await end('');
     const [item] = status.state === 'succeeded' ? status.items : [];
     const [job] = simulator.control.tasks('a boat');
@@ -363,7 +365,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(['gone', 'pending', 'expired', 'internal']).toContain(ending);
   });
 
-  it('returns a dead link unchanged: the copy reports it', async () => {
+  it('returns a dead link unchanged, because the copy reports it', async () => {
     const status = await end('[sim:url-403]');
     const [item] = status.state === 'succeeded' ? status.items : [];
     const headers = vendor.linkHeaders(item?.url ?? '', context());
@@ -421,7 +423,7 @@ describe.each(imageVendors)('$name images ($model)', (vendor) => {
     await rm(dirname(path), { recursive: true });
   });
 
-  it('leaves out what an answer without usage does not say', async () => {
+  it('omits what a response without usage does not report', async () => {
     expect((await generate('[sim:missing-usage]')).facts.usage).toBeUndefined();
   });
 

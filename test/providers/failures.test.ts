@@ -21,9 +21,9 @@ import { refusalError } from '../../src/providers/shared/http-outcome.ts';
 import { failedJob } from '../../src/providers/shared/job-status.ts';
 
 /**
- * Every code on each vendor's error page, with the adapter's failure table. A line starts with what the adapter must
- * conclude: the outcome (`ended` for a job that failed), the class, and what was moderated. Responses follow as
- * `STATUS CODE: MESSAGE`, without the message if it is `m`.
+ * Every code on each vendor's error page. A line starts with what the adapter must conclude: the outcome (`ended` for a
+ * job that failed), the class, and what was moderated. Responses follow as `STATUS CODE: MESSAGE`, without the message
+ * if it is `m`.
  */
 const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: string]>> = {
   ark: [arkFailures, `
@@ -251,7 +251,7 @@ describe.each(Object.entries(meanings))('%s', (_, [table, lines]) => {
 
   const answer = { status: 400, headers: {}, text: '', json: {} };
 
-  it('shows codes that it does not list only within the message', () => {
+  it('shows unlisted codes only within the message', () => {
     const refusal = { code: 'silverfjord', message: 'm' };
     expect(refusalError(answer, refusal, table)).toMatchObject({ code: 'http_400', words: 'silverfjord: m' });
     expect(failedJob(table, refusal)).toMatchObject({ code: 'failed', message: 'silverfjord: m' });

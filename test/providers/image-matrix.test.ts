@@ -4,7 +4,7 @@ import { providers } from '../../src/providers/index.ts';
 import { foreignProbesOf, imageProbesOf, imageRowsOf, imageSubmissionOf } from './image-matrix.ts';
 import { isHandedOn, ownColumns, saidOfImage, triedColumns } from './image-matrix.ts';
 
-/** Sends every image field of every vendor to every row. Exactly the promised fields must be sent upstream. */
+/** Tries every image field of every vendor on every row. Exactly the promised fields must be sent upstream. */
 
 const rows = Object.entries(providers).flatMap(([name, provider]) =>
   imageRowsOf(provider).map((row) => [name, row.model, row] as const),
@@ -32,7 +32,7 @@ describe.each(rows)('%s, %s', (_, model, row) => {
     expect((await Promise.all(cells)).flat()).toEqual([]);
   });
 
-  it('names the fields of other vendors as unused, and does not send them', async () => {
+  it('lists the fields of other vendors as unused, and does not send them', async () => {
     const own = new Set(ownColumns(row));
     const foreign = triedColumns.filter((column) => !own.has(column));
     for (const probe of foreignProbesOf(foreign)) {
@@ -59,7 +59,8 @@ describe.each(rows)('%s, %s', (_, model, row) => {
       }),
     );
     const isAsSaid = tried.map(({ said, isThere }) => isThere === (said === 'sent'));
-    // The default need not be sent if the model accepts no other value, or if omitting the field lets the model choose.
+    // The default need not be sent if it is the only value that the model accepts, or if omitting the field lets the
+    // model choose.
     const isAll = new Set(tried.map(({ value }) => JSON.stringify(value))).size === 1;
     if (tried.length > 0 && !isAll && !isAsSaid.includes(true)) return [`${column} is never as promised`];
     return tried.filter(

@@ -7,7 +7,7 @@ import { capabilityFor, offerOf } from '../../src/routing/capability.ts';
 import { canned, imageRequest, submitContext } from './support.ts';
 import { exampleOf, summedUp } from './vendor-matrix.ts';
 
-/** Builds the matrix of vendors and image fields from the fact tables. Every cell is tested in image-matrix.test.ts. */
+/** Derives the matrix of vendors and image fields from the fact tables. image-matrix.test.ts tests every cell. */
 
 const addresses = ['https://ex.com/one.png', 'https://ex.com/two.png', 'https://ex.com/mask.png'] as const;
 const data = ['T25lT25l', 'VHdvVHdv', 'TWFza01h'] as const;
@@ -47,10 +47,7 @@ const values: readonly JsonValue[] = [
   'opaque',
 ];
 
-/**
- * A request, the same request without the part under test, and texts that must occur in what the request sends
- * upstream.
- */
+/** `texts` must occur in what the request sends upstream. The plain request lacks the part under test. */
 export interface ImageProbe {
   readonly request: ImageRequest;
   readonly plain: ImageRequest;
@@ -146,7 +143,7 @@ export function saidOfImage(row: ImageRow, { request }: ImageProbe, column: stri
   return unconsumedOfImage(request, capability.facts).includes(column) ? 'warned' : 'sent';
 }
 
-/** Whether the core sends the request in this form. It may instead split the request or fetch URLs first. */
+/** The core may split the request or fetch URLs first instead of sending it like this. */
 export function isHandedOn(row: ImageRow, request: ImageRequest): boolean {
   const { image } = row.provider;
   const capability = capabilityOf(row, request);

@@ -58,7 +58,7 @@ async function partsOf(form: FormData | undefined): Promise<[string, string, str
 }
 
 describe('Seedream', () => {
-  it('generates with a link that lives a day', async () => {
+  it('generates with a link that is valid for a day', async () => {
     const { sent, images, facts } = await use('ark', seedream).generate(
       { size: '2048x2048', extra: { watermark: false, stream: true, model: 'x', user: 'u' } },
       { json: fixture('ark/images') },
@@ -77,7 +77,7 @@ describe('Seedream', () => {
     expect(facts).toEqual({ images: 1, usage: { completionTokens: 16_384, totalTokens: 16_384 } });
   });
 
-  it('takes one image as text and several as a list, also for an edit', async () => {
+  it('accepts one image as text and several as a list, also for an edit', async () => {
     const one = await use('ark', seedream).generate(
       { operation: 'edit', images: [link] },
       { json: fixture('ark/images') },
@@ -91,7 +91,7 @@ describe('Seedream', () => {
     expect(two.sent.json?.['image']).toEqual(['https://ex.com/a.png', 'data:image/jpeg;base64,SlBFRyE=']);
   });
 
-  it('delivers what was made of a group, and fails if nothing was', async () => {
+  it('delivers the images of a group that were rendered, and fails if none was', async () => {
     const refused = { error: { code: 'OutputImageSensitiveContentDetected', message: 'no' } };
     const some = await use('ark', seedream).generate(
       {},
@@ -143,8 +143,7 @@ describe('OpenAI', () => {
       { json: fixture('openai/images') },
     );
     expect(sent.url).toBe('https://up.example/v1/images/generations');
-    // `response_format` is missing because the model would reject it, and the seed because the model does not support
-    // it.
+    // The model would reject `response_format` and does not support a seed, so both are missing.
     expect(sent.json).toEqual({
       model: 'gpt-image-1.5',
       prompt: 'a red cube',
@@ -195,7 +194,7 @@ describe('OpenAI', () => {
     expect((await partsOf(sent.form)).at(-1)).toEqual(['image', 'image.jpg', 'JPEG!']);
   });
 
-  it('links of the older models live an hour', async () => {
+  it('links of the older models are valid for an hour', async () => {
     const json = { created: 100, data: [{ url: 'https://ex.com/x.png', revised_prompt: 'r' }] };
     const { sent, images } = await use('openai', 'dall-e-3').generate(
       { extra: { style: 'vivid' } },
@@ -247,13 +246,13 @@ describe('OpenAI', () => {
     ['gpt-image-2.5-flare', { quality: 'auto', size: '1024x1024' }, 7_024n],
     ['gpt-image-2.6-sunburst', { quality: 'low', size: '1024x1024' }, 7_024n],
     ['gpt-image-2.5-flare', { quality: 'low', size: '3840x2160' }, 1_551n],
-  ])('%s holds the tokens of %j', (model, over, tokens) => {
+  ])('%s includes the tokens of %j', (model, over, tokens) => {
     expect(use('openai', model).tokens(over)).toBe(tokens);
   });
 });
 
 describe('another gateway', () => {
-  it('gets every field that it may know', async () => {
+  it('receives every field that it may know', async () => {
     const { sent } = await use('gateway', 'gpt-image-1.5').generate(
       { n: 3, responseFormat: 'b64_json', extra: { seed: 1, stream: true, model: 'x' }, images: [link] },
       { json: fixture('openai/images') },
@@ -281,7 +280,7 @@ describe('another gateway', () => {
     ]);
   });
 
-  it('may give a data URL where base64 or a link is expected', async () => {
+  it('may return a data URL where base64 or a link is expected', async () => {
     const json = {
       data: [{ b64_json: 'data:image/png;base64,QUJD' }, { url: 'data:image/png;base64,REVG' }],
     };
@@ -291,7 +290,7 @@ describe('another gateway', () => {
     ]);
   });
 
-  it('may answer with a task, in which the images are found later', async () => {
+  it('may respond with a task, in which the images are found later', async () => {
     const json = { task_id: 'task_1', status: 'submitted' };
     expect(await use('gateway', 'm').generate({}, { json })).toMatchObject({ images: [], job: 'task_1' });
   });

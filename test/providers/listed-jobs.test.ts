@@ -6,7 +6,7 @@ import { providerContext, realMarker, submitContext, upstreamError } from './sup
 import { useSimulator } from './use-simulator.ts';
 import { jobVendors } from './vendors.ts';
 
-/** If an adapter declares a list, polls use it, so that many jobs in flight do not cost a request each. */
+/** If an adapter has a list, polls must use it, so that many jobs in flight do not cost a request each. */
 
 const simulator = useSimulator({ renderSeconds: 80 });
 
@@ -61,7 +61,7 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
     }
   });
 
-  it('polls a job that the list omits alone, and learns that it is gone', async () => {
+  it('polls a missing job alone, and learns that it is gone', async () => {
     const [lost, ...jobs] = await submitAll(['a boat [sim:vanishes]', 'a boat', 'a boat']);
     if (lost === undefined) throw new Error('nothing was submitted');
     simulator.control.advance(20);
@@ -80,7 +80,7 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
     expect(asked()).toEqual(unlisted === true ? { gets: count, lists: 0 } : { gets: 0, lists: 2 });
   });
 
-  it('polls each job alone if the list itself is refused', async () => {
+  it('polls each job alone if the list itself is rejected', async () => {
     const jobs = await submitAll(['a boat', 'a boat']);
     for (const fault of ['list:403', 'list:404', 'list:malformed']) {
       simulator.control.clearFaults();

@@ -32,19 +32,19 @@ async function sentBySdk(options: { readonly endpoint: string } | { readonly bas
 it.each([
   [`${host}/openai?api-version=${apiVersion}`, { endpoint: host }],
   [`${host}/openai/deployments/own?api-version=${apiVersion}`, { baseURL: `${host}/openai/deployments/own` }],
-])('asks %s as the SDK of Azure does', async (baseUrl, options) => {
+])('requests %s as Azure’s SDK does', async (baseUrl, options) => {
   const [own, sdk] = [await sentBy(baseUrl), await sentBySdk(options)];
   expect(own?.url).toBe(sdk?.url);
   expect(own?.headers).toEqual({ 'api-key': sdk?.headers.get('api-key') });
   expect(sdk?.headers.get('authorization')).toBeNull();
 });
 
-it('the interface without deployments has no path of its own for them', async () => {
+it('the interface without deployments has no separate path for them', async () => {
   const sent = await sentBy(`${host}/openai/v1?api-version=preview`);
   expect(sent?.url).toBe(`${host}/openai/v1/images/generations?api-version=preview`);
 });
 
-it('an address without a version is not one of Azure', async () => {
+it('a URL without a version does not belong to Azure', async () => {
   const sent = await sentBy('https://up.example/v1');
   expect(sent).toMatchObject({
     url: 'https://up.example/v1/images/generations',

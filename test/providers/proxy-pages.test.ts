@@ -5,8 +5,6 @@ import type { CannedAnswer } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { imageVendors, jobVendors } from './vendors.ts';
 
-/** Covers what an error from an intermediate proxy proves about a submission. */
-
 /** A proxy that rejected the request created no job, but a proxy that stopped waiting may have. */
 const outcomes: Readonly<Record<number, UpstreamOutcome>> = {
   200: 'ambiguous',
@@ -49,7 +47,7 @@ it.each(submissions)('$name: a submission that meets a page of a proxy', async (
   expect(Object.fromEntries(await Promise.all(seen))).toEqual(outcomes);
 });
 
-it.each(jobVendors)('$name: a submission whose answer has no id may have a job', async (vendor) => {
+it.each(jobVendors)('$name: a submission whose response has no id may have a job', async (vendor) => {
   const { model } = vendor;
   for (const answer of [
     { text: '' },
@@ -77,8 +75,8 @@ const answers: readonly (readonly [what: string, answer: CannedAnswer, code?: st
   ['an empty success', { json: {} }],
 ];
 
-describe.each(jobVendors)('$name: an answer of a proxy', (vendor) => {
-  it('does not count as an upstream that no longer knows the job', async () => {
+describe.each(jobVendors)('$name: a proxy’s response', (vendor) => {
+  it('is not mistaken for an upstream that no longer knows the job', async () => {
     const context = providerContext({
       request: simulator.request,
       baseUrl: simulator.url + vendor.path,

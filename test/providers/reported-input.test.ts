@@ -12,7 +12,7 @@ const adapters = readdirSync(root, { withFileTypes: true })
 
 const withText = (text: RegExp) => adapters.filter(([, source]) => text.test(source)).map(([name]) => name);
 
-it('adapters that read the seconds of input videos from answers say so in their facts, and no other', () => {
+it('exactly the adapters that read the seconds of input videos from responses declare that in their facts', () => {
   const reading = withText(/\binputSeconds[:,]/);
   expect(reading).not.toEqual([]);
   expect(withText(/\binput_seconds_reported: true/)).toEqual(reading);

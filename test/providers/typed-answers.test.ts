@@ -59,14 +59,14 @@ describe('a job', () => {
     ['an id that is too long', { id: 'x'.repeat(257) }],
     ['a part that terminals obey', { id: 'job-1', path: hostile }],
     ['parts that are too long', { id: 'job-1', path: 'x'.repeat(1_020) }],
-  ])('with %s may have been accepted: its answer cannot be read', async (_, operation) => {
+  ])('with %s may have been accepted, but its response cannot be read', async (_, operation) => {
     const { video, find } = adapterOf({ operation }, pending);
     const unreadable = { outcome: 'ambiguous', code: 'unreadable_answer' };
     expect(await upstreamError(video.submit(videoRequest(), submitContext({})))).toMatchObject(unreadable);
     expect(await upstreamError(find(lost, context))).toMatchObject(unreadable);
   });
 
-  it('loses a trace id that is none', async () => {
+  it('loses an invalid trace id', async () => {
     const { video } = adapterOf({ ...job, traceId: hostile }, pending);
     expect(await video.submit(videoRequest(), submitContext({}))).toEqual({ operation: job.operation });
   });
@@ -77,8 +77,8 @@ const everyWay = async (status: OperationStatus) => {
   return [await video.status({ id: '1' }, context), (await list([{ id: '1' }], context)).get('1')];
 };
 
-describe('a status, however it was asked for', () => {
-  it('has no trace id and no fact that is none', async () => {
+describe('a status, whichever way it was requested', () => {
+  it('has no invalid trace id or fact', async () => {
     const status = { state: 'succeeded', items: [], facts, traceId: hostile } as const;
     const typed = {
       state: 'succeeded',

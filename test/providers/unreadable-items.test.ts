@@ -6,7 +6,7 @@ import { canned, imageRequest, providerContext } from './support.ts';
 
 const url = 'https://files.example/1.png';
 
-describe('an image beside one that cannot be read', () => {
+describe('an image next to one that cannot be read', () => {
   it.each([
     ['xai', { data: [null, { url }, 'x'] }],
     ['minimax', { data: { image_urls: [null, url, ''] }, base_resp: { status_code: 0 } }],
@@ -43,7 +43,7 @@ describe('an image beside one that cannot be read', () => {
   }); // prettier-ignore
 });
 
-it('a flag that cannot be read does not release the images that are flagged', async () => {
+it('a flag that cannot be read does not release flagged images', async () => {
   const json = { images: [{ url }, { url: `${url}?2` }], has_nsfw_concepts: [true, null] };
   const { request } = canned({ json: { status: 'COMPLETED' } }, { json });
   const operation = { id: 'r', endpoint: 'owner/app', app: 'owner/app' };

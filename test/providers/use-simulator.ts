@@ -7,8 +7,8 @@ interface SimulatorInUse extends Pick<Simulator, 'url' | 'control'> {
 }
 
 /**
- * Starts a simulator that is reset before each test, so that it has no tasks, faults or counts. Only `control.advance`
- * moves its clock.
+ * The simulator is reset before each test, so that it has no tasks, faults or counts. Only `control.advance` moves its
+ * clock.
  */
 export function useSimulator(options: {
   readonly renderSeconds: number;

@@ -46,7 +46,7 @@ describe.each(rows)('%s, %s', (_, model, row) => {
     expect(found).toBe(row.pattern);
   });
 
-  it('warns of a common parameter that the model lacks, and never refuses it', () => {
+  it('warns about a common parameter that the model lacks, and never rejects it', () => {
     const refused = Object.entries(parameters).filter(([name, values]) =>
       values.every((value) => saidOf(row, probeOf({ extra: { [name]: value } })) === 'refused'),
     );
@@ -82,7 +82,7 @@ describe.each(makers)('%s', (_, provider) => {
     return upstream.sent.length > 0;
   };
 
-  it('asks to cancel, and for many at once, where it says so', async () => {
+  it('cancels, and lists many jobs, if it declares that', async () => {
     const operation = { id: 'a-1', app: 'owner/name' };
     expect(await calls((context) => video?.cancel?.(operation, context))).toBe(
       video?.cancelUntil !== 'never',
@@ -90,7 +90,7 @@ describe.each(makers)('%s', (_, provider) => {
     expect(await calls((context) => video?.list?.([operation], context))).toBe(video?.listMax !== undefined);
   });
 
-  it('gives the vendor an address to call back, where it says so', async () => {
+  it('sends the vendor a callback URL, if it declares that', async () => {
     const bodies = rowsOf(provider).map(async ({ model, mapping }) =>
       submissionOf(video, videoRequest(), {
         model,

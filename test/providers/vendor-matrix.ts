@@ -42,9 +42,7 @@ export const inputs: readonly Partial<VideoRequest>[] = [0, 1].flatMap((form) =>
   ];
 });
 
-/**
- * Excludes `video_task`, the purpose of a video, which test/providers/common-parameters.test.ts covers for each model.
- */
+/** Excludes `video_task`, which test/providers/common-parameters.test.ts tests for each model. */
 type Parameter = Exclude<(typeof commonParameters)[number], 'video_task'>;
 export const parameters: Readonly<Record<Parameter, readonly JsonValue[]>> = {
   negative_prompt: ['rain'],
@@ -67,7 +65,7 @@ type Role = (typeof roles)[number];
 export interface Probe {
   readonly request: VideoRequest;
   readonly plain: VideoRequest;
-  /** Texts that the sent body must contain. If undefined, the body must differ from the body for `plain`. */
+  /** The sent body must contain these texts. If undefined, it must differ from the body for `plain`. */
   readonly texts?: readonly string[];
   readonly field?: Field;
   readonly parameter?: string;
@@ -165,7 +163,7 @@ export function vendorMatrix(providers: Readonly<Record<string, Provider>>): str
     const { video } = provider;
     if (video === undefined) return [];
     const rowsKnown = rowsOf(provider);
-    // The last row is for models outside the table, whose limits the vendor decides. It counts only if there are no
+    // The last row is for models outside the table, whose limits the vendor decides. It is used only if there are no
     // other rows.
     const counted = rowsKnown.length > 1 ? rowsKnown.slice(0, -1) : rowsKnown;
     return [[name, ...requestColumns.map((column) => cellOf(counted, column)), ...abilitiesOf(video)]];

@@ -11,7 +11,7 @@ import { klingCallbackSecret } from '../../workshop/simulator/dialects/kling.ts'
 import { replicateWebhookSecret } from '../../workshop/simulator/dialects/replicate.ts';
 import { imageRequest, videoRequest } from './support.ts';
 
-/** Every adapter that runs jobs, one row each, with its dialect of the simulator. */
+/** One row per adapter that runs jobs, with its dialect of the simulator. */
 
 interface Row {
   readonly name: string;
@@ -19,14 +19,14 @@ interface Row {
   readonly model: string;
   readonly moderatedLater: FailureClass;
   readonly reportsNothing?: true;
-  /** Set only if the dialect stops allowing cancellation earlier than the adapter does. */
+  /** Set only if the dialect refuses to cancel earlier than the adapter does. */
   readonly cancelUntil?: TaskProvider<never>['cancelUntil'];
   readonly inspectsInJob?: true;
   readonly moderatedBefore?: FailureClass;
   readonly billsUntold?: true;
   readonly forgetsCancelled?: true;
   readonly unlisted?: true;
-  /** Simulator faults after which a job certainly costs nothing. Only such jobs may be replaced. */
+  /** After these faults, a job certainly costs nothing. Only such jobs may be replaced. */
   readonly unbilled?: readonly ('failed' | 'moderation-in-task')[];
   readonly mapping?: FieldMapping;
   readonly unmarked?: true;

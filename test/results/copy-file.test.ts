@@ -25,14 +25,14 @@ function copy(write: CopyFileDeps['storage']['write'], signal: AbortSignal, body
 
 const hangs = () => new Promise<never>(() => undefined);
 
-it('a storage that hangs holds the copy no longer than its time limit', async () => {
+it('a storage that hangs delays the copy no longer than its time limit', async () => {
   const time = new AbortController();
   const copied = copy(hangs, time.signal);
   setImmediate(() => time.abort());
   await expect(copied).rejects.toThrow(new CopyError('the copy took too long'));
 });
 
-it('so does one that the copy reaches after its time limit', async () => {
+it('the same is true for a storage that the copy reaches after its time limit', async () => {
   await expect(copy(hangs, AbortSignal.abort())).rejects.toThrow('the copy took too long');
 });
 
@@ -45,7 +45,7 @@ it('a body that ends before its type is known is not stored', async () => {
   expect(stored).toEqual([]);
 });
 
-it('the first bytes may come one by one', async () => {
+it('the first bytes may arrive one by one', async () => {
   const single = [...png].map((byte) => Uint8Array.of(byte));
   const signal = new AbortController().signal;
   expect(await copy(async (_, body) => void (await buffer(body)), signal, bodyOf(...single))).toEqual({

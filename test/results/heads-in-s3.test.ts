@@ -26,7 +26,7 @@ async function bucketAfterAnother(refusal: { readonly status: number; readonly c
 it.each([
   { status: 412, code: 'PreconditionFailed' },
   { status: 409, code: 'ConditionalRequestConflict' },
-])('heads that another process exported meanwhile are kept: $status', async (refusal) => {
+])('heads that another process has exported meanwhile are kept: $status', async (refusal) => {
   const { write, conditions } = await bucketAfterAnother(refusal);
   await write();
   expect(conditions).toEqual([['PUT', '*']]);
@@ -37,7 +37,7 @@ it('any other refusal is an error', async () => {
   await expect(write()).rejects.toThrow('m');
 });
 
-it('a bucket that never answers is left after the time limit, for a write and for a read', async () => {
+it('a bucket that never responds is abandoned after the time limit, for a write and for a read', async () => {
   const asked: (string | undefined)[] = [];
   const server = await serve((request, response) => {
     asked.push(request.method);

@@ -140,7 +140,7 @@ describe('the copy of a result', () => {
     return { item, evidence: delivered.problem?.evidence, record: await copies.find(task) };
   };
 
-  it('takes its type from the bytes, not from what the upstream calls it', async () => {
+  it('takes its type from the bytes, not from the upstream’s content type', async () => {
     const { item, record } = await copyOf('task_plain', '/plain');
     expect(item?.stored).toMatchObject({ name: '0.png' });
     expect(item?.url).toBe(`${server.url}/plain`);
@@ -163,7 +163,7 @@ describe('the copy of a result', () => {
     },
   );
 
-  it('opens a link with the vendor’s key, which no other host gets', async () => {
+  it('opens a link with the vendor’s key, which no other host receives', async () => {
     const headers = { 'x-key': 'secret' };
     const other = await serve(answer);
     otherHost = other.url;
@@ -196,7 +196,7 @@ describe('the copy of a result', () => {
     expect(found).toMatchObject([{ state: 'retry', names: ['0.png'], tries: 0 }]);
   });
 
-  it('is retried when the file broke off, or did not come in time', async () => {
+  it('is retried if the file broke off, or did not arrive in time', async () => {
     expect(await copyOf('task_short', '/short')).toMatchObject({
       evidence: 'silent',
       record: { state: 'retry', names: ['0.png'] },
@@ -223,14 +223,14 @@ describe('the copy of a result', () => {
     let peak = 0;
     const before = process.memoryUsage().rss;
     const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss - before)), 20);
-    // These copies have no time limit, because a busy machine needs minutes for so many bytes.
+    // Without a time limit, because a busy machine needs minutes for so many bytes.
     const { item } = await copyOf('task_large', '/large', { timeoutMs: 3_600_000 });
     const endless = await copyOf('task_endless', '/endless', { timeoutMs: 3_600_000 });
     clearInterval(timer);
     expect(item?.stored?.name).toBe('0.mp4');
     expect(endless.record?.error).toContain('answer_too_large');
     expect(peak).toBeLessThan(largeBytes / 2);
-    // Writes that earlier tests cut off remove their parts afterwards.
+    // Copies that earlier tests aborted remove their parts only afterwards.
     await expect.poll(() => readdir(join(directory, '.parts'))).toEqual([]);
   });
 });

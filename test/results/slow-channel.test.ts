@@ -23,7 +23,7 @@ function limit(countMax: number) {
   return { begun, isOver: () => begun.length >= countMax };
 }
 
-it('copies of other channels are retried, although a slow one has more overdue copies than fit a step', async () => {
+it('copies of other channels are retried, although a slow one has more overdue copies than fit into a step', async () => {
   const copies = createResultCopyStore(database.db);
   await copies.ensureIndexes();
   const due = { state: 'retry', names: [], tries: 0 } as const;
@@ -53,7 +53,7 @@ it('copies of other channels are retried, although a slow one has more overdue c
     .toEqual(['from-an-earlier-version', 'quick', 'slow-000', 'slow-001', 'without-a-channel']);
 });
 
-it('channels that got no copy in one step are first in the next', async () => {
+it('channels without a copy in one step come first in the next', async () => {
   const copies = createResultCopyStore(database.db);
   for (const channel of ['a', 'b', 'c'])
     for (const n of [1, 2])
@@ -85,7 +85,7 @@ it('channels that got no copy in one step are first in the next', async () => {
   expect(seen.toSorted()).toEqual(['a', 'b', 'c']);
 });
 
-it('uploads of other channels are deleted, although one has more due uploads than fit a step', async () => {
+it('uploads of other channels are deleted, although one has more due uploads than fit into a step', async () => {
   const uploads = createFileUploadStore(database.db, now, testSealing);
   await uploads.ensureIndexes();
   const add = async (channel: string, file: string) => {
@@ -110,7 +110,7 @@ it('uploads of other channels are deleted, although one has more due uploads tha
   await expect.poll(() => begun.toSorted()).toEqual(['quick-x', 'slow-000', 'slow-001']);
 });
 
-it('files of an account are deleted, although more are held than fit a step; it then waits for those', async () => {
+it('files of an account are deleted, although more are in use than fit into a step; the step then waits for those', async () => {
   const store = createFileStore(database.db, { drop: async () => undefined }, testSealing);
   await store.ensureIndexes();
   const about = { filename: 'x.png', purpose: 'reference', media: { mediaType: 'image/png' } };

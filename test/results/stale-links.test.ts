@@ -114,7 +114,7 @@ const ways = [
 
 describe.each(jobVendors)('a result of $name', (vendor) => {
   it.each(ways)('that is %s: a refused link is replaced before the task succeeds', async (_, isStored) => {
-    // If the vendor sends callbacks, the callback already contains the first link.
+    // If the vendor sends callbacks, the first link arrives with the callback.
     const stale = vendor.callbackUrl === undefined ? 1 : 2;
     const fault = `[sim:url-403*${stale}]`;
     const { outcome, asked, headersFor } = await end(vendor, { fault, isStored });
@@ -129,7 +129,7 @@ describe.each(jobVendors)('a result of $name', (vendor) => {
       ).toBeUndefined();
   });
 
-  it.each(ways)('that is %s: links that stay refused do not count as a success', async (_, isStored) => {
+  it.each(ways)('that is %s: links that stay refused are not a success', async (_, isStored) => {
     const { outcome, asked } = await end(vendor, { fault: '[sim:url-403]', isStored });
     await expect(outcome).rejects.toMatchObject({ code: 'result_not_delivered' });
     expect(asked).toHaveLength(2);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(() => void (time = startedAt));
 
-/** A copier whose deletion of the first file is followed by `meanwhile`. */
+/** Calls `meanwhile` after it has deleted the first file. */
 function copierWith(meanwhile: () => Promise<void>) {
   const removed: string[] = [];
   const storage = {
@@ -57,7 +57,7 @@ describe.each<ResultCopy['state']>(['stored', 'unused', 'gave_up', 'removed'])(
 );
 
 describe.each(['stored', 'retry'] as const)('an attempt that ends as %s', (state) => {
-  it('leaves a removed copy removed, and its file is deleted later', async () => {
+  it('a removed copy stays removed, and its file is deleted later', async () => {
     const task = `revived-${state}`;
     await copies.write({ ...due, task, state: 'retry' });
     const copier = copierWith(async () => {

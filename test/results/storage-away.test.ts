@@ -119,7 +119,7 @@ it('covers every route that sends files', () => {
 });
 
 describe.each(['unreachable', 'failing', 'silent'] as const)('a storage that is %s', (now) => {
-  it('is a 503 that may be repeated, and is read again as soon as it answers', async () => {
+  it('is a 503 that may be retried, and the next read works as soon as the storage responds', async () => {
     state = now;
     const server = now === 'silent' ? hasty : node;
     await Promise.all(all().flatMap((path) => askings.map((init) => expectRefused(server, path, init))));
@@ -148,7 +148,7 @@ it.each(['breaking', 'stalling'] as const)('a storage that is %s ends the answer
   await expect.poll(() => open.size).toBe(0);
 });
 
-it('the storage’s connection is closed when the caller leaves', async () => {
+it('the connection to the storage is closed when the caller disconnects', async () => {
   state = 'stalling';
   for (const path of all()) {
     const leave = new AbortController();

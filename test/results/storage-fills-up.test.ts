@@ -80,10 +80,7 @@ const images = '/v1/images/generations';
 const generate = (more: object) =>
   account.call('POST', images, { body: { model: 'gpt-image', prompt: 'a red cube', ...more } });
 
-/**
- * Stops the gateway's clock until `start` or the end of the test, so that a busy machine does not use up the ten
- * seconds.
- */
+/** Stops the gateway's clock, so that a busy machine does not use up the ten seconds. */
 function stopClock(): { pass: (ms: number) => void; start: () => void } {
   const { clock } = gateway;
   let at = Date.now() + clock.aheadMs;
@@ -143,7 +140,7 @@ describe.each(states)('a storage that is %s', (now) => {
     expect((await upload()).status).toBe(200);
   });
 
-  it('an image that is rendered meanwhile is offered to the storage until it fits', async () => {
+  it('a rendered image is offered to the storage until it fits', async () => {
     fillsWhileRendering(7);
     const { status, body } = await generate({ response_format: 'url' });
     expect([status, refusals, upstream.calls.length]).toEqual([200, 0, 1]);
@@ -151,7 +148,7 @@ describe.each(states)('a storage that is %s', (now) => {
     expect(Buffer.from(await stored.arrayBuffer()).equals(pixel)).toBe(true);
   });
 
-  it('the image of a task is, too', async () => {
+  it('so is the image of a task', async () => {
     fillsWhileRendering(7);
     const { body } = await generate({ async: true });
     const task = await finished(body.id);
@@ -175,7 +172,7 @@ describe.each(states)('a storage that is %s', (now) => {
     expect((await finished(id))['data']).toMatchObject([{ url: `${origin}/0.png` }]);
     const { copier } = gateway.core.results.kept ?? {};
     const { pass } = stopClock();
-    // More attempts than there would be for a link that cannot be opened.
+    // A link that cannot be opened would have fewer attempts.
     for (let tries = 0; tries < 10; tries += 1) {
       pass(5 * 60_000);
       expect(await copier?.retryDue()).toEqual({ done: 0, failed: 0 });
@@ -216,7 +213,7 @@ it.each([
   },
 );
 
-it('while rendered images wait for a storage that is away, no others are rendered', async () => {
+it('while rendered images wait for an unavailable storage, no others are rendered', async () => {
   state = 'failing';
   fillsWhileRendering(Infinity);
   const { pass, start } = stopClock();

@@ -63,7 +63,7 @@ function storageTests(open: () => Promise<{ storage: ResultStorage; close(): Pro
     expect(await storage.stat('task_c/0.png')).toBeUndefined();
   });
 
-  it('accepts the same file twice, and deletes it on demand', async () => {
+  it('accepts the same file twice, and deletes it on request', async () => {
     await storage.write('task_d/0.png', pieces(png(1000)), { mediaType: 'image/png' });
     await storage.write('task_d/0.png', pieces(png(2000)), { mediaType: 'image/png' });
     expect((await storage.stat('task_d/0.png'))?.bytes).toBe(2000);
@@ -112,7 +112,7 @@ describe('a directory', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('does not count a part as a failure that its writer has renamed since it was listed', async () => {
+  it('does not treat a part as a failure if its writer has renamed it since it was listed', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'mediary-results-'));
     const parts = join(directory, '.parts');
     await mkdir(parts);
@@ -136,7 +136,9 @@ describe('a directory', () => {
     });
     expect(await full.stat('task_f/0.png')).toBeUndefined();
     expect(await full.refusal()).toMatchObject({ detail: expect.stringContaining('results.free_bytes') });
-    expect(await full.problem()).toMatch(/^The disk that holds .* bytes free\. Below/);
+    expect(await full.problem()).toMatch(
+      /^The disk that holds .* bytes free\. Results and files are no longer stored/,
+    );
     const scarce = createDirectoryStorage(directory, { freeBytesMin: 0.75 * free });
     await scarce.write('task_f/0.png', pieces(png(1000)), { mediaType: 'image/png' });
     expect(await scarce.refusal()).toBeUndefined();
@@ -195,7 +197,7 @@ describe('a bucket', () => {
 });
 
 // The test's S3 server does not verify presigned URLs, so this test does.
-describe('an address at which an S3 server shows a file', () => {
+describe('the address at which an S3 server serves a file', () => {
   it.each(['GET', 'HEAD'] as const)('carries a valid signature by the secret: %s', async (method) => {
     const storage = createS3Storage({ ...s3Settings, links: 'presigned' });
     const ask = { method, seconds: 90, mediaType: 'image/png' };
@@ -214,15 +216,15 @@ describe('an address at which an S3 server shows a file', () => {
     );
   });
 
-  it('is not offered unless the operator wants it', async () => {
+  it('is not used unless the operator wants it', async () => {
     const storage = createS3Storage(s3Settings);
     expect(storage.directAddress).toBeUndefined();
     storage.close();
   });
 });
 
-describe('what is sent to an S3 server', () => {
-  it('carries a signature that the secret explains', async () => {
+describe('a request to an S3 server', () => {
+  it('carries a signature that matches the secret', async () => {
     let seen: IncomingMessage | undefined;
     const server = await serve((request, response) => {
       seen ??= request;

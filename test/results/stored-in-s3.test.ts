@@ -27,7 +27,7 @@ describe('results in S3-compatible storage', () => {
     await s3.close();
   });
 
-  it('are served by the gateway, in ranges too, and leave the upstream’s link when the storage is down', async () => {
+  it('are served by the gateway, in ranges too, and use the upstream’s link while the storage is down', async () => {
     const account = await gateway.account();
     const create = async () => account.finished((await account.create()).body.id);
     const { video_url: url } = await create();
@@ -81,7 +81,7 @@ describe('with presigned links', () => {
     return (await postForm(gateway.url, '/v1/files', { key, form })).body.id;
   };
 
-  it('a link keeps its address, and leads to the storage, in ranges and for HEAD too', async () => {
+  it('a link keeps its URL, and redirects to the storage, in ranges and for HEAD too', async () => {
     const { url } = await finish();
     expect(url).toContain(`${gateway.url}/media/task_`);
     const answer = await unfollowed(url);
@@ -104,7 +104,7 @@ describe('with presigned links', () => {
     expect((await unfollowed(url, { headers: { 'if-none-match': etag } })).status).toBe(304);
   });
 
-  it('the storage is shown to nobody without a link, and not for longer than the link works', async () => {
+  it('the storage serves nobody without a link, and not for longer than the link is valid', async () => {
     const { url } = await finish();
     const changed = url.replace(/sig=./, (sig) => (sig === 'sig=A' ? 'sig=B' : 'sig=A'));
     expect((await unfollowed(changed)).status).toBe(404);
@@ -132,7 +132,7 @@ describe('with presigned links', () => {
     }
   });
 
-  describe('an upstream that follows no redirection finds', () => {
+  describe('an upstream that does not follow redirects can read', () => {
     const found = (mediaType: string) => ({ status: 200, mediaType, isEmpty: false });
     const foundAt = (sent: unknown) =>
       Promise.all(

@@ -75,7 +75,7 @@ describe('results in our own storage', () => {
     return work().finally(() => (storage.write = write));
   }
 
-  it('are there when the task succeeds, in the callback as in GET, and are the file that was rendered', async () => {
+  it('exist when the task succeeds, in the callback as in GET, and are the rendered file', async () => {
     const receiver = await startCallbackReceiver();
     const task = await finishedTask({ metadata: { callback_url: receiver.url, return_last_frame: true } });
     expect(task['video_url']).toMatch(new RegExp(`^${gateway.url}/media/${task['id']}/0\\.mp4\\?expires=`));
@@ -99,7 +99,7 @@ describe('results in our own storage', () => {
     await receiver.close();
   });
 
-  it('are served in ranges, and without a body to clients that have them', async () => {
+  it('are served in ranges, and without a body to clients that already have them', async () => {
     const { video_url: url } = await finishedTask();
     const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
     const get = (headers: Record<string, string>, method = 'GET') => fetch(url, { headers, method });
@@ -122,7 +122,7 @@ describe('results in our own storage', () => {
     expect(head.headers.get('content-length')).toBe(String(whole.length));
   });
 
-  it('are for those who have the link', async () => {
+  it('are available to anyone with the link', async () => {
     const { video_url, id } = await finishedTask();
     const url = new URL(video_url);
     const statusOf = async (change: (changed: URL) => void): Promise<number> => {
@@ -146,7 +146,7 @@ describe('results in our own storage', () => {
     expect((await fetch(task['video_url'])).status).toBe(200);
   });
 
-  it('that our storage refuses keep the upstream’s link, and are copied later from a fresh one', async () => {
+  it('that our storage rejects keep the upstream’s link, and are copied later from a new one', async () => {
     const task = await withFullStorage(() => finishedTask());
     expect(task['status']).toBe('succeeded');
     expect(task['video_url']).toContain(gateway.environment['SIMULATOR_URL']);
@@ -168,7 +168,7 @@ describe('results in our own storage', () => {
     expect(copy).toMatchObject({ state: 'stored', names: ['0.mp4'] });
   });
 
-  it('that were copied later are found at the next look, if the process dies before it has recorded that', async () => {
+  it('that were copied later are found at the next check, if the process dies before it has recorded that', async () => {
     const task = await withFullStorage(() => finishedTask());
     const { tasks, resultCopies } = gateway.core.stores;
     const due = async () => resultCopies.write({ ...(await copyOf(task['id'])), dueAt: 0 });
@@ -177,7 +177,7 @@ describe('results in our own storage', () => {
     tasks.replaceItems = () => Promise.reject(new Error('the process dies'));
     await reconcile();
     tasks.replaceItems = replaceItems;
-    // The test proves nothing unless the file is stored and its link has not been published yet.
+    // The file must be stored but its link not yet published, or else this test proves nothing.
     expect((await readdir(directory, { recursive: true })).join()).toContain(`${task['id']}/0.mp4`);
     expect(await copyOf(task['id'])).toMatchObject({ state: 'retry' });
     await due();
@@ -185,14 +185,14 @@ describe('results in our own storage', () => {
     const { body } = await account.call('GET', `/v1/videos/generations/${task['id']}`);
     expect((await fetch(body.video_url)).status).toBe(200);
     expect(body.video_url).toContain(`/media/${task['id']}/0.mp4`);
-    // The link comes from the task instead of the copy's record, which is checked once more.
+    // The link comes from the task, not from the copy's record, which is checked once more.
     const stored = await copyOf(task['id']);
     await resultCopies.write({ ...stored, state: 'retry', names: [], dueAt: 0 });
     await reconcile();
     expect(await copyOf(task['id'])).toMatchObject({ state: 'stored', names: ['0.mp4'] });
   });
 
-  it('of links that callers cannot use are copied before the task succeeds, each try from a fresh one', async () => {
+  it('with links that callers cannot use are copied before the task succeeds, each attempt from a new link', async () => {
     const created = await account.create({
       model: 'short-lived',
       resolution: undefined,
@@ -210,7 +210,7 @@ describe('results in our own storage', () => {
     });
   });
 
-  it('that cannot be fetched at all are not charged: the task asks for a person and ends at its deadline', async () => {
+  it('that cannot be fetched at all are not charged: the task asks for an operator and ends at its deadline', async () => {
     const id = await reachedBeforeDeadline(account, {
       seconds: 12,
       body: () => ({

@@ -62,7 +62,7 @@ it('a storage that accepts nothing releases the file, and can never complete it'
   expect(log).toEqual(['10 bytes']);
 });
 
-it('a write that has taken the whole file is aborted after the time limit', async () => {
+it('a write that has received the whole file is aborted after the time limit', async () => {
   let given: AbortSignal | undefined;
   const hanging = {
     ...unused,

@@ -49,13 +49,13 @@ function planOf({ config = configOf(), request: fields, caller: who = caller, br
 const channelsOf = (asked?: Asked) => planOf(asked).fallback?.candidates.map(({ channel }) => channel);
 
 describe('the fallback of a plan', () => {
-  it('is absent if the model names none, and then the hold is the cost of the plan', () => {
+  it('is absent if the model names none, and the hold is then the cost of the plan', () => {
     const { fallback, hold } = planOf({ config: configOf({ dear: { enabled: false } }, false) });
     expect(fallback).toBeUndefined();
     expect(hold).toBe(762_300n);
   });
 
-  it('has the channels in the order of the file, and what is frozen with them', () => {
+  it('has the channels in the order of the file, with everything that is frozen for them', () => {
     expect(planOf().fallback).toEqual({
       candidates: [
         { channel: 'dear', credential: 'a' },
@@ -66,9 +66,9 @@ describe('the fallback of a plan', () => {
     });
   });
 
-  it('is held for: the dearest channel counts, although the plan itself does not need it', () => {
-    // This channel's circuit is open, so the plan contains only the others. The circuit may have closed by the time a
-    // job fails.
+  it('is included in the hold: the most expensive channel counts, although the plan itself does not need it', () => {
+    // The plan omits a channel with an open circuit, but the fallback includes it, because the circuit may close before
+    // the job fails.
     const plan = planOf({ broken: 'dear' });
     expect(plan.candidates.map(({ channel }) => channel)).toEqual(['low', 'other']);
     expect(plan.fallback?.candidates.map(({ channel }) => channel)).toEqual(['dear', 'other']);
@@ -79,7 +79,7 @@ describe('the fallback of a plan', () => {
     ['is switched off', { config: configOf({ dear: { enabled: false } }) }],
     ['does not serve the model', { config: configOf({ dear: { models: {} } }) }],
     ['is closed to the key', { caller: { ...caller, channels: ['low', 'other'] } }],
-  ])('leaves out a channel that %s', (_, asked) => {
+  ])('omits a channel that %s', (_, asked) => {
     expect(channelsOf(asked)).toEqual(['other']);
   });
 

@@ -72,7 +72,7 @@ describe('one model of five vendors', () => {
     expect(dropped.map(({ channel }) => channel).sort()).toEqual(all.filter((id) => !able.includes(id)));
   });
 
-  it('warns of fields that one of them would not use', () => {
+  it('warns about fields that one of them would not use', () => {
     expect(plan({}).warnings).toEqual([]);
     expect(plan({ mode: 'pro', safetyIdentifier: 'u1' }).warnings).toEqual([
       'mode',
@@ -89,7 +89,7 @@ describe('one model of five vendors', () => {
     expect(() => plan({ ...strict, safetyIdentifier: 'u1', mode: 'pro' })).toThrow('The parameter mode');
   });
 
-  it('goes to the highest priority first, and from there by weight, to each once', () => {
+  it('goes to the highest priority first, and from there by weight, to each channel once', () => {
     const first = (random: () => number) => plan({}, [], random).candidates.map(({ channel }) => channel);
     const draws = [0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99].map((draw) => first(() => draw));
     for (const order of draws) {
@@ -111,7 +111,7 @@ describe('one model of five vendors', () => {
     expect(channelsOf(all)).toEqual(all);
   });
 
-  it('holds what the dearest of them would charge, and expects what the first one does', () => {
+  it('holds what the most expensive channel would charge, and expects what the first one does', () => {
     const held = (request: Partial<VideoRequest>, broken: readonly string[] = []) => {
       const { hold, expected } = plan(request, broken);
       return [hold, expected.amount];

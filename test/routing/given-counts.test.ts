@@ -39,11 +39,11 @@ describe('the input of a request', () => {
     ]);
   });
 
-  it('counts for each call', () => {
+  it('is counted for each call', () => {
     expect(givenCounts(edit, {}, { calls: 3, priced: measures }).input_image?.most.numerator).toBe(6n);
   });
 
-  it('is measured, or the longest that the facts allow, or nothing', () => {
+  it('is measured, or as long as the facts allow, or nothing', () => {
     const seconds = (videos: readonly string[], given = {}, facts = {}) =>
       givenCounts(videoRequest({ videos }), facts, { calls: 1, priced: measures, ...given }).input_second;
     expect(seconds([])).toEqual({ most: { numerator: 0n, denominator: 1000n }, source: 'request' });
@@ -57,7 +57,7 @@ describe('the input of a request', () => {
     });
   });
 
-  it('is at most as many tokens as its text has bytes, and as the facts say of images', () => {
+  it('has at most as many tokens as its text has bytes, plus those that the facts give for images', () => {
     const { million_input_text_tokens: text, million_input_image_tokens: images } = givenCounts(
       edit,
       { tokens: { image: 452 } },
@@ -68,7 +68,7 @@ describe('the input of a request', () => {
     expect([text?.source, images?.source]).toEqual(['assumed', 'assumed']);
   });
 
-  it('counts as text if its own tokens have no price', () => {
+  it('is counted as text if its own tokens have no price', () => {
     const request = videoRequest({ prompt: 'ä cube', references: [url], videos: [url], audios: [url] });
     const facts = { tokens: { image: 452, video_second: 100, audio_second: 10 } };
     const textAt = (...priced: Measure[]) =>

@@ -337,7 +337,7 @@ describe('a hold', () => {
     expect(result).toEqual({ held: 1_204_200n, charged: 1_204_200n, isBeyond: false });
   });
 
-  it('covers the most expensive ratio if the image decides it, whatever the request names', async () => {
+  it('covers the most expensive ratio if the image decides it, whatever the request says', async () => {
     const animated: Sold = {
       ...entry({
         input_types: ['first_last_frame'],
@@ -362,7 +362,7 @@ describe('a hold', () => {
     expect(result).toEqual({ held: 100_000n, charged: 100_000n, isBeyond: false });
   });
 
-  it('leaves a draft to its own resolution', async () => {
+  it('does not change the resolution of a draft', async () => {
     const drafts = entry(
       { resolutions: ['1080p', '720p'], durations: { min: 4, max: 12, default: 5 } },
       'seedance-1-5-pro-251215',
@@ -374,7 +374,7 @@ describe('a hold', () => {
     expect(result?.charged).toBeLessThanOrEqual(result?.held ?? 0n);
   });
 
-  it('asks for the first resolution that a channel renders', () => {
+  it('requests the first resolution that a channel renders', () => {
     const references = entry(
       {
         input_types: ['reference'],

@@ -19,8 +19,8 @@ import { asAsked, imageRequest, videoRequest } from '../providers/support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
 /**
- * For prices with any measure: usage within the bounds of the request and its model costs no more than the hold, the
- * lines add up to the charge, and the order of images makes no difference.
+ * Tries prices with any measure. Usage within the bounds of the request and its model must cost no more than the hold,
+ * the lines must add up to the charge, and the order of images must not matter.
  */
 
 const sizes = ['1024x1024', '1536x1024', '2048x2048'];

@@ -119,7 +119,7 @@ describe('the meaning of a size', () => {
     expect(shapeOf(size, facts.sizes)).toEqual(shape);
   });
 
-  it('unchanged if nothing is known, with its pixels', () => {
+  it('is unchanged if nothing is known, with its pixels', () => {
     expect(shapeOf('3K', undefined)).toEqual({ word: '3K' });
     expect(shapeOf('8x9', undefined)).toEqual({ word: '8x9', pixels: { width: 8, height: 9 } });
   });

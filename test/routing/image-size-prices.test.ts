@@ -86,7 +86,7 @@ async function pricesOf(model: ModelConfig): Promise<Priced[]> {
 }
 
 describe.each(priced.map((model) => [model.id, model] as const))('the sizes of %s', (_, model) => {
-  it('cost the same if its upstream gets the same request', async () => {
+  it('cost the same if the upstream gets the same request', async () => {
     const all = await pricesOf(model);
     const byBody = new Map(all.map((one) => [one.body, one]));
     expect(byBody.size).toBeGreaterThan(2);
@@ -167,7 +167,7 @@ describe('a size in pixels', () => {
     expect(await holdOf(config, '1024x1024')).toBe(1_000_000n);
   });
 
-  it('is charged as held, by the classes of each channel', async () => {
+  it('is charged as it was held, by the classes of each channel', async () => {
     const config = sold(words, ['2K', '4K'], [google, bare]);
     const [model] = config.models;
     const plan = model === undefined ? undefined : await planOf(config, model, '2050x2050');

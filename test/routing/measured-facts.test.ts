@@ -18,7 +18,7 @@ describe('a fact that the upstream omitted', () => {
   });
 });
 
-it('is taken from the file, with the model’s shape of its pixels', () => {
+it('is taken from the file, with the model’s shape for its pixels', () => {
   expect(withMeasured({ usage: { completionTokens: 9 } }, film, () => shape)).toEqual({
     usage: { completionTokens: 9 },
     durationSeconds: 5,
@@ -29,7 +29,7 @@ it('is taken from the file, with the model’s shape of its pixels', () => {
   });
 });
 
-it('reported facts stay', () => {
+it('does not replace reported facts', () => {
   expect(withMeasured({ durationSeconds: 6, resolution: '480p' }, film, () => shape)).toEqual({
     durationSeconds: 6,
     resolution: '480p',
@@ -38,7 +38,7 @@ it('reported facts stay', () => {
   });
 });
 
-it('pixels that are no shape of the model have no resolution', () => {
+it('contains no resolution if the pixels match no shape of the model', () => {
   expect(withMeasured({}, film, () => undefined)).toEqual({
     durationSeconds: 5,
     size: '1280x704',

@@ -79,10 +79,10 @@ function planned(
   return catalogue.planMeasured(request, { ...caller, factors }).then((plan) => ({ plan, measured }));
 }
 
-/** The price of 1280 × 720 video at 24 frames per second plus one frame, at one per million tokens. */
+/** 1280 × 720 at 24 frames per second plus one frame. A million tokens cost one unit. */
 const micros = (seconds: number): bigint => (921_600n * BigInt(Math.ceil(seconds * 24) + 1)) / 1024n;
 
-describe('the hold of a request that gives videos', () => {
+describe('the hold of a request with videos', () => {
   it('covers their measured length if tokens are charged for it', async () => {
     const { plan, measured } = await planned(byTokens, [2, 1.5]);
     expect(measured).toEqual([clips]);
@@ -100,25 +100,31 @@ describe('the hold of a request that gives videos', () => {
     expect((await planned(bySeconds, [2])).plan.hold).toBe(7_000_000n);
   });
 
-  it.each([byTokens, bySeconds])('covers the longest, with a warning, if one is unknown', async (sold) => {
-    const { plan } = await planned(sold, [2, undefined]);
-    const { hold, basis } = catalogueOf(sold).plan(asAsked(plan.request as VideoRequest), caller);
-    expect(plan.hold).toBe(hold);
-    expect(plan.basis).toEqual(basis);
-    expect(plan.warnings).toEqual([
-      'videos[1]: the length could not be read in time. The hold covers the longest video that the model accepts.',
-    ]);
-  });
+  it.each([byTokens, bySeconds])(
+    'covers the longest video, with a warning, if a length is unknown',
+    async (sold) => {
+      const { plan } = await planned(sold, [2, undefined]);
+      const { hold, basis } = catalogueOf(sold).plan(asAsked(plan.request as VideoRequest), caller);
+      expect(plan.hold).toBe(hold);
+      expect(plan.basis).toEqual(basis);
+      expect(plan.warnings).toEqual([
+        'videos[1]: the length could not be read in time. The hold covers the longest video that the model accepts.',
+      ]);
+    },
+  );
 
-  it.each([byTokens, bySeconds])('is measured alike whatever the account’s price factor', async (sold) => {
-    const { plan: listed } = await planned(sold, [undefined]);
-    expect(listed.pricesInput).toBe(true);
-    for (const factor of ['0', '0.000001']) {
-      const { plan, measured } = await planned(sold, [undefined], { factor });
-      expect(measured).toEqual([clips.slice(0, 1)]);
-      expect([plan.pricesInput, plan.inputNeededBy]).toEqual([true, listed.inputNeededBy]);
-    }
-  });
+  it.each([byTokens, bySeconds])(
+    'is measured in the same way whatever the account’s price factor',
+    async (sold) => {
+      const { plan: listed } = await planned(sold, [undefined]);
+      expect(listed.pricesInput).toBe(true);
+      for (const factor of ['0', '0.000001']) {
+        const { plan, measured } = await planned(sold, [undefined], { factor });
+        expect(measured).toEqual([clips.slice(0, 1)]);
+        expect([plan.pricesInput, plan.inputNeededBy]).toEqual([true, listed.inputNeededBy]);
+      }
+    },
+  );
 
   it('does not wait if their length is free, or if there are none', async () => {
     const free = await planned({ ...byTokens, measures: ['call'] }, [2, 2]);
@@ -128,7 +134,7 @@ describe('the hold of a request that gives videos', () => {
   });
 });
 
-describe('the hold of a video that is as long as the one it is made from', () => {
+describe('the hold of a video that is as long as its input', () => {
   const edit = { extra: { video_task: 'edit' } };
   const motion = { references: ['https://media.example/a.png'], extra: { character_orientation: 'video' } };
   it.each<[string, string, object]>([
@@ -143,7 +149,7 @@ describe('the hold of a video that is as long as the one it is made from', () =>
   ])('%s %s %j', async (provider, upstream, asked) => {
     const sold = { provider, upstream, measures: ['second'] };
     const held = async (seconds: number | undefined) => (await planned(sold, [seconds], asked)).plan.hold;
-    // A vendor may round 7.1 seconds up to 8, although they count as 7.
+    // A vendor may round 7.1 seconds up to 8, so the hold covers 8.
     expect([await held(7.1), await held(6.4)]).toEqual([8_000_000n, 7_000_000n]);
     const { plan } = await planned(sold, [7.1], asked);
     expect([plan.expected.amount, plan.seconds]).toEqual([7_000_000n, 7]);

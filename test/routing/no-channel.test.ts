@@ -27,7 +27,7 @@ describe('a request that no channel can serve', () => {
     expect(error).toMatchObject({ code: 'unsupported_parameter', ...issue });
   });
 
-  it('may be repeated after half a minute only if that can help', () => {
+  it('may be retried after half a minute only if that can help', () => {
     expect(explainNoChannel(model, dropped('circuit_open'), []).retryAfterSeconds).toBe(30);
     expect(explainNoChannel(model, dropped('no_price'), []).retryAfterSeconds).toBeUndefined();
   });

@@ -11,7 +11,7 @@ const channel = (id: string, fields: Partial<RouteChannel> = {}): RouteChannel =
   ...fields,
 });
 
-/** A mulberry32 generator, evenly spread and the same in every run. */
+/** A mulberry32 generator: evenly spread and the same in every run. */
 function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -50,7 +50,7 @@ describe('any plan', () => {
     );
   });
 
-  it('never goes back to a higher priority', () => {
+  it('never returns to a higher priority', () => {
     fc.assert(
       fc.property(channels, randoms, (given, stream) => {
         const priorityOf = new Map(given.map(({ id, priority }) => [id, priority]));
@@ -83,7 +83,7 @@ describe('any plan', () => {
   });
 });
 
-describe('chance', () => {
+describe('randomness', () => {
   const rounds = 20_000;
   function firstChoices(given: readonly RouteChannel[], pick: 'channel' | 'credential'): Map<string, number> {
     const random = seededRandom(42);
@@ -105,7 +105,7 @@ describe('chance', () => {
     expect(shares.get('c')).toBeCloseTo(0.1, 1.5);
   });
 
-  it('draws the second by the weights that are left', () => {
+  it('draws the second by the remaining weights', () => {
     const random = seededRandom(7);
     const given = [channel('a', { weight: 6 }), channel('b', { weight: 3 }), channel('c', { weight: 1 })];
     const seconds = Array.from({ length: rounds }, () => orderCandidates(given, random))
@@ -126,7 +126,7 @@ describe('chance', () => {
     expect(shares.get('b')).toBeCloseTo(0.5, 1.5);
   });
 
-  it('does not lift a lower priority, however heavy', () => {
+  it('does not prefer a lower priority, however heavy', () => {
     const shares = firstChoices(
       [channel('a', { weight: 0.001 }), channel('b', { priority: -1, weight: 1000 })],
       'channel',

@@ -62,7 +62,7 @@ describe('the price of a plan', () => {
     expect(mostOf(['1080p'])).toEqual({ seconds: 5 });
   });
 
-  it('is the dearest over all channels, each with its own unit and minimum', () => {
+  it('is the highest over all channels, each with its own unit and minimum', () => {
     const plan = planOf(second('0.10'), { minimum: '2', lines: [{ measure: 'call', price: '1.50' }] });
     expect(plan.hold).toBe(2_000_000n);
     expect(plan.expected.amount).toBe(500_000n);
@@ -91,7 +91,7 @@ describe('the price of a plan', () => {
     expect(planOf(second('0.10'), undefined).basis).not.toHaveProperty('channels');
   });
 
-  it('names where each fact of the hold comes from', () => {
+  it('shows where each fact of the hold comes from', () => {
     const lines = [
       { measure: 'second', when: { duration: { min: 10 } }, price: '0.30' },
       { measure: 'second', price: '0.10' },

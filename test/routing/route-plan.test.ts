@@ -102,7 +102,7 @@ describe('the seconds of a plan', () => {
     expect(secondsOf(6, unit)).toBe(6);
   });
 
-  it('are those of the hold if the model decides and the length is priced, else the usual ones', () => {
+  it('are those of the hold if the model decides and the length is priced, or else the usual ones', () => {
     const { durations } = testConfig.models[0] ?? {};
     expect([secondsOf('auto', 'second'), secondsOf('auto', 'call')]).toEqual([
       durations?.max,
@@ -111,7 +111,7 @@ describe('the seconds of a plan', () => {
   });
 });
 
-describe('a channel that no living worker serves', () => {
+describe('a channel without a running worker', () => {
   const planWith = (isServed: (channel: string) => boolean) => {
     const [channel] = testConfig.channels;
     if (channel === undefined) throw new Error('no channel');
@@ -120,7 +120,7 @@ describe('a channel that no living worker serves', () => {
     return catalogue.plan(asAsked(testRequest), testBuyer);
   };
 
-  it('is in no plan while another one is served', () => {
+  it('is in no plan while another channel has one', () => {
     const { candidates, dropped } = planWith((id) => id !== 'new');
     expect(candidates.map(({ channel }) => channel)).toEqual(['ark']);
     expect(dropped).toMatchObject([{ channel: 'new', reason: 'no_worker' }]);
@@ -132,7 +132,7 @@ describe('a channel that no living worker serves', () => {
 });
 
 describe('the route plan', () => {
-  it('holds exactly the credentials that may and can serve the request, each once', () => {
+  it('contains exactly the credentials that may and can serve the request, each once', () => {
     fc.assert(
       fc.property(fc.array(fact, { minLength: 1, maxLength: 6 }), (facts) => {
         const able = facts.flatMap((channel, index) =>

@@ -73,12 +73,12 @@ describe('facts of a channel’s model', () => {
     [', facts: { resolutions: [8k] }', { resolution: '8k' }, 'resolution'],
     [', facts: { sound: choice }', { generateAudio: true }, 'metadata.generate_audio'],
     [', facts: { media: { references: 3 } }', { references: ['https://ex.com/a'] }, 'images'],
-  ])('%s make possible what the table refuses', (facts, over, param) => {
+  ])('%s allow what the table rejects', (facts, over, param) => {
     expect(plan('', over)).toBe(param);
     expect(plan(facts, over)).toMatchObject({ warnings: [] });
   });
 
-  it('decide what callers are warned of', () => {
+  it('decide what callers are warned about', () => {
     const over = { extra: { theirs: 1, motion: 2 }, returnLastFrame: true } as const;
     expect(plan('', over)).toMatchObject({ warnings: ['metadata.return_last_frame'] });
     const facts = ', facts: { other_parameters: false, parameters: { motion: { type: integer } } }';
@@ -123,7 +123,7 @@ describe('facts of a channel’s model', () => {
     );
   });
 
-  it('reach the adapter, which sends what they name', async () => {
+  it('reach the adapter, which sends what they list', async () => {
     const config = configOf(', facts: { sound: choice, parameters: { motion: { sent_as: motionScore } } }');
     const upstream = canned({ json: fixture('runway/created') });
     const links = { check: () => undefined, onWithheld: () => undefined };
@@ -177,7 +177,7 @@ models: [{ id: m, kind: image, n: { max: 20 }, price: { lines: [{ measure: image
       { images: Array.from({ length: 9 }, () => ({ form: 'url', url: 'https://ex.com/a' })) },
       'image',
     ],
-  ])('%s make possible what the table refuses', (facts, over, param) => {
+  ])('%s allow what the table rejects', (facts, over, param) => {
     expect(refused('', over)).toBe(param);
     expect(refused(facts, over)).toBeUndefined();
   });
@@ -202,11 +202,11 @@ models: [{ id: m, kind: image, n: { max: 20 }, price: { lines: [{ measure: image
     [['openai', 'a-model-of-tomorrow'], { extra: { seed: 7 } }, ['seed']],
     [['ark', 'doubao-seedream-4-0'], { extra: { background: 'opaque', watermark: true } }, ['background']],
     [['gateway', 'any'], { extra: { any: 1, partial_images: 2 }, quality: 'x' }, ['partial_images']],
-  ])('%j warn of what is not sent: %j', (vendor, over, warnings) => {
+  ])('%j warn about what is not sent: %j', (vendor, over, warnings) => {
     expect(warned(vendor, over)).toEqual(warnings);
   });
 
-  it('warn of an unsent field of any value, and decide what is sent', async () => {
+  it('warn about an unsent field with any value, and decide what is sent', async () => {
     const image: ImageInput = { form: 'data', mediaType: 'image/png', base64: 'UE5H' };
     const over = { size: '7x7', images: [image], extra: { strength: 0.5 } };
     expect(warned(['stability', 'ultra'], over)).toEqual(['size']);
@@ -214,7 +214,7 @@ models: [{ id: m, kind: image, n: { max: 20 }, price: { lines: [{ measure: image
     expect(warned(['kling', 'kling-v2-1'], { quality: 'high', extra: { seed: 7 } }, facts)).toEqual([]);
   });
 
-  it('name fields as the caller wrote them, and of many only some', () => {
+  it('name fields as the caller wrote them, and only some of many', () => {
     const named = { seed: 'metadata.seed', aspect_ratio: 'metadata.aspect_ratio' };
     expect(warned(['openai', 'gpt-image-1.5'], { extra: { seed: 7 }, named })).toEqual(['metadata.seed']);
     const google = served('', 'google', 'gemini-3-pro-image');
@@ -252,7 +252,7 @@ models: [{ id: m, kind: image, n: { max: 20 }, price: { lines: [{ measure: image
     );
   });
 
-  it('reach the adapter, which sends what they name', async () => {
+  it('reach the adapter, which sends what they list', async () => {
     const upstream = canned({ json: { data: [{ url: 'https://ex.com/a.png' }] } });
     const context = {
       model: 'grok-imagine-image',

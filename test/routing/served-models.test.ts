@@ -24,7 +24,7 @@ models:
   { environment: {}, providerNames: Object.keys(providers) },
 );
 
-it('a model is shut down from the day that its vendor has named', () => {
+it('a model is shut down from the day that its vendor has announced', () => {
   const gone = (time: string) => retiredModels(config, (name) => providers[name], Date.parse(time));
   expect(gone('2026-10-22T23:59:59Z')).toEqual([]);
   expect(gone('2026-10-23T00:00:00Z')).toEqual([
@@ -37,7 +37,7 @@ it('a model is shut down from the day that its vendor has named', () => {
   expect(gone('2026-12-01T00:00:00Z').map(({ model }) => model)).toEqual(['old', 'mini']);
 });
 
-it('a vendor file says which models are shut down', async () => {
+it('a vendor file lists the models that are shut down', async () => {
   const file = exampleFile('topaz', (data) => {
     data.retired = {
       source: 'a page',

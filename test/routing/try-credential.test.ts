@@ -20,9 +20,7 @@ const channelOf = (name: string, { path, model, mapping }: any, request: any, ap
 });
 const ask = (channel: any) => tryCredential(channel, 'a', AbortSignal.timeout(60_000));
 
-/**
- * These vendors return images immediately. They have no jobs to query, but another free request that requires a key.
- */
+/** These vendors return images immediately, so they have no jobs to ask for. Another free request requires a key. */
 const atOnce = [
   { name: 'openai', path: '/openai/v1', model: 'gpt-image-2' },
   { name: 'stability', path: '/stability', model: 'core' },
@@ -44,7 +42,7 @@ it('the key of every vendor can be tested', () => {
   expect(Object.keys(providers).filter((name) => !tested.has(name))).toEqual([]);
 });
 
-it('a key is reported as untested if the adapter knows no free request', async () => {
+it('a key is reported as untested if the adapter has no free request', async () => {
   const { checkKey: _check, ...provider } = providers['openai'] ?? {};
   const channel = channelOf('openai', { path: '', model: 'm' }, simulator.request, 'test-key');
   expect(await ask({ ...channel, provider })).toMatchObject({ verdict: 'untested' });
@@ -72,7 +70,7 @@ it.each([
   expect(await ask(channelOf('openai', row, request, 'test-key'))).toMatchObject({ verdict: 'unclear' });
 });
 
-it('an address where something else answers says nothing about the key', async () => {
+it('a URL that belongs to another service proves nothing about the key', async () => {
   const page = { status: 404, text: '<html>' };
   for (const row of [...jobVendors, ...atOnce]) {
     const { request } = canned(page, page, page);

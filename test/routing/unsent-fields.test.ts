@@ -12,7 +12,8 @@ import { asAsked, imageRequest, videoRequest } from '../providers/support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
 /**
- * A field affects the price only on channels that send it. Here, a task costs 0.05 with the field and 0.50 without it.
+ * A field may affect the price only on channels that send it. Here, a task costs 0.05 with the field and 0.50 without
+ * it.
  */
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -148,7 +149,7 @@ describe.each(Object.entries<Case>(cases))('%s', (name, asked) => {
     expect(plan.warnings).not.toEqual([]);
   });
 
-  it('counts on each of two channels as that channel sends it', () => {
+  it('affects each of two channels as that channel sends it', () => {
     const plan = planOf(name, asked, { ids: ['sends', 'ignores'] });
     expect(formatMicros(plan.hold)).toBe('0.500000');
     for (const report of [{}, asked.report])
@@ -173,14 +174,14 @@ it('a quality that is not sent is charged as it was rendered', () => {
   expect(charged(plan, 'ignores', { quality: 'high' })).toBe('0.500000');
 });
 
-it('a size that is not sent cannot bring a request below the limit of its key', () => {
+it('a size that is not sent cannot evade the limit of a key', () => {
   const limited = { resolutionMax: '1080p' };
   const named = (ids: readonly string[]) => planOf('size', cases.size, { ids, ...limited }).candidates;
   expect(named(['sends', 'ignores']).map(({ channel }) => channel)).toEqual(['sends']);
   expect(() => named(['ignores'])).toThrow('This API key is limited to 1080p');
 });
 
-it('a size that is not sent does not lower the tokens that are held', () => {
+it('a size that is not sent does not reduce the tokens that are held', () => {
   const lines = [{ measure: 'million_tokens', price: '1000' }];
   const held = (wish: Fields) => planOf('size', { ...cases.size, wish }, { lines }).hold;
   expect(held({ size: '1024x1024' })).toBe(held({}));
@@ -198,7 +199,7 @@ describe('a duration that is not sent', () => {
   const chargeFor = ({ basis, hold }: ReturnType<typeof planOf>, channel: string, facts: SettleFacts) =>
     formatMicros(chargeTask('video', { basis, channel, facts, held: hold }).settlement.amount);
 
-  it('is charged by the rendered length, and by the line for any length if that is unknown', () => {
+  it('is charged by the rendered length, or by the line for any length if that is unknown', () => {
     const plan = planFor(['ignores'], calls);
     expect(formatMicros(plan.hold)).toBe('0.500000');
     for (const measured of [[], ['duration']] as const) {
@@ -208,12 +209,12 @@ describe('a duration that is not sent', () => {
     expect(chargeFor(plan, 'ignores', {})).toBe('0.500000');
   });
 
-  it('counts if it is sent', () => {
+  it('affects the price if it is sent', () => {
     const plan = planFor(['sends', 'ignores'], calls);
     expect([chargeFor(plan, 'sends', {}), chargeFor(plan, 'ignores', {})]).toEqual(['0.050000', '0.500000']);
   });
 
-  it('holds the longest that the model offers, and charges the shortest where no length is known', () => {
+  it('holds the longest length that the model offers, and charges the shortest if no length is known', () => {
     const seconds = [
       { measure: 'second', when, price: '0.01' },
       { measure: 'second', price: '0.10' },

@@ -48,7 +48,7 @@ const context = (json: unknown) => providerContext({ request: canned({ json }).r
 const good = 'https://cdn.example/video.mp4?signature=1';
 
 describe('a job whose result has a link that nobody may follow', () => {
-  it.each(hostile)('%s: fails, and keeps it for operators', async (url) => {
+  it.each(hostile)('%s: fails, and its link is kept for operators', async (url) => {
     const { video, list } = channelOf();
     const failed: Partial<OperationStatus> = {
       state: 'failed',
@@ -78,7 +78,7 @@ it('permitted links pass unchanged', async () => {
   expect(read).toMatchObject({ state: 'succeeded', items: [{ url: good }] });
 });
 
-it('a private network passes if the settings permit it', async () => {
+it('a private network is permitted if the settings say so', async () => {
   const url = 'http://10.0.0.7:8080/video.mp4';
   const read = await channelOf(['10.0.0.0/8']).video.status(
     { id: 'cgt-1' },

@@ -33,12 +33,12 @@ describe.each(vendors)('the balance at %s', (name, balance) => {
       credential: { id: 'a', apiKey },
     });
 
-  it('is what a client reads, and needs a valid key', async () => {
+  it('is parsed as the vendor’s client does, and needs a valid key', async () => {
     expect(await ask('test-key')).toEqual(await clients[name]?.('test-key'));
     await expect(ask('another-key')).rejects.toMatchObject({ outcome: 'unavailable' });
   });
 
-  it('is unknown if the answer cannot be read', async () => {
+  it('is unknown if the response cannot be read', async () => {
     for (const json of [
       {},
       [],
@@ -52,7 +52,7 @@ describe.each(vendors)('the balance at %s', (name, balance) => {
   });
 });
 
-it('Kling accepts a key pair for its balance, too', async () => {
+it('Kling accepts a key pair for its balance too', async () => {
   const balance = providers['kling']?.balance;
   const context = providerContext({ request: simulator.request, baseUrl: `${simulator.url}/kling` });
   const ask = (apiKey: string) => balance?.({ ...context, credential: { id: 'a', apiKey } });
@@ -60,7 +60,7 @@ it('Kling accepts a key pair for its balance, too', async () => {
   await expect(ask('access:wrong')).rejects.toMatchObject({ outcome: 'unavailable' });
 });
 
-describe('a look at the balances of a channel', () => {
+describe('reading the balances of a channel', () => {
   const answers: (() => Promise<VendorBalance>)[] = [];
   let asked = 0;
   let at = 1_000_000;
@@ -99,7 +99,7 @@ describe('a look at the balances of a channel', () => {
     expect(asked).toBe(2);
   });
 
-  it('says in words why the balance is unknown, and shows no old one', async () => {
+  it('explains why the balance is unknown, and shows no old one', async () => {
     const look = open();
     answers.push(
       () => Promise.resolve({ amount: '12.5', unit: 'credits' }),

@@ -45,7 +45,7 @@ describe('an account', () => {
     expect(await accounts().find('studio')).toEqual({ ...account, name: `by${made.indexOf(true)}` });
   });
 
-  it('has its three newest webhook secrets, also when several are added at once', async () => {
+  it('has its three newest webhook secrets, even if several are added at once', async () => {
     await accounts().insert({ ...account, id: 'rotated' });
     expect(await accounts().addWebhookSecret('rotated', sealed('two'), change)).toBe(true);
     expect((await accounts().find('rotated'))?.webhookSecrets).toEqual([sealed('two'), sealed('one')]);
@@ -65,7 +65,7 @@ describe('an account', () => {
     expect(await accounts().find('unknown')).toBeUndefined();
   });
 
-  it('is closed once and reopened once, and each change is on record', async () => {
+  it('is closed once and reopened once, and each change is recorded', async () => {
     await accounts().insert({ ...account, id: 'closing' });
     const step = (action: string, at: number) => ({ at, by: 'ada', action, reason: 'due' });
     expect(await accounts().reopen('closing', step('reopened', 1))).toBe(false);
@@ -124,7 +124,7 @@ describe('a key', () => {
     expect(await keys().find('key_23')).not.toHaveProperty('replacedBy');
   });
 
-  it('that was replaced is revoked all the same', async () => {
+  it('that was replaced can still be revoked', async () => {
     await keys().insert(key(25));
     await keys().replace('key_25', { by: 'key_26', endsAt: 9_999, change });
     expect(await keys().revoke('key_25', 'ada', 'lost')).toBe(true);
@@ -143,7 +143,7 @@ describe('a key', () => {
     expect(await keys().find('key_unknown')).toBeUndefined();
   });
 
-  it('that was never handed out is removed', async () => {
+  it('that was never delivered is removed', async () => {
     await keys().insert(key(28));
     await keys().remove('key_28');
     await keys().remove('key_28');
@@ -156,7 +156,7 @@ describe('a key', () => {
     expect(await keys().findByHmac('hmac2')).toBeUndefined();
   });
 
-  it('is revoked once: the first time counts', async () => {
+  it('is revoked once, and keeps the first time', async () => {
     await keys().insert(key(3));
     clock = 200;
     expect(await keys().revoke('key_3', 'ada', 'lost')).toBe(true);

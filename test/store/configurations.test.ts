@@ -48,7 +48,7 @@ it('every earlier version is kept with its text and reason', async () => {
   ]);
 });
 
-it('a version that follows another one is published only while that one is in force', async () => {
+it('a version that follows another one is published only while that one is active', async () => {
   const store = open();
   await store.publish(file('first'));
   const next = { ...file('draft'), isDraft: true } as const;
@@ -61,14 +61,14 @@ it('a version that follows another one is published only while that one is in fo
   expect([byFile.version, byFile.file]).toEqual([4, undefined]);
 });
 
-it('the configuration in force is not published again', async () => {
+it('the active configuration is not published again', async () => {
   const store = open();
   const stale = await openStale();
   await store.publish(file('only'));
   expect(await stale.publish(file('only'))).toMatchObject({ version: 1 });
 });
 
-it('a text that was published before is known', async () => {
+it('a text that was published before is recognised', async () => {
   const store = open();
   const stale = await openStale();
   await store.publish(file('old'));

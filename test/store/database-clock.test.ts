@@ -111,7 +111,7 @@ describe('a jump of the database’s clock', () => {
     expect((await open()).isRight()).toBe(true);
   });
 
-  it('an operator accepts it for all processes', async () => {
+  it('is accepted for all processes by an operator', async () => {
     const { world, marks, open, pass } = openClocks();
     const clocks = [await open(), await open()];
     await pass();
@@ -138,7 +138,7 @@ describe('a jump of the database’s clock', () => {
     expect([clock.isRight(), clock.apart()]).toEqual([false, 0]);
   });
 
-  it('does not count if the machine slept, or up to two minutes', async () => {
+  it('is ignored if the machine slept, or up to two minutes', async () => {
     const { world, open, pass } = openClocks();
     const clock = await open();
     world.slept = 3_600_000;
@@ -151,7 +151,7 @@ describe('a jump of the database’s clock', () => {
   });
 });
 
-it('while the time has jumped no money is written, and what was written stays readable', async () => {
+it('while the time has jumped, no money is written, and existing entries stay readable', async () => {
   const account = await gateway.account();
   const marks = createClockMarks(gateway.core.mongo.db);
   await marks.confirm(Date.now() - 40 * dayMs);
@@ -177,7 +177,7 @@ it('while the time has jumped no money is written, and what was written stays re
 
 const yearMs = 365 * 86_400_000;
 
-it('a process whose clock is a year ahead reports that, and writes money by the time of the database', async () => {
+it('a process whose clock is a year ahead reports that, and dates entries by the database’s clock', async () => {
   const account = await gateway.account();
   const lines: string[] = [];
   const log = createLogger({
@@ -238,7 +238,7 @@ it('continues by the monotonic clock between two reads, and accepts the next rea
   }
 });
 
-it('an answer that a busy process reads late does not set the time back', async () => {
+it('a response that a busy process reads late does not set the time back', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   try {
     let [server, uptime, lateMs] = [1_000_000, 50, 0];
@@ -255,7 +255,7 @@ it('an answer that a busy process reads late does not set the time back', async 
     lateMs = 7_000;
     await vi.advanceTimersByTimeAsync(60_000);
     expect([server, clock.now()]).toEqual([1_007_000, 1_007_000]);
-    // In the opposite order, the earlier value contradicts the new one.
+    // In the opposite order, the earlier value would contradict the new one.
     server += 20_000;
     await vi.advanceTimersByTimeAsync(60_000);
     expect(clock.now()).toBe(1_027_000);

@@ -5,7 +5,7 @@ import { createErrorTerms } from '../../src/store/error-words.ts';
 const terms = createErrorTerms(Buffer.alloc(32, 1));
 
 describe('the terms of an error', () => {
-  it('are at most 64, those of the longest words', () => {
+  it('are at most 64, for the longest words', () => {
     const words = Array.from({ length: 200 }, (_, n) => 'a'.repeat(n + 3));
     expect(terms([words.join(' ')])).toEqual(
       words
@@ -24,7 +24,7 @@ describe('the terms of an error', () => {
     for (const part of ['模型', 'kling', '余额']) expect(mixed).toContain(terms([part])[0]);
   });
 
-  it('are others under another key, and show no word', () => {
+  it('differ under another key, and reveal no word', () => {
     const [own, other] = [terms(['walrus']), createErrorTerms(Buffer.alloc(32, 2))(['walrus'])];
     expect(own).not.toEqual(other);
     expect(own).toEqual([expect.stringMatching(/^[\w-]{8}$/)]);

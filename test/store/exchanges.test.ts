@@ -13,7 +13,7 @@ afterAll(() => database.drop());
 const open = () => createExchangeStore(database.db, () => now);
 const poll = (task: string, text: string) => ({ task, submits: [], polls: [text] });
 
-it('two processes that write at once lose nothing', async () => {
+it('two concurrent processes lose nothing', async () => {
   const tasks = ['t1', 't2', 't3'];
   const rounds = Array.from({ length: 8 }, (_, n) =>
     open().add(tasks.map((task) => ({ task, submits: n === 0 ? ['submit'] : [], polls: [`poll ${n}`] }))),
@@ -26,14 +26,14 @@ it('two processes that write at once lose nothing', async () => {
   }
 });
 
-it('a document stays bounded, and polls displace no submission', async () => {
+it('a document stays limited in size, and polls displace no submission', async () => {
   await open().add([{ task: 'long', submits: ['submit'], polls: [] }]);
   for (let n = 0; n < 60; n += 1) await open().add([poll('long', `poll ${n}`)]);
   const found = await open().find('long');
   expect([found.length, found[0], found[1], found.at(-1)]).toEqual([21, 'submit', 'poll 40', 'poll 59']);
 });
 
-it('a task of which nothing was recorded has none, and what has expired is not read', async () => {
+it('a task without recorded exchanges has none, and expired ones are not read', async () => {
   expect(await open().find('unknown')).toEqual([]);
   await open().add([]);
   await open().add([poll('old', 'one')]);

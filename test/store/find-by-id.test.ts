@@ -34,7 +34,7 @@ it('returns the same as findOne', async () => {
 it.each([
   ['a lost connection', new MongoNetworkError('connection 1 closed')],
   ['a server that is no longer the primary', new MongoServerError({ message: 'not primary', code: 10_107 })],
-])('asks once more after %s', async (_, error) => {
+])('reads once more after %s', async (_, error) => {
   expect(await createFindById(failing(error), tasks)('task_1')).toMatchObject({ _id: 'task_1' });
   expect(await createFindById(failing(error), tasks)('task_2')).toBeUndefined();
 });

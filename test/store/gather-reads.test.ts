@@ -34,7 +34,7 @@ function openReads(missing: readonly string[] = []) {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const idsOf = (asked: readonly { readonly ids: readonly string[] }[]) => asked.map(({ ids }) => ids);
 
-describe('reads that are asked for at once', () => {
+describe('reads that are requested at once', () => {
   it('are sent alone and immediately while hardly any are in flight', () => {
     const { find, asked } = openReads();
     void find('a');
@@ -53,7 +53,7 @@ describe('reads that are asked for at once', () => {
     expect(await Promise.all(found)).toEqual(['a', 'b', 'c', 'd', 'c'].map((id) => `value of ${id}`));
   });
 
-  it('are never answered from a read that was sent before them', async () => {
+  it('never use a read that was sent before them', async () => {
     const { find, asked, answerAll } = openReads();
     const found = ['a', 'b', 'a'].map((id) => find(id));
     asked[0]?.answer();
@@ -71,7 +71,7 @@ describe('reads that are asked for at once', () => {
     await expect.poll(() => idsOf(asked).at(-1)).toEqual(['e']);
   });
 
-  it('are a hundred in one read at most', async () => {
+  it('are at most a hundred per read', async () => {
     const { find, asked, answerAll } = openReads();
     const ids = Array.from({ length: 252 }, (_, n) => `id-${n}`);
     const found = ids.map((id) => find(id));

@@ -14,7 +14,7 @@ async function all(leases: ReturnType<typeof createImageLeaseStore>) {
   return found;
 }
 
-it('a lease that was declared dead is renewed no more, while its holds are being closed', async () => {
+it('a lease that was declared dead is not renewed while its holds are being closed', async () => {
   const leases = createImageLeaseStore(database.db);
   const lease = { id: 'img_dead', process: 'p', from: 'img_dead0' };
   await leases.insert(lease);
@@ -50,7 +50,7 @@ describe('a lease', () => {
     }
   });
 
-  it('cannot be made twice, nor be renewed once it is removed', async () => {
+  it('cannot be created twice, nor be renewed once it is removed', async () => {
     await open().insert(lease);
     await expect(open().insert({ ...lease, process: 'other' })).rejects.toThrow(/duplicate/i);
     await open().remove(lease.id);
@@ -58,7 +58,7 @@ describe('a lease', () => {
     expect(await open().declareDead({ ...lease, beat: 0 })).toBe(false);
   });
 
-  it('counts its renewals, and is listed with what it was last renewed with', async () => {
+  it('counts its renewals, and is listed with its last ones', async () => {
     const id = 'img_beats';
     await open().insert({ ...lease, id });
     for (const from of ['img_beats1', 'img_beats2']) expect(await open().renew(id, from)).toBe(true);

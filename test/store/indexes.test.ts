@@ -37,16 +37,16 @@ afterAll(async () => {
   await mongo.close();
 });
 
-describe('a start', () => {
+describe('a startup', () => {
   it('changes nothing when every index is there', async () => {
     await expect(ensureAll()).resolves.toBeUndefined();
   });
 
-  it('is refused by any index that has its name and another shape', async () => {
+  it('is refused by any index with the same name and another definition', async () => {
     const accepted: string[] = [];
     let indexes = 0;
     for (const collection of await mongo.db.collections()) {
-      // The first time, start every store. After that, start only the collection's own store, which is faster.
+      // Starting only the collection's own store is faster, but the first time, every store must start.
       const make = (indexes > 0 && makers.get(collection.collectionName)) || ensureAll;
       // The stand-in drops an index by name from every collection that has an index with that name.
       await make();
@@ -80,7 +80,7 @@ describe('the declared indexes', () => {
     return found.toSorted();
   };
 
-  it('make unique what two writers must never both have', async () => {
+  it('are unique for values that two writers must never share', async () => {
     expect(await shapesOf('unique')).toEqual([
       'audit: bulk true',
       'keys: hmac true',
@@ -91,7 +91,7 @@ describe('the declared indexes', () => {
     ]);
   });
 
-  it('let MongoDB remove what has an end, at the time that the document names, and nothing else', async () => {
+  it('let MongoDB remove documents at the time that they contain, and nothing else', async () => {
     expect(await shapesOf('expireAfterSeconds')).toEqual([
       'cap_events: expires 0',
       'exchanges: expires 0',
@@ -134,7 +134,7 @@ function options(shape: Readonly<Record<string, unknown>>) {
   };
 }
 
-it('no store makes an index past the check', () => {
+it('no store creates an index without the check', () => {
   const directory = new URL('../../src/', import.meta.url);
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && name !== 'store/mongo.ts')

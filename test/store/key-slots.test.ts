@@ -23,7 +23,7 @@ describe('the slots of a key', () => {
   const countOf = async (key: string): Promise<number> =>
     (await open().list()).find((entry) => entry.key === key)?.tasks.length ?? 0;
 
-  it('are never more than the limit, however many processes ask at once', async () => {
+  it('never exceed the limit, however many processes ask at once', async () => {
     const processes = [open(), open(), open()];
     const answers = await Promise.all(
       Array.from({ length: 60 }, async (_, n) => processes[n % 3]?.take('k1', { task: `t${n}`, until }, 7)),
@@ -32,7 +32,7 @@ describe('the slots of a key', () => {
     expect(await countOf('k1')).toBe(7);
   });
 
-  it('are exact with a limit of 1 when one asks while another is about to write', async () => {
+  it('are exact with a limit of 1 if one process asks while another is about to write', async () => {
     const [first, second] = [open(), open()];
     const paused = pauseFirstAt('slots.take', 'slow');
     const slow = first.take('k2', { task: 'slow', until }, 1);
@@ -75,7 +75,7 @@ describe('the slots of a key', () => {
     expect(await slots.take('k5', { task: 'e', until }, 4)).toBe(true);
   });
 
-  it('stop counting at their end, if their holder died', async () => {
+  it('expire if their holder died', async () => {
     const slots = open();
     expect(await slots.take('k6', { task: 'lost', until: clock + 1000 }, 1)).toBe(true);
     expect(await slots.take('k6', { task: 'next', until }, 1)).toBe(false);

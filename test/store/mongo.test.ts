@@ -44,7 +44,7 @@ describe('connectMongo', () => {
     expect(databaseName(uri)).toBe(expected);
   });
 
-  it('uses the database that the address names', () => {
+  it('uses the database in the connection string', () => {
     expect(mongo.db.databaseName).toBe(name);
   });
 
@@ -66,7 +66,7 @@ describe('connectMongo', () => {
 });
 
 describe('isDuplicateKey', () => {
-  it('recognises an _id or unique key that is taken, from one insert and from many', async () => {
+  it('recognises an existing _id or unique key, after one insert and after many', async () => {
     await ensureIndexes(things, [{ name: 'key', key: { key: 1 }, unique: true, sparse: true }]);
     await things.insertOne({ _id: 'taken', key: 'k' });
     const errors = await Promise.all([
@@ -86,7 +86,7 @@ describe('ensureIndexes', () => {
     { name: 'expires', key: { d: 1 }, expireAfterSeconds: 0 },
   ];
 
-  it('makes what is missing, on a collection that does not exist, again and at the same time', async () => {
+  it('creates missing indexes, even on a collection that does not exist, repeatedly and concurrently', async () => {
     const fresh = mongo.db.collection('fresh');
     await Promise.all([ensureIndexes(fresh, shapes), ensureIndexes(fresh, shapes)]);
     await ensureIndexes(fresh, shapes);
@@ -107,14 +107,14 @@ describe('ensureIndexes', () => {
     ['another uniqueness', { name: 'pair', key: { a: 1, b: -1 }, unique: true }],
     ['another sparseness', { name: 'once', key: { c: 1 }, unique: true }],
     ['another life time', { name: 'expires', key: { d: 1 }, expireAfterSeconds: 60 }],
-  ])('reports an index of the same name with %s, and leaves it alone', async (_name, wanted) => {
+  ])('reports an index of the same name with %s, and does not change it', async (_name, wanted) => {
     const kept = mongo.db.collection('kept');
     await ensureIndexes(kept, shapes);
     const before = await kept.indexInformation({ full: true });
     const attempt = ensureIndexes(kept, [wanted]);
     await expect(attempt).rejects.toThrow(IndexConflictError);
     await expect(attempt).rejects.toThrow(
-      /^index kept\.\w+ exists in another shape: wanted \{.*\}, found \{/,
+      /^index kept\.\w+ exists with another definition: wanted \{.*\}, found \{/,
     );
     expect(await kept.indexInformation({ full: true })).toEqual(before);
   });

@@ -31,7 +31,7 @@ it('an operator is found only by the HMAC of the token', async () => {
   expect(await operators.findByHmac('')).toBeUndefined();
 });
 
-it('of several simultaneous requests with one name, one succeeds, and the other tokens are invalid', async () => {
+it('of several concurrent requests with one name, one succeeds, and the other tokens are invalid', async () => {
   const added = await Promise.all(
     Array.from({ length: 8 }, (_, n) => operators.insert(operator('ben', { hmac: `try ${n}` }))),
   );
@@ -46,7 +46,7 @@ it('a token cannot belong to two operators', async () => {
   expect(await operators.findByHmac('hmac of carla')).toMatchObject({ name: 'carla' });
 });
 
-it('an operator is revoked once: the first time and the first person count', async () => {
+it('an operator is revoked once, and the first time and the first person are kept', async () => {
   await operators.insert(operator('dora'));
   clock = 200;
   expect(await operators.revoke('dora', 'anna')).toBe(true);
@@ -56,7 +56,7 @@ it('an operator is revoked once: the first time and the first person count', asy
   expect(await operators.revoke('nobody', 'anna')).toBe(false);
 });
 
-it('the name of one that was revoked may be given again, and the old token stays invalid', async () => {
+it('the name of a revoked operator can be used again, and the old token stays invalid', async () => {
   await operators.insert(operator('emil'));
   expect(await operators.insert(operator('emil', { hmac: 'new' }))).toBe(false);
   await operators.revoke('emil', 'anna');
@@ -78,7 +78,7 @@ it('the last use is the latest, in whatever order the processes write', async ()
   expect((await operators.list()).map(({ name }) => name)).not.toContain('nobody');
 });
 
-it('the list is in the order of the names', async () => {
+it('the list is ordered by name', async () => {
   const names = (await operators.list()).map(({ name }) => name);
   expect(names).toEqual(names.toSorted());
   expect(names).toEqual(expect.arrayContaining(['anna', 'ben', 'carla', 'dora', 'emil', 'flora']));

@@ -37,7 +37,7 @@ it.each<[string, unknown]>([
   ['an error of our own', new TypeError('x is undefined')],
   ['no error at all', 'away'],
   ['nothing', undefined],
-])('%s is none', (_, error) => {
+])('%s is not an outage', (_, error) => {
   expect(isOutage(error)).toBe(false);
 });
 
@@ -66,7 +66,7 @@ describe('a server’s message', () => {
     expect(refused.map(isOutage)).toEqual([false, false, false]);
   });
 
-  it('that is missing because there is no server is an outage', async () => {
+  it('about a missing server is an outage', async () => {
     const client = new MongoClient('mongodb://127.0.0.1:1/x', { serverSelectionTimeoutMS: 200 });
     expect(isOutage(await errorOf(() => client.db().command({ ping: 1 })))).toBe(true);
     await client.close();

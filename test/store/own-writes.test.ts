@@ -55,14 +55,14 @@ it('every collection is opened by openCollection, and its concerns are named in 
   ).toEqual([]);
 });
 
-it('every collection of the sources is tried', () => {
+it('every collection of the sources is tested', () => {
   const named = Object.values(sources).flatMap((text) =>
     [...text.matchAll(/openCollection<\w+>\(\s*db,\s*'(\w+)'/g)].map(([, name]) => name),
   );
   expect(new Set(named)).toEqual(new Set(opened.keys()));
 });
 
-it('what was written to a collection is there in its next read, as often as it is tried', async () => {
+it('a write to a collection is visible in the next read, however often it is tried', async () => {
   for (const [name, collection] of opened) {
     for (const n of [1, 2, 3]) {
       const _id = `own-write-${n}`;

@@ -75,7 +75,7 @@ describe('docs/queries.md', () => {
   });
 });
 
-/** The query parameters with which callers filter their tasks, as fields of a filter. `key` comes from the API key. */
+/** Callers filter their tasks by these query parameters. `key` comes from the API key. */
 const callersFilters = {
   status: { status: 'running' },
   model: { model: 'm' },
@@ -135,7 +135,7 @@ describe('an index serves', () => {
     expect(serving(filter, sort)).toBe(index);
   });
 
-  it('a row says what the query was', () => {
+  it('a row describes the query', () => {
     const shape: QueryShape = {
       collection: 'tasks',
       operation: 'find',

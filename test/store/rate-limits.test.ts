@@ -13,7 +13,7 @@ const minute = 60_000;
 /** Far in the future, because MongoDB may remove expired counters at any time. */
 const first = 70_000_000 * minute;
 
-it('every request of a minute has a number of its own, whichever process counts it', async () => {
+it('every request of a minute has its own number, whichever process counts it', async () => {
   const processes = [1, 2, 3].map(() => createRateLimitStore(database.db));
   const counts = await Promise.all(
     Array.from({ length: 60 }, async (_, n) => processes[n % 3]?.count('key_1', first)),

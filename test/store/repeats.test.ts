@@ -79,7 +79,7 @@ describe('a claim', () => {
 });
 
 describe('an answer', () => {
-  it('is kept before it is paid, and done afterwards', async () => {
+  it('is kept before it is paid for, and done afterwards', async () => {
     const claim = newClaim({ isAwaited: true });
     await open().claim(claim);
     await open().renew(claim);
@@ -92,7 +92,7 @@ describe('an answer', () => {
     expect(Buffer.concat(await open().readBody(claim.made, 1)).toString()).toBe('abc');
   });
 
-  it('of more than one document is given back byte by byte, also when it was stored twice', async () => {
+  it('of more than one document is returned byte for byte, even if it was stored twice', async () => {
     const claim = newClaim({ isAwaited: true });
     await open().claim(claim);
     const mebibyte = 1024 * 1024;
@@ -128,7 +128,7 @@ describe('an answer', () => {
   });
 });
 
-it('a record without a state is that of a task, and done', async () => {
+it('a record without a state belongs to a task, and is done', async () => {
   const known = { made: 'task_1', fingerprint: 'f', expires: new Date(clock + 1000) };
   const records = database.db.collection<{ _id: string; expires?: Date }>('idempotency');
   await records.insertOne({ _id: 'known', ...known });

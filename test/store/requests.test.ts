@@ -73,7 +73,7 @@ describe('the request of a task', () => {
     expect(later?.expires).toEqual(new Date(5_000 + 30 * days));
   });
 
-  it('says how many bytes it has sealed', async () => {
+  it('reports how many bytes it has sealed', async () => {
     const small = await open().insert(newRecord());
     const large = newRecord({ request: { kind: 'video', prompt: 'x'.repeat(100_000) } as never });
     expect((await open().insert(large)) ?? 0).toBeGreaterThan((small ?? 0) + 99_000);

@@ -190,7 +190,7 @@ describe.each(Object.entries(fields))('%s', (purpose, { write, read }) => {
   });
 });
 
-it('a root key that lies in another record opens nothing', async () => {
+it('a root key that is stored in another record opens nothing', async () => {
   const store = createRootKeyStore(database.db);
   await openSecrets([key], store);
   await expect(openSecrets([key], { ...store, id: 'other' as never })).rejects.toThrow('cannot be opened');
@@ -209,7 +209,7 @@ it('an earlier version and a draft can be opened only in their own records', asy
   await expect(stores.configDrafts.read()).rejects.toThrow('cannot be opened');
 });
 
-it('the published configuration opens in its own record only', async () => {
+it('the published configuration can be opened only in its own record', async () => {
   await stores.configurations.publish(publication('a file'));
   expect((await stores.configurations.read())?.text).toBe('a file');
   const sealed = secrets.seal({ purpose: 'configuration', id: 'other' }, 'another file');
@@ -219,6 +219,6 @@ it('the published configuration opens in its own record only', async () => {
   await expect(stores.configurations.read()).rejects.toThrow('cannot be opened');
 });
 
-it('are all fields that hold sealed values', () => {
+it('are all fields that contain sealed values', () => {
   expect([...Object.keys(fields), ...named].toSorted()).toEqual(sealPurposes.toSorted());
 });

@@ -7,7 +7,7 @@ import { factsOf, readServerFacts } from '../../src/store/server-facts.ts';
 import { databaseUri } from '../support/run-servers.ts';
 import { listen } from '../support/listen.ts';
 
-it('the server of the tests has a version and a set, and can do everything', async () => {
+it('the server of the tests has a version and a replica set, and can do everything', async () => {
   const mongo = await connectMongo(databaseUri('test_server_facts'));
   onTestFinished(() => mongo.close());
   const facts = await readServerFacts(mongo.db);
@@ -29,7 +29,7 @@ it.each([
   });
 });
 
-it('the version may be secret, and majority reads may be off', async () => {
+it('the version may be hidden, and majority reads may be off', async () => {
   const command = async (asked: object): Promise<BSON.Document> => {
     if ('hello' in asked) return { isWritablePrimary: true, maxWireVersion: 9 };
     if ('buildInfo' in asked) throw new MongoServerError({ code: 13 });
@@ -43,7 +43,7 @@ it('the version may be secret, and majority reads may be off', async () => {
   });
 });
 
-it('a server that the driver refuses: the error names what is missing', async () => {
+it('if the driver rejects a server, the error names what is missing', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.on('data', (data) => socket.write(oldHello(data)));

@@ -38,7 +38,7 @@ describe('a slot', () => {
     expect(await open().heldBy('dead')).toEqual([]);
   });
 
-  it('whose lease ran out goes to one of several that ask at once', async () => {
+  it('whose lease has expired goes to one of several processes that ask at once', async () => {
     await open().reserve('dead/a', 1, lease('dead', 0));
     const answers = await Promise.all(names(10).map((task) => open().reserve('dead/a', 1, lease(task))));
     expect(taken(answers)).toEqual(['dead/a/0']);
@@ -57,7 +57,7 @@ describe('a slot', () => {
     expect(await store.hasFree('own/a', 1)).toBe(true);
   });
 
-  it('is not freed under a lease that its holder has made longer since', async () => {
+  it('is not freed under a lease that its holder has extended since', async () => {
     const store = open();
     const seen = lease('owner');
     const id = (await store.reserve('seen/a', 1, seen)) ?? '';
@@ -68,7 +68,7 @@ describe('a slot', () => {
     expect(await store.hasFree('seen/a', 1)).toBe(true);
   });
 
-  it('beyond a lowered limit is not given out, and a raised one makes more', async () => {
+  it('above a lowered limit is not granted, and a raised limit creates more', async () => {
     for (const task of ['a', 'b', 'c']) await open().reserve('limit/a', 3, lease(task));
     await open().free('limit/a/2', 'c');
     expect(await open().reserve('limit/a', 2, lease('d'))).toBeUndefined();
@@ -79,7 +79,7 @@ describe('a slot', () => {
     expect(await store.reserve('limit/a', 4, lease('e'))).toBe('limit/a/3');
   });
 
-  it('costs a document when it is used, and some more, whatever the limit is', async () => {
+  it('costs a document when it is used, and a few more, whatever the limit is', async () => {
     const slots = database.db.collection<{ _id: string; queue: string; n: number }>('slots');
     const numbersOf = async (queue: string) =>
       (await slots.find({ queue }).sort({ n: 1 }).toArray()).map(({ n }) => n);
@@ -119,7 +119,7 @@ describe('a ticket', () => {
       round,
     );
 
-  it('is one for a task and queue: a later one changes nothing', async () => {
+  it('exists once for a task and queue: a later one changes nothing', async () => {
     await Promise.all([insert('t', 'one/a', 3), insert('t', 'one/a', 3)]);
     await insert('t', 'one/a', 1);
     expect(await open().countTickets('one/a', 10)).toBe(1);
@@ -140,13 +140,13 @@ describe('a ticket', () => {
     expect(served).toEqual(['second', 'third', 'late']);
   });
 
-  it('is removed by one of several', async () => {
+  it('is removed by one of several processes', async () => {
     await insert('t', 'gone/a', 1);
     const answers = await Promise.all(names(10).map(() => open().removeTicket('t', 'gone/a')));
     expect(answers.filter((isRemoved) => isRemoved)).toHaveLength(1);
   });
 
-  it('says when its task looks again, as long as there is one', async () => {
+  it('says when its task checks again, as long as it exists', async () => {
     const order = await insert('t', 'look/a', 1);
     expect(await open().keepTicket('t', 'look/a', 77)).toBe(order);
     expect(await open().firstTicket('look/a')).toMatchObject({ task: 't', round: 1, looksAt: 77 });
@@ -157,7 +157,7 @@ describe('a ticket', () => {
     expect(await open().firstTicket('look/b')).toMatchObject({ task: 'other' });
   });
 
-  it('is counted no further than asked for', async () => {
+  it('is counted only as far as requested', async () => {
     for (const task of names(4)) await insert(task, 'count/a', 1);
     expect(await open().countTickets('count/a', 3)).toBe(3);
     expect(await open().countTickets('count/a', 9)).toBe(4);
@@ -173,7 +173,7 @@ describe('a round', () => {
     expect(rounds.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 10 }, (_, n) => n + 1));
   });
 
-  it('starts behind the served one, so that turns cannot be saved', async () => {
+  it('starts behind the served one, so that turns cannot be saved up', async () => {
     await open().noteServed('served', 40);
     expect(await open().takeRound('served', 'new')).toBe(41);
     expect(await open().takeRound('served', 'new')).toBe(42);

@@ -67,7 +67,7 @@ it('ignores a read that a later one has overtaken', async () => {
   expect(snapshot.find('a')?.on).toBe(true);
 });
 
-it('reads on a timer of one, and keeps what it had when a read fails', async () => {
+it('is read by a single timer, and keeps its data when a read fails', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { snapshot, errors } = open([[{ id: 'a', on: true }], new Error('away'), [{ id: 'b', on: true }]]);
@@ -83,7 +83,7 @@ it('reads on a timer of one, and keeps what it had when a read fails', async () 
   expect(snapshot.find('b')?.on).toBe(true);
 });
 
-it('the caller of refresh learns of a failed read', async () => {
+it('the caller of refresh learns about a failed read', async () => {
   const { snapshot } = open([new Error('away')]);
   await expect(snapshot.refresh()).rejects.toThrow('away');
 });

@@ -48,10 +48,10 @@ async function idsOf(tasks: AsyncIterable<{ readonly id: string }>): Promise<str
   return ids;
 }
 
-describe('a callback that is owed', () => {
+describe('a pending callback', () => {
   const isOwed = async (task: string) => (await idsOf(open().owing())).includes(task);
 
-  it('is owed from the end on, through failed attempts, until it is delivered', async () => {
+  it('is pending from the task’s end on, through failed attempts, until it is delivered', async () => {
     const task = await newTask();
     expect(await isOwed(task)).toBe(false);
     await taskDriver(open()).fail(task, taskFailures.upstream);
@@ -63,7 +63,7 @@ describe('a callback that is owed', () => {
     expect(await isOwed(task)).toBe(false);
   });
 
-  it('is no longer owed once it was abandoned, however that was written', async () => {
+  it('is no longer pending once it was abandoned, however that was written', async () => {
     const [answered410, died] = [await endedTask(), await endedTask()];
     for (const task of [answered410, died]) await begin(task, ownRound);
     await record(answered410, ownRound, answered(1, 410), 'gave_up');
@@ -116,7 +116,7 @@ describe('a callback that is owed', () => {
     ]);
   });
 
-  it('stays delivered through what an operator does later', async () => {
+  it('stays delivered through later actions of an operator', async () => {
     const task = await endedTask();
     const other = open();
     expect((await other.look(task))?.callback).toBeUndefined();
@@ -158,7 +158,7 @@ describe('the callbacks that were abandoned', () => {
     expect(await listed()).toEqual([answered410]);
   });
 
-  it('come in pages, each once, although they leave the list meanwhile', async () => {
+  it('are listed in pages, each once, although they leave the list meanwhile', async () => {
     const ids = Array.from({ length: 10_000 }, (_, n) => `task_z_many_${String(n).padStart(5, '0')}`);
     const callback = { state: 'gave_up', target, attempts: [], round: ownRound, begun: 10 } as const;
     await database.db
@@ -175,7 +175,7 @@ describe('the callbacks that were abandoned', () => {
 });
 
 describe('an attempt', () => {
-  it('is counted once for each that begins, also the first ones at the same time', async () => {
+  it('is counted once for each that begins, including the first ones at the same time', async () => {
     const task = await newTask();
     const numbers = await Promise.all(Array.from({ length: 8 }, () => begin(task, ownRound)));
     expect(new Set(numbers)).toEqual(new Set([1, 2, 3, 4, 5, 6, 7, 8]));
@@ -206,7 +206,7 @@ describe('an attempt', () => {
     expect(await callbackOf(task)).toBeUndefined();
   });
 
-  it('of a task that is gone is not begun, and makes no task', async () => {
+  it('of a missing task does not begin, and creates no task', async () => {
     expect(await begin('task_gone', ownRound)).toBeUndefined();
     expect(await begin('task_gone', 'again')).toBeUndefined();
     await record('task_gone', ownRound, answered(1, 200), 'delivered');
@@ -223,7 +223,7 @@ describe('an attempt', () => {
 });
 
 describe('a round', () => {
-  it('that has delivered begins no attempt; one on demand does, and counts from 1', async () => {
+  it('that has delivered begins no attempt, but one on request does, and counts from 1', async () => {
     const task = await newTask();
     await begin(task, ownRound);
     await record(task, ownRound, answered(1, 200), 'delivered');
@@ -234,7 +234,7 @@ describe('a round', () => {
     expect(await callbackOf(task)).toMatchObject({ target: 'https://moved.example' });
   });
 
-  it('that was replaced begins no attempt, and does not take the count back', async () => {
+  it('that was replaced begins no attempt, and does not reset the count', async () => {
     const task = await newTask();
     for (const round of [ownRound, 'first', 'second']) await begin(task, round);
     expect(await begin(task, ownRound)).toBeUndefined();
@@ -242,7 +242,7 @@ describe('a round', () => {
     expect(await begin(task, 'second')).toBe(2);
   });
 
-  it('of the task itself replaces none, even where it had begun nothing', async () => {
+  it('of the task itself replaces none, even if it had begun nothing', async () => {
     const task = await newTask();
     expect(await begin(task, 'first')).toBe(1);
     expect(await begin(task, ownRound)).toBeUndefined();
@@ -257,7 +257,7 @@ describe('a round', () => {
     expect(later.filter((n) => n === undefined)).toHaveLength(1);
   });
 
-  it('that was replaced is listed with its late answer, and decides nothing', async () => {
+  it('that was replaced is listed with its late response, and decides nothing', async () => {
     const task = await newTask();
     await begin(task, ownRound);
     await begin(task, 'first');

@@ -38,7 +38,7 @@ const drive = (): ReturnType<typeof taskDriver> => taskDriver(tasks);
 const fail = (id: string) => drive().fail(id, taskFailures.upstream);
 
 describe('running', () => {
-  it('is shown of a submitted task only, and of none that has ended', async () => {
+  it('is shown for a submitted task, but for none that has ended', async () => {
     const [pending, running, ended] = [await newTask(), await submitted(), await submitted()];
     await fail(ended);
     for (const id of [pending, running, ended]) await tasks.step(id, { kind: 'rendering', n: 1 });
@@ -47,14 +47,14 @@ describe('running', () => {
     expect((await read(ended)).status).toBe('failed');
   });
 
-  it('is not shown of a submitted task whose job a person is asked about', async () => {
+  it('is not shown for a submitted task whose job an operator is asked about', async () => {
     const id = await submitted();
     await drive().step(id, { kind: 'broken', n: 1, code: 'upstream_not_found' });
     await tasks.step(id, { kind: 'rendering', n: 1 });
     expect(await read(id)).toMatchObject({ status: 'submitted', state: { at: 'broken' } });
   });
 
-  it('is not taken back by a job that takes the place of the running one', async () => {
+  it('is not withdrawn by a job that replaces the running one', async () => {
     const id = await newTask();
     await drive().ask(id);
     await drive().step(id, { kind: 'adopted', operation: { id: `first-of-${id}` } });
@@ -66,7 +66,7 @@ describe('running', () => {
 });
 
 describe('progress', () => {
-  it('is shown while the job is waited for, and changes neither before nor after', async () => {
+  it('is shown while the task waits for its job, and changes neither before nor after', async () => {
     const id = await newTask();
     await tasks.recordProgress(id, { progress: 10 });
     expect(await read(id)).not.toHaveProperty('progress');
@@ -79,7 +79,7 @@ describe('progress', () => {
     expect((await read(id)).progress).toBe(50);
   });
 
-  it('of a job that was taken back, or replaced, is not that of the next one', async () => {
+  it('of a job that was withdrawn or replaced is not that of the next one', async () => {
     const id = await newTask();
     await drive().ask(id);
     await drive().step(id, { kind: 'adopted', operation: { id: `job-of-${id}` } });
@@ -89,7 +89,7 @@ describe('progress', () => {
     for (const name of ['progress', 'queuePosition']) expect(await read(id)).not.toHaveProperty(name);
   });
 
-  it('changes no rev: a step that is decided meanwhile is still written', async () => {
+  it('does not change `rev`, so a step that is decided meanwhile is still written', async () => {
     const id = await submitted();
     const { rev } = await read(id);
     await tasks.recordProgress(id, { progress: 40 });
@@ -98,7 +98,7 @@ describe('progress', () => {
 });
 
 describe('what a task waits for', () => {
-  it('comes and changes, and is written once', async () => {
+  it('changes over time, and each change is written once', async () => {
     const id = await newTask();
     await tasks.setWait(id, { cause: 'slot', ahead: 3 });
     const first = await read(id);
@@ -113,7 +113,7 @@ describe('what a task waits for', () => {
     expect(second.updatedAt).toBe(first.updatedAt + 5_000);
   });
 
-  it('changes no rev: the plan of an operator’s act stays valid', async () => {
+  it('does not change `rev`, so the plan of an operator’s action stays valid', async () => {
     const id = await newTask();
     const { rev } = await read(id);
     await tasks.setWait(id, { cause: 'slot' });
@@ -131,7 +131,7 @@ describe('what a task waits for', () => {
     expect(waited?.at(-1)).toMatchObject({ cause: 'slot' });
   });
 
-  it('names the tasks that may be tried when an upstream is well again', async () => {
+  it('names the tasks that may be tried when an upstream recovers', async () => {
     const place = { channel: 'down', credential: 'a' };
     const [circuit, slot, elsewhere, lost] = [
       await newTask(),
@@ -176,7 +176,7 @@ describe('what a task waits for', () => {
     expect((await read(id)).waited).toEqual(waited);
   });
 
-  it('is not shown of a task that has a job or has ended', async () => {
+  it('is not shown for a task that has a job or has ended', async () => {
     const [accepted, ended] = [await submitted(), await newTask()];
     await fail(ended);
     for (const id of [accepted, ended]) {
@@ -200,7 +200,7 @@ describe('a concern', () => {
     for (const name of ['concern', 'attention']) expect(await read(id)).not.toHaveProperty(name);
   });
 
-  it('of a poll does not replace what no poll can know', async () => {
+  it('of a poll does not replace one that a poll cannot know', async () => {
     const id = await submitted();
     for (const concern of ['channel_gone', 'workflow_failing'] as const) {
       expect(await tasks.setConcern(id, concern)).toBe(true);
@@ -212,7 +212,7 @@ describe('a concern', () => {
     expect(await tasks.setConcern(id, 'overdue')).toBe(true);
   });
 
-  it('neither replaces nor clears what the state itself asks for', async () => {
+  it('neither replaces nor clears what the state itself requires', async () => {
     const [lost, broken, review] = [await newTask(), await submitted(), await submitted()];
     await drive().ask(lost);
     await drive().step(broken, { kind: 'broken', n: 1, code: 'c' });
@@ -229,7 +229,7 @@ describe('a concern', () => {
     }
   });
 
-  it('is shown while a lost job is looked for, and gives way to the question to a person', async () => {
+  it('is shown while a lost job is searched for, until an operator is asked', async () => {
     const id = await newTask();
     await drive().lose(id);
     expect(await tasks.setConcern(id, 'channel_gone')).toBe(true);
@@ -251,14 +251,14 @@ describe('a concern', () => {
     expect((await read(succeeded)).attention).toBe('not_delivered');
   });
 
-  it('of a task that is gone makes no task', async () => {
+  it('of a missing task creates no task', async () => {
     expect(await tasks.setConcern('task_gone', 'overdue')).toBe(false);
     expect(await tasks.find('task_gone')).toBeUndefined();
   });
 });
 
 describe('the location of a result’s files', () => {
-  it('changes after a success, and no failure gets any', async () => {
+  it('changes after a success, and is not set after a failure', async () => {
     const [succeeded, failed] = [await newTask(), await newTask()];
     await drive().succeed(succeeded, succeededWith('https://first.example/a.mp4'));
     const outcome = { kind: 'failed', code: 'gone', message: 'm' } as const;

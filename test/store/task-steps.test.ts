@@ -52,7 +52,7 @@ const act = (id: string, reason = 'due'): TaskActionRecord => {
 };
 
 describe('of simultaneous writers', () => {
-  it('exactly one begins the submission; the others are decided anew on its record', async () => {
+  it('exactly one begins the submission, and the others are decided again on its record', async () => {
     const id = await newTask();
     const stores = Array.from({ length: 20 }, openStore);
     for (const store of stores) expect(await store.look(id)).toMatchObject({ rev: 0 });
@@ -75,7 +75,7 @@ describe('of simultaneous writers', () => {
     expect(await read(id)).toMatchObject({ rev: 2, deadlineAt: 60_001 + 660_000 });
   });
 
-  it('a submission is claimed again by one of many runs after a refusal, under its number', async () => {
+  it('a submission is claimed again by one of many runs after a refusal, under the same number', async () => {
     const id = await newTask();
     await tasks.step(id, sendingBy('first'));
     const refused = {
@@ -96,7 +96,7 @@ describe('of simultaneous writers', () => {
     expect((await read(id)).attempts).toMatchObject([{ state: 'sending' }]);
   });
 
-  it('the end is begun or the submission, never both', async () => {
+  it('either the end or the submission begins, never both', async () => {
     for (let round = 0; round < 20; round += 1) {
       const id = await newTask();
       const [sent, wanted] = await Promise.all([
@@ -140,7 +140,7 @@ describe('an outdated copy', () => {
     expect(await read(id)).toMatchObject({ reads: 2 });
   });
 
-  it('omits no step: a step is skipped only on a record that a write has read', async () => {
+  it('omits no step: a step is skipped only on a record that was read with a write', async () => {
     const id = await newTask();
     const [old, cancel] = [openStore(), { kind: 'wanted', stop: 'cancel' } as const];
     await taskDriver(tasks).accept(id);
@@ -151,7 +151,7 @@ describe('an outdated copy', () => {
     expect(await read(id)).toMatchObject({ state: { stop: 'cancel' } });
   });
 
-  it('is dropped on demand', async () => {
+  it('is dropped on request', async () => {
     const id = await newTask();
     const old = openStore();
     await old.look(id);
@@ -216,7 +216,7 @@ describe('a write whose outcome is unknown', () => {
 });
 
 describe('a refusal', () => {
-  it('counts as a read, and changes nothing else', async () => {
+  it('is based on a write that reads, and changes nothing else', async () => {
     const id = await newTask();
     const before = await read(id);
     const refused = await tasks.step(id, { kind: 'approved' });
@@ -229,7 +229,7 @@ describe('a refusal', () => {
     expect(await read(id)).toEqual({ ...before, reads: 1 });
   });
 
-  it('of a task without a record says so, and makes none', async () => {
+  it('of a task without a record says so, and creates none', async () => {
     expect(await tasks.step('task_none', sendingBy('run'))).toEqual({
       ok: false,
       code: 'absent',
@@ -250,7 +250,7 @@ describe('an operator’s act', () => {
     expect((await read(id)).actions?.map((action) => action.id)).toEqual(['update-1', 'update-2']);
   });
 
-  it('happens once: its repeat neither writes nor does it again', async () => {
+  it('happens once: its repeat is neither written nor carried out again', async () => {
     const id = await newTask();
     const extend = (store: TaskStore) => store.step(id, { kind: 'extended', seconds: 60 }, act('update-1'));
     expect(await extend(tasks)).toMatchObject({ ok: true });
@@ -306,7 +306,7 @@ describe('an upstream’s job', () => {
     expect(await tasks.ownerOf('two/same')).toBe(elsewhere);
   });
 
-  it('is taken by one of several tasks that name it at once', async () => {
+  it('is assigned to one of several tasks that claim it at once', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, () => newTask()));
     for (const id of ids) await taskDriver(tasks).ask(id);
     const adopted: TaskEvent = { kind: 'adopted', operation: { id: 'wanted-by-all' } };
@@ -330,7 +330,7 @@ describe('an upstream’s job', () => {
     expect(await tasks.ownerOf('one/named-wrongly')).toBe(second);
   });
 
-  it('that a late answer names is kept beside the attempt, and belongs to no task', async () => {
+  it('in a late response is kept beside the attempt, and belongs to no task', async () => {
     const id = await newTask();
     await taskDriver(tasks).ask(id);
     await tasks.step(id, { kind: 'wanted', stop: 'fail' });
@@ -356,7 +356,7 @@ describe('the fields derived from the record', () => {
     }
   });
 
-  it('name the place of the job, even after the end', async () => {
+  it('name the channel of the job, even after the end', async () => {
     const id = await newTask();
     await drive().accept(id, 'job-1');
     const where = { ...firstCandidate, upstreamId: 'job-1', jobs: ['one/job-1'] };
@@ -365,7 +365,7 @@ describe('the fields derived from the record', () => {
     expect(await follows(id)).toEqual(where);
   });
 
-  it('name the possible place of a lost job, and the question about it, until it is found', async () => {
+  it('name the possible channel of a lost job, and the concern about it, until it is found', async () => {
     const id = await newTask();
     await drive().lose(id);
     expect(await follows(id)).toEqual(firstCandidate);
@@ -402,7 +402,7 @@ describe('the fields derived from the record', () => {
     }
   });
 
-  it('ask for a person as long as the state does', async () => {
+  it('ask for an operator as long as the state does', async () => {
     const id = await newTask();
     const n = await drive().accept(id);
     await tasks.step(id, { kind: 'broken', n, code: 'c' });
@@ -441,7 +441,7 @@ describe('the fields derived from the record', () => {
     expect(await follows(id)).not.toHaveProperty('attention');
   });
 
-  it('owe a callback from the end on, if there is an address', async () => {
+  it('contain a pending callback from the end on, if there is an address', async () => {
     const [wanted, unwanted] = [await newTask({ hasCallback: true }), await newTask()];
     await drive().accept(wanted);
     expect(await follows(wanted)).not.toHaveProperty('owes');
@@ -474,7 +474,7 @@ describe('a creation', () => {
     expect(await tasks.step(id, abandonedBy(second))).toMatchObject({ ok: true });
   });
 
-  it('knows what an earlier try held', async () => {
+  it('knows the hold of an earlier try', async () => {
     const id = await newTask({ state: creatingAs(first) });
     await tasks.step(id, { kind: 'held', hold: 7n });
     expect(await read(id)).toMatchObject({ hold: 7n, state: { tryId: first } });

@@ -48,8 +48,8 @@ async function failedTask(id: string) {
   });
 }
 
-describe('the words of a task', () => {
-  it('find it, also after a process without the key of its messages has changed it', async () => {
+describe('the upstream’s messages about a task', () => {
+  it('make it searchable, even after a process without their key has changed it', async () => {
     const tasks = open();
     const foundBy = async (text: string) =>
       (await tasks.findNamed(text)).map(({ by, task }) => [by, task.id]);
@@ -72,7 +72,7 @@ describe('the words of a task', () => {
     expect(await foundBy('secrets_key')).toEqual([]);
   });
 
-  it('are in no document while it lives, nor afterwards', async () => {
+  it('are in no document in plain text, during its life or afterwards', async () => {
     const tasks = open();
     await tasks.insert(firstRecord('task_lost'));
     const n = await taskDriver(tasks).send('task_lost');
@@ -95,14 +95,14 @@ describe('the words of a task', () => {
     expect(page.tasks).toEqual([read]);
   });
 
-  it('of a first record are sealed, too', async () => {
+  it('of a first record are sealed too', async () => {
     const record = firstRecord('task_whole', { outcome: failed });
     await open().insert(record);
     expect(await open().find('task_whole')).toEqual(record);
     expect(await stored('task_whole')).not.toContain(second);
   });
 
-  it('are removed with their subject', async () => {
+  it('are removed with their task', async () => {
     const tasks = open();
     const drive = taskDriver(tasks);
     await tasks.insert(firstRecord('task_taken'));
@@ -113,7 +113,7 @@ describe('the words of a task', () => {
     expect(await stored('task_taken')).not.toContain('"words"');
   });
 
-  it('whose key is missing leave the rest of the task legible', async () => {
+  it('whose key is missing leave the rest of the task readable', async () => {
     await failedTask('task_other');
     const other = open(createSealer([randomBytes(32)]));
     expect(await other.find('task_other')).toMatchObject({

@@ -102,7 +102,7 @@ describe('lists', () => {
     for (let n = 0; n < 5; n += 1) made.push(await newTask({ account, createdAt: 1_000 * (n + 1) }));
   });
 
-  it('show the newest first, a page at a time, and say whether there is more', async () => {
+  it('show the newest first, a page at a time, and whether there are more', async () => {
     const newest = made.toReversed();
     const first = await tasks.list({ account }, { limit: 3 });
     expect([first.tasks.map(({ id }) => id), first.hasMore]).toEqual([newest.slice(0, 3), true]);
@@ -138,7 +138,7 @@ describe('the reads of the reconciler', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('tasks that ask for a person, by reason, until they no longer do', async () => {
+  it('tasks that ask for an operator, by reason, until they no longer do', async () => {
     const [lost, overdue] = [await newTask(), await newTask()];
     await drive().ask(lost);
     await drive().accept(overdue);
@@ -151,7 +151,7 @@ describe('the reads of the reconciler', () => {
     expect(await idsOf(tasks.asking('overdue'))).toEqual([]);
   });
 
-  it('tasks that have ended and whose callers do not know it', async () => {
+  it('tasks that have ended and whose callers were not notified', async () => {
     const [waiting, owing, silent] = [
       await newTask({ hasCallback: true }),
       await newTask({ hasCallback: true }),

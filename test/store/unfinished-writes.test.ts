@@ -5,7 +5,10 @@ import { expect, it } from 'vitest';
 import { connectMongo } from '../../src/store/mongo.ts';
 import { databaseUri } from '../support/run-servers.ts';
 
-/** Connections close just as a write begins. These tests have their own file, because sockets belong to the process. */
+/**
+ * Connections close just as a write begins. The tests have their own file, because they patch the sockets of the whole
+ * process.
+ */
 
 /** Heartbeats are polled instead of streamed, so that each one is a write on every server. */
 const polled = 'serverMonitoringMode=poll';

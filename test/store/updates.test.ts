@@ -53,7 +53,7 @@ it('updateWith leaves out fields that are undefined, and operators without field
   expect(updateWith(update as object)).toEqual({ $set: { a: 1 } });
 });
 
-/** An object literal that starts with a field is never empty. All other updates must be built by `updateWith`. */
+/** An object literal that starts with a field is never empty. All other updates must use `updateWith`. */
 it('each update of the stores and the ledger names a field in its operators, or is made by updateWith', () => {
   const sources = readSources(join(import.meta.dirname, '../..'), ['src/store', 'src/ledger']);
   expect(

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /**
- * Makes the first call of each named method lose a race to `other`. Two upserts with the same `_id` may both try to
+ * The first call of each named method loses a race to `other`, because two upserts with the same `_id` may both try to
  * insert.
  */
 function losingRace(methods: readonly (keyof Collection)[], other: () => Promise<unknown>): Db {
@@ -48,7 +48,7 @@ describe('the requests of a key in a minute', () => {
   /** Far in the future, because MongoDB may remove expired documents at any time. */
   const minute = 4_200_000_000_000;
 
-  it('are counted exactly when many arrive at once, each key and minute for itself', async () => {
+  it('are counted exactly when many arrive at once, separately for each key and minute', async () => {
     const stores = [createRateLimitStore(database.db), createRateLimitStore(database.db)];
     const counts = await Promise.all(
       Array.from({ length: 20 }, async (_, n) => stores[n % 2]?.count('k', minute)),
@@ -78,14 +78,14 @@ describe('the requests of a key in a minute', () => {
 describe('an operator’s switch', () => {
   const off = { id: 'one', enabled: false, by: 'ada', reason: 'errors', at: 1 };
 
-  it('is one document per channel; the last change counts', async () => {
+  it('is one document per channel, and the last change wins', async () => {
     const states = createChannelStateStore(database.db);
     await states.set(off);
     await states.set({ ...off, enabled: true, by: 'bob', reason: 'fixed', at: 2 });
     expect(await states.list()).toEqual([{ id: 'one', enabled: true, by: 'bob', reason: 'fixed', at: 2 }]);
   });
 
-  it('is written by the one that lost the race for the first, too', async () => {
+  it('is also written by the writer that lost the race to be first', async () => {
     const states = createChannelStateStore(database.db);
     const on = { ...off, id: 'raced', enabled: true };
     const losing = createChannelStateStore(losingRace(['updateOne'], () => states.set(on)));
@@ -110,7 +110,7 @@ describe('a circuit', () => {
     expect(answers.filter((isTaken) => isTaken)).toHaveLength(1);
   });
 
-  it('lets the next probe through when the one before never came back', async () => {
+  it('lets the next probe through if the previous one never returned', async () => {
     await open().write('p/b', record);
     clock = 1000;
     expect(await open().takeProbe('p/b', probe(50))).toBe(true);
@@ -131,7 +131,7 @@ describe('a circuit', () => {
     expect(await open().takeProbe('p/c', probe(50))).toBe(true);
   });
 
-  it('is written by the one that lost the race for the first, too', async () => {
+  it('is also written by the writer that lost the race to be first', async () => {
     const losing = createChannelHealthStore(
       losingRace(['replaceOne'], () => open().write('p/d', { ...record, state: 'closed' })),
       () => clock,
@@ -171,7 +171,7 @@ describe('the copy of a task’s results', () => {
     expect(await open().find('again')).toEqual({ ...copy, task: 'again', state: 'stored', tries: 2 });
   });
 
-  it('is written by the one that lost the race for the first, too', async () => {
+  it('is also written by the writer that lost the race to be first', async () => {
     const losing = createResultCopyStore(
       losingRace(['replaceOne'], () => open().write({ ...copy, task: 'raced' })),
     );
@@ -180,7 +180,7 @@ describe('the copy of a task’s results', () => {
   });
 });
 
-it('a round is taken and noted by the one that lost the race for the first, too', async () => {
+it('a round is also taken and recorded by the writer that lost the race to be first', async () => {
   const slots = createSlotStore(database.db, Date.now);
   const taking = createSlotStore(
     losingRace(['findOneAndUpdate'], () => slots.takeRound('q', 'acc')),

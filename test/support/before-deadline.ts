@@ -10,8 +10,8 @@ export interface BeforeDeadline {
 }
 
 /**
- * Creates a task and waits until `isReached` returns true. If the task finishes first because the machine is busy,
- * creates another one with twice the time.
+ * If the task finishes before `isReached` returns true, because the machine is busy, creates another one with twice the
+ * time.
  */
 export async function reachedBeforeDeadline(
   account: TestAccount,

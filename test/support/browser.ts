@@ -13,7 +13,7 @@ export interface WatchedPage {
 }
 
 export interface TestBrowser {
-  /** Opens a page that closes after the test. `isExpected` matches console errors that the test provokes on purpose. */
+  /** The page closes after the test. `isExpected` matches console errors that the test provokes on purpose. */
   open(options?: BrowserContextOptions & { isExpected?: (text: string) => boolean }): Promise<WatchedPage>;
   close(): Promise<void>;
 }
@@ -26,11 +26,11 @@ export const browserPath = [
   ),
 ].find((path) => path !== '' && existsSync(path));
 
-/** A suffix for the names of page tests that explains why they are skipped. Empty if a browser is available. */
+/** Explains in the names of page tests why they are skipped. Empty if a browser is available. */
 export const noBrowser =
   browserPath === undefined ? ' (skipped: no Chromium on PATH or at CHROMIUM_PATH)' : '';
 
-/** The time limit of a step. Shorter than a test's time limit, so that a failure names the step that timed out. */
+/** Shorter than a test's time limit, so that a failure names the step that timed out. */
 const waitMs = 120_000;
 
 export async function startBrowser(): Promise<TestBrowser> {
@@ -73,7 +73,7 @@ const reportViolations = `
     globalThis.reportViolation('violation: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample));
 `;
 
-/** Returns a script for `addInitScript` that stops a page from polling, because timers of `ms` or longer never fire. */
+/** Stops a page from polling: timers of `ms` or longer never fire. */
 export const withoutPolls = (ms: number): string => `{
   const { setTimeout: set } = globalThis;
   globalThis.setTimeout = (run, after, ...rest) => (after >= ${ms} ? 0 : set(run, after, ...rest));
@@ -90,7 +90,7 @@ interface AxeViolation {
 }
 
 /**
- * Returns axe's serious and critical findings, each as `rule: element` with a way to fix it. Runs every rule by
+ * Returns axe's serious and critical findings as `rule: element`, each with a way to fix it. Runs every rule by
  * default.
  */
 export async function seriousFindings(page: Page, runOnly?: readonly string[]): Promise<readonly string[]> {

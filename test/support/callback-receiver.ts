@@ -13,8 +13,8 @@ export interface ReceivedCallback {
 export type CallbackReceiver = Awaited<ReturnType<typeof startCallbackReceiver>>;
 
 /**
- * Starts a caller's endpoint that records requests. It responds with these statuses in order and then repeats the last
- * one. 0 means no response. A function receives the request's index and sends the response itself.
+ * Records requests to a caller's endpoint. It responds with these statuses in order and then repeats the last one. 0
+ * means no response. A function receives the request's index and sends the response itself.
  */
 export async function startCallbackReceiver(
   answer: readonly number[] | ((response: ServerResponse, index: number) => void) = [204],
@@ -50,9 +50,7 @@ export async function startCallbackReceiver(
   };
 }
 
-/**
- * Checks that exactly one request, the last one, delivered the callback. Earlier requests may fail on a busy machine.
- */
+/** Exactly one request, the last one, must have delivered the callback. Earlier ones may fail on a busy machine. */
 export function expectDeliveredOnce(
   { received }: { readonly received: readonly ReceivedCallback[] },
   task: Task | undefined,

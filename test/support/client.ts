@@ -34,7 +34,7 @@ export interface TestAccount {
   readonly call: Call;
   balance(): Promise<{ available: string; held: string }>;
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  /** Sends the same idempotency key again while the gateway is busy. Resolves to the task id. */
+  /** While the gateway is busy, repeats the request with the same idempotency key. Resolves to the task id. */
   made(body?: Record<string, unknown>): Promise<string>;
   finished(id: string, deadlineMs?: number): Promise<Record<string, any>>;
 }
@@ -44,7 +44,7 @@ export function caller(url: string, key?: string): Call {
     send(url, method, path, key === undefined ? options : { key, ...options });
 }
 
-/** Repeats a call for as long as the gateway is too busy for it (503 or 408). Creates need an idempotency key. */
+/** Repeats a call while the gateway is too busy for it (503 or 408). Creates need an idempotency key. */
 export async function persevere(call: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await call();
@@ -67,10 +67,7 @@ export function adminCaller(url: string, token: string): AdminCall {
     send(url, method, path.startsWith('/admin') ? path : `/admin/v1${path}`, { body, key: token });
 }
 
-/**
- * Performs an operator action as operators do: a dry run, then the action with its plan. Starts over if the task
- * changes in between.
- */
+/** Does what operators do: a dry run, then the action with its plan. Starts over if the task changes in between. */
 export async function actOn(
   admin: AdminCall,
   task: string,

@@ -1,7 +1,4 @@
-/**
- * Returns the CPU time of `work` in milliseconds. Unlike elapsed time, CPU time is not affected by pauses of the
- * machine.
- */
+/** In milliseconds. Unlike elapsed time, CPU time is not affected by pauses of the machine. */
 export function cpuMsOf(work: () => unknown): number {
   const before = process.cpuUsage();
   work();

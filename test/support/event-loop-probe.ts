@@ -2,8 +2,8 @@ import { openSync, readSync, renameSync, writeFileSync } from 'node:fs';
 
 export interface Probe {
   /**
-   * The number of measurements so far, including the current one, and how often the file has been written during the
-   * current one.
+   * `begun` counts the measurements, including the current one. `written` counts how often the file was written during
+   * the current one.
    */
   readonly begun: number;
   readonly written: number;
@@ -14,13 +14,13 @@ export interface Probe {
 }
 
 /**
- * This module is loaded before a program (`--import`, with `--expose-gc`). It writes event-loop stalls and memory use
- * to PROBE_FILE many times per second. A stall is the time between two timer ticks or, if less, the CPU time that the
- * event-loop thread used in between, because a thread on a busy machine may just be waiting for a core.
+ * Loaded before a program (`--import`, with `--expose-gc`). Many times per second, writes event-loop stalls and memory
+ * use to PROBE_FILE. A stall is the time between two timer ticks or, if less, the CPU time that the event-loop thread
+ * used in between, because a thread on a busy machine may just be waiting for a core.
  */
 const everyMs = 5;
 const writtenEveryMs = 50;
-/** How long threads may take to return collected garbage to the system. */
+/** Threads may take this long to return collected garbage to the system. */
 const releasedWithinMs = 100;
 const file = process.env['PROBE_FILE'] ?? '';
 const threadClock = openThreadClock();

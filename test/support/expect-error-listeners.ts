@@ -2,8 +2,8 @@ import { afterAll } from 'vitest';
 import { takeUnheard } from './unheard-errors.ts';
 
 /**
- * Fails the file that left a socket without an error listener. Otherwise, a reset connection would fail the whole run
- * at random, outside any test.
+ * Fails the file that left a socket without an error listener. Otherwise, a reset connection would fail the whole run,
+ * outside any test.
  */
 afterAll(() => {
   const unheard = takeUnheard();

@@ -2,9 +2,8 @@ import { afterAll, type RunnerTestSuite } from 'vitest';
 import { forgetServerUse, serverWasUsed } from './server-use.ts';
 
 /**
- * Runs in every file of the `servers` project. Fails a file whose tests all passed without using a server, because
- * outside this project, the file would start within a second. The usual cause is a helper that shares a module with
- * server helpers. Move the helper.
+ * A file of the `servers` project must use a server, because outside this project, it would start within a second. A
+ * file usually ends up here because it imports a helper that shares a module with server helpers. Move the helper.
  */
 forgetServerUse();
 

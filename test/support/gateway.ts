@@ -29,16 +29,16 @@ export interface TestGateway {
   readonly environment: NodeJS.ProcessEnv;
   readonly call: Call;
   readonly admin: AdminCall;
-  /** Creates an account. Its create requests carry an idempotency key and are repeated while the gateway is busy. */
+  /** The account's create requests carry an idempotency key and are repeated while the gateway is busy. */
   account(options?: AccountOptions): Promise<TestAccount>;
-  /** Runs the reconciler once, with the clock far enough ahead for unchanged tasks to count as abandoned. */
+  /** Runs the reconciler once, with the clock so far ahead that unchanged tasks are considered abandoned. */
   reconcile(): Promise<ReconcileReport>;
   stopWorker(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface TestGatewayOptions {
-  /** The contents of gateway.yaml. `${SIMULATOR_URL}` stands for the simulator's URL. Defaults to `testYaml`. */
+  /** `${SIMULATOR_URL}` stands for the simulator's URL. Defaults to `testYaml`. */
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly renderSeconds?: number;
@@ -55,10 +55,7 @@ export const videoBody = {
   ratio: '16:9',
 } as const;
 
-/**
- * The tokens of a 5-second 720p 16:9 video by the documented formula, 1280 × 720 × 121 / 1024. Charged at 7.00 per
- * million.
- */
+/** A 5-second 720p 16:9 video by the documented formula: 1280 × 720 × 121 / 1024. Charged at 7.00 per million. */
 export const videoTokens = 108_900;
 export const videoCharge = '0.762300';
 
@@ -152,10 +149,7 @@ function shownLog(): Logger {
   return createLogger({ level: process.env['TEST_LOG'] === undefined ? 'silent' : 'info', format: 'pretty' });
 }
 
-/**
- * Pauses the reconciler's schedule, which could otherwise fire in the middle of a test. Tests run the reconciler
- * themselves.
- */
+/** The reconciler's schedule could fire in the middle of a test, so tests run the reconciler themselves. */
 async function pauseReconciler({ client, environment }: Core): Promise<void> {
   await client.schedule.getHandle(`${environment.TASK_QUEUE_PREFIX}reconcile-tasks`).pause();
 }

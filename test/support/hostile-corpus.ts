@@ -1,8 +1,6 @@
 import { pngHeader } from '../images/support.ts';
 
-/**
- * A request that is cheap to send but could be expensive to handle. The gateway must reject it or handle it cheaply.
- */
+/** Cheap to send, but possibly expensive to handle. The gateway must reject such a request or handle it cheaply. */
 export interface HostileRequest {
   readonly name: string;
   readonly path: string;

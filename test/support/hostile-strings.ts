@@ -1,5 +1,5 @@
 /**
- * Strings that every page must show as plain text: markup and scripts known to slip through filters, templates,
+ * Every page must show these as plain text. They contain markup and scripts known to slip through filters, templates,
  * terminal control characters, and characters that change the writing direction. A script that runs calls `fault()`.
  */
 export const hostileStrings: readonly string[] = [
@@ -22,10 +22,7 @@ export const hostileStrings: readonly string[] = [
   'constructor',
 ];
 
-/**
- * Strings with control characters. These are forbidden in names, but other text shown in terminals and on pages may
- * contain them.
- */
+/** Names must not contain control characters, but other text shown in terminals and on pages may. */
 export const hostileControls: readonly string[] = [
   '\u001b[31mred\u001b]8;;https://evil.example\u0007link\u001b]8;;\u0007',
   '\u001b[2J\u001b[H\u0007\u0008\u0000',

@@ -10,8 +10,8 @@ export interface WireRequest {
 }
 
 /**
- * How a body is framed: with a `content-length`, as one chunk per piece, in one-byte chunks, or in one-byte chunks
- * after many spaces.
+ * A body has a `content-length`, or arrives as one chunk per piece, in one-byte chunks, or in one-byte chunks after
+ * many spaces.
  */
 export type Framing = 'length' | 'chunks' | 'bytes' | 'spaced bytes';
 
@@ -66,7 +66,7 @@ export function pipelinedCopies(request: WireRequest): number {
   return Math.min(pipelinedCopiesMost, Math.max(2, copies));
 }
 
-/** Yields the bytes as a single chunk. Skips empty pieces, because an empty chunk would end the body. */
+/** Skips empty pieces, because an empty chunk would end the body. */
 function* inOne(bytes: Buffer): Generator<Buffer> {
   if (bytes.length === 0) return;
   yield Buffer.from(`${bytes.length.toString(16)}\r\n`);

@@ -114,8 +114,8 @@ const unused = (): never => {
 };
 
 /**
- * A provider that accepts every request unless it contains `refuse_me`. The model `o` uses only the prompt. Callbacks
- * contain `done: true`.
+ * Accepts every request unless it contains `refuse_me`. The model `o` uses only the prompt. Callbacks contain `done:
+ * true`.
  */
 const testProvider: Provider = {
   about: { vendor: 'Test', inputs: 'text', unverified: [] },
@@ -397,7 +397,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
   ];
 }
 
-/** Treats only the tests' own address as public. Other tests cover the real rules. */
+/** Only the tests' own address may be reached. Other tests cover the real rules. */
 const callbacks = createGuardedClient({ networks: ['127.0.0.1/32'] });
 
 function refuseForbidden(url: string): string | undefined {

@@ -17,7 +17,7 @@ export async function listen(server: Server) {
   };
 }
 
-/** Closes the connection if the handler fails. An unhandled failure would fail the whole run, outside any test. */
+/** Closes the connection if the handler fails. Otherwise, the failure would fail the whole run, outside any test. */
 export function listener(work: (request: IncomingMessage, response: ServerResponse) => unknown) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     (async () => work(request, response))().catch(() => response.destroy());

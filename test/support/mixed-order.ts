@@ -19,9 +19,9 @@ const waiting: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Orders test files so that the cores are neither idle nor overloaded: files that wait alternate with files that
- * compute. The largest files of each kind come first, so that no long file is left for the end. The `pure` project
- * comes last and fills the time while the last server tests are waiting. Each process serves a single project.
+ * Files that wait alternate with files that compute, so that the cores are neither idle nor overloaded. The largest
+ * files of each kind come first, so that no long file is left for the end. The `pure` project comes last and fills the
+ * time while the last server tests are waiting. Each process serves a single project.
  */
 export class MixedOrder extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {

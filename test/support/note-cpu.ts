@@ -13,10 +13,7 @@ afterAll(({}, { file }) => {
   file.meta.cpuSeconds = cpuSeconds() - before;
 });
 
-/**
- * Returns this process's CPU seconds. On Linux, the total includes exited children, and the four fields are in
- * hundredths of a second.
- */
+/** In seconds. On Linux, the total includes exited children, and the four fields are in hundredths of a second. */
 function cpuSeconds(): number {
   if (process.platform !== 'linux') return process.cpuUsage().user / 1e6;
   const stat = readFileSync('/proc/self/stat', 'utf8');

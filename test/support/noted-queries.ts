@@ -2,10 +2,7 @@ import { Collection, Db } from 'mongodb';
 import { describeShape, shapeOfFilter, type QueryShape } from './query-shape.ts';
 import { copySuffix } from './stale-reads.ts';
 
-/**
- * A query sent through the driver. The driver's methods are wrapped because only the call site reveals whether src or a
- * test sent the query.
- */
+/** The driver's methods are wrapped, because only the call site reveals whether src or a test sent the query. */
 interface Noted {
   readonly collection: string;
   readonly operation: string;
@@ -40,10 +37,7 @@ for (const operation of operations) {
   });
 }
 
-/**
- * Throws on an operator without fields. MongoDB before 5.0 rejects such operators, but the server in use may accept
- * them.
- */
+/** MongoDB before 5.0 rejects operators without fields, but the server in use may accept them. Throws on both. */
 function refuseEmptyOperators(update: unknown, file: string): void {
   if (typeof update !== 'object' || update === null) return;
   for (const [name, fields] of Object.entries(update)) {
@@ -75,8 +69,8 @@ function note(entry: Noted): void {
 }
 
 /**
- * Cursors are sorted after they are filtered, so a query is recorded once it is sorted or, if it never is, at the end
- * of the file.
+ * Cursors are sorted after they are filtered. A query is therefore recorded once it is sorted or, if it never is, at
+ * the end of the file.
  */
 const cursors: Noted[] = [];
 function followSort(cursor: { sort: (order: unknown) => unknown }, entry: Noted): void {
@@ -106,7 +100,7 @@ function sortOf(options: unknown): Record<string, 1 | -1> {
   );
 }
 
-/** Returns the src file that called the driver. Undefined for a test, or for the driver itself (findOne calls find). */
+/** Undefined if a test, or the driver itself (findOne calls find), made the call. */
 function callerFile(): string | undefined {
   const prepare: unknown = Reflect.get(Error, 'prepareStackTrace');
   const { stackTraceLimit } = Error;

@@ -33,7 +33,7 @@ export async function startOtlpReceiver() {
 type Value = Buffer | bigint;
 type Fields = ReadonlyMap<number, readonly Value[]>;
 
-/** Decodes an export request. Field numbers are from opentelemetry/proto/trace/v1/trace.proto. */
+/** Field numbers are from opentelemetry/proto/trace/v1/trace.proto. */
 function spansOf(request: Buffer): ReceivedSpan[] {
   return messages(read(request), 1).flatMap((ofProcess) => {
     const resource = messages(ofProcess, 1).flatMap((message) => attributesOf(message, 1));

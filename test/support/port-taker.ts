@@ -11,13 +11,13 @@ import { listen, listener } from './listen.ts';
 export interface PortTaker {
   readonly taken: readonly number[];
   before(program: string): Promise<string>;
-  /** The NODE_OPTIONS that take the port of an API, or of any Node process with a port among its arguments. */
+  /** With these options, the port of an API, or of any Node process with a port among its arguments, is taken. */
   readonly nodeOptions: string;
 }
 
 /**
- * The script that NODE_OPTIONS loads. An API learns its port from a message, so its first `listen` waits until the port
- * has been taken.
+ * NODE_OPTIONS loads this script. An API learns its port from a message, so its first `listen` waits until the port has
+ * been taken.
  */
 const asking = `
 import { Server } from 'node:net';

@@ -21,7 +21,7 @@ async function withServers(files: Readonly<Record<string, string>>): Promise<rea
 }
 
 describe('a test file runs with servers', () => {
-  it('when it imports the marker, itself or through others, also in a circle', async () => {
+  it('if it imports the marker, directly or through others, even in a circle', async () => {
     expect(
       await withServers({
         'own.test.ts': "import { a } from './support/marker.ts';",
@@ -33,7 +33,7 @@ describe('a test file runs with servers', () => {
     ).toEqual(['deep/far.test.ts', 'dynamic.test.ts', 'own.test.ts']);
   });
 
-  it('not for a type, for another module, or for a name in its text', async () => {
+  it('but not for a type, for another module, or for a name in its text', async () => {
     expect(
       await withServers({
         'pure.test.ts': "import { expect } from 'vitest';\nimport { a } from './other.ts';",
@@ -56,7 +56,7 @@ describe('test:node', () => {
     expect(share).toBeLessThan(0.15);
   });
 
-  it('refuses a list with a file that is gone', () => {
+  it('refuses a list with a file that does not exist', () => {
     const rest = all.servers.filter((file) => !file.endsWith('/http/hostile-callers.test.ts'));
     expect(() => onlyNodeParts(directory, { ...all, servers: rest })).toThrow(
       'no test has http/hostile-callers.test.ts',
@@ -64,7 +64,7 @@ describe('test:node', () => {
   });
 });
 
-it('this file, which is pure, is refused a server with an explanation', async () => {
+it('this file, which is pure, may not use a server, and the error explains why', async () => {
   const { databaseUri } = (await import(fileURLToPath(new URL('run-servers.ts', import.meta.url)))) as {
     databaseUri: (name: string) => string;
   };

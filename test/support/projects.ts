@@ -8,7 +8,7 @@ export interface TestProjects {
   readonly servers: readonly string[];
 }
 
-/** Tests of behaviour that can differ between Node versions. `npm run test:node` runs only these. */
+/** Their behaviour can differ between Node versions. `npm run test:node` runs only these. */
 const nodeParts = [
   // Outbound requests: sockets, TLS, name lookups and undici.
   'http-client/',
@@ -48,7 +48,7 @@ const nodeParts = [
   'store/unfinished-writes.test.ts',
 ];
 
-/** Reduces both projects to the files in `nodeParts`. Throws if an entry matches no test file. */
+/** Keeps only the files in `nodeParts`. Throws if an entry matches no test file. */
 export function onlyNodeParts(directory: string, { pure, servers }: TestProjects): TestProjects {
   const isPart = (file: string, part: string): boolean => file.startsWith(join(directory, part));
   const gone = nodeParts.filter((part) => ![...pure, ...servers].some((file) => isPart(file, part)));
@@ -87,7 +87,7 @@ function createReach(directory: string, marker: string): (file: string) => boole
   };
 }
 
-/** Returns the files named in import and export statements (except `import type`) and in `import('./literal.ts')`. */
+/** Reads import and export statements (except `import type`) and `import('./literal.ts')`. */
 function importedFiles(file: string): readonly string[] {
   const text = readFileSync(file, 'utf8');
   const statements = text.matchAll(

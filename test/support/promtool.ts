@@ -9,7 +9,7 @@ import { cacheDir } from './cache-dir.ts';
 const run = promisify(execFile);
 const fetchMsMax = 120_000;
 
-/** Finds `promtool` on PATH, or downloads it once from Debian's `prometheus` package. Undefined if neither works. */
+/** Looks on PATH, or downloads Debian's `prometheus` package once. Undefined if neither works. */
 export async function findPromtool(): Promise<string | undefined> {
   const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'promtool'));
   const kept = join(cacheDir, 'bin', 'promtool');
@@ -34,7 +34,7 @@ export function untriedWithout(promtool: string | undefined): string {
 }
 
 /**
- * Downloads with separate package lists and cache, so that no privileges are needed and the machine stays unchanged.
+ * Uses separate package lists and a separate cache, so that no privileges are needed and the machine stays unchanged.
  */
 async function fetchTo(kept: string, work: string): Promise<void> {
   const [lists, cache] = [join(work, 'lists'), join(work, 'cache')];

@@ -19,7 +19,7 @@ export interface IndexKeys {
 
 const ranges = new Set(['$gt', '$gte', '$lt', '$lte', '$regex']);
 
-/** Returns the conditions by field, with $and and $or merged. Numbers in paths become `N`. */
+/** Merges $and and $or. Numbers in paths become `N`. */
 export function shapeOfFilter(filter: unknown): Record<string, Condition> {
   const shape: Record<string, Condition> = {};
   for (const [name, value] of Object.entries(isObject(filter) ? filter : {})) {
@@ -41,17 +41,15 @@ function conditionOf(value: unknown): Condition {
   return 'test';
 }
 
-/**
- * Whether the value is a plain object, such as one with operators, rather than a driver value such as a Long or Date.
- */
+/** True for a plain object, such as one with operators, but not for a driver value such as a Long or Date. */
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /**
- * Returns the index that serves a query: the filter fixes a prefix of its keys, at most one range follows, and the
- * index yields the order. If multiple indexes qualify, the longest prefix wins. Undefined if the server would scan the
- * whole collection or sort in memory.
+ * An index serves a query if the filter fixes a prefix of its keys, at most one range follows, and the index yields the
+ * order. If several qualify, the longest prefix wins. Undefined if the server would scan the whole collection or sort
+ * in memory.
  */
 export function servingIndex(
   { filter, sort }: Pick<QueryShape, 'filter' | 'sort'>,

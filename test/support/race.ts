@@ -8,8 +8,8 @@ export interface Paused {
 }
 
 /**
- * Pauses the first caller that reaches `point` (for `subject`, if given) until `release` is called. All other callers
- * pass.
+ * Pauses the first caller that reaches `point` (for `subject`, if given) until `release` is called. Other callers are
+ * not paused.
  */
 export function pauseFirstAt(point: RacePoint, subject?: string): Paused {
   const arrived = gate<string>();

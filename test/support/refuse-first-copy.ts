@@ -2,7 +2,7 @@ import { MongoNetworkError } from 'mongodb';
 import type { Stores } from '../../src/store/stores.ts';
 
 /**
- * Executes `run` while the first attempts to record a result copy fail, with these errors or as if MongoDB were
+ * While `run` executes, the first attempts to record a result copy fail with these errors, or as if MongoDB were
  * unreachable.
  */
 export async function refuseFirstCopy<Result>(

@@ -2,9 +2,9 @@ import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { messageOf } from '../../src/base/caught.ts';
 
 /**
- * Replays a history, as a worker does for a workflow that it has not cached. Returns the error, or undefined if the
- * replay succeeds. Every worker restart depends on this. Histories come from the client or from `temporal workflow
- * show --output json`.
+ * Replays a history, as a worker does for a workflow that is not in its cache, so every worker restart depends on this.
+ * Returns undefined if the replay succeeds. Histories come from the client or from `temporal workflow show --output
+ * json`.
  */
 export async function replayError(
   task: string,

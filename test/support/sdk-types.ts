@@ -11,7 +11,7 @@ export interface SdkField {
 }
 export type SdkObject = ReadonlyMap<string, SdkField>;
 
-/** Types by their path in the parameters' namespace, such as `Gen4_5` or `Gen4_5.PromptImage`. */
+/** By path in the parameters' namespace, such as `Gen4_5` or `Gen4_5.PromptImage`. */
 export type SdkTypes = ReadonlyMap<string, SdkObject>;
 
 export function readSdkTypes(file: string, namespace: string): SdkTypes {

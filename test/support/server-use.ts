@@ -1,7 +1,4 @@
-/**
- * Whether the current file has used a server. Files that import this module belong to vitest's `servers` project (see
- * projects.ts) and must use one.
- */
+/** Files that import this module belong to vitest's `servers` project (see projects.ts) and must use a server. */
 let used = false;
 
 /** Helpers that provide a test with a server must call this. */
@@ -13,7 +10,7 @@ export function serverWasUsed(): boolean {
   return used;
 }
 
-/** Runs before each test file, because one process runs multiple files. */
+/** Runs before each test file, because one process runs several files. */
 export function forgetServerUse(): void {
   used = false;
 }

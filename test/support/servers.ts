@@ -19,7 +19,7 @@ type Controls = {
   readonly pid: number;
   kill(): Promise<void>;
   stop(): Promise<void>;
-  /** Restarts the server on the same port and data. If it is still running, stops it first. */
+  /** Uses the same port and data. A server that is still running is stopped first. */
   restart(): Promise<void>;
 };
 
@@ -34,7 +34,11 @@ export async function startTemporal({
   dir,
   port,
   hasPages = false,
-}: Start & { readonly hasPages?: boolean }): Promise<TestTemporal> {
+  dynamicConfig = [],
+}: Start & {
+  readonly hasPages?: boolean;
+  readonly dynamicConfig?: readonly string[];
+}): Promise<TestTemporal> {
   markServerUse();
   const binary = await resolveTemporal(localOptions(cacheDir));
   const start = (fixed: number | undefined): Promise<TemporalServer> =>
@@ -43,7 +47,7 @@ export async function startTemporal({
       binary,
       port: fixed === undefined ? 'any' : { fixed },
       uiPort: hasPages ? 'any' : 'none',
-      timeSkipping: true,
+      dynamicConfig: ['frontend.WorkflowTimeSkippingEnabled=true', ...dynamicConfig],
     });
   const server = await start(port);
   const { address, uiUrl } = server;

@@ -105,10 +105,7 @@ export function repeatedWireFacts(sources: Sources): readonly string[] {
   return [...files].filter(([, at]) => at.size > 1).map(([fact, at]) => `${fact}: ${[...at].join(', ')}`);
 }
 
-/**
- * Returns the paths in a page's `## Layout` section, which are the texts before two spaces on each line of its code
- * block.
- */
+/** Reads a page's `## Layout` section. A path is the text before two spaces on each line of its code block. */
 export function layoutPaths(page: string): readonly string[] {
   const block = /^## Layout\n+```\n([^]*?)\n```/m.exec(page)?.[1] ?? '';
   return block
@@ -117,7 +114,7 @@ export function layoutPaths(page: string): readonly string[] {
     .filter((path) => path !== '');
 }
 
-/** Returns the paths that the page must mention: the files and folders of src, and the other top-level folders. */
+/** The page must mention these paths: the files and folders of src, and the other top-level folders. */
 export function treePaths(files: readonly string[]): readonly string[] {
   const paths = files.flatMap((file) => {
     const [top = '', second, ...rest] = file.split('/');
@@ -129,8 +126,8 @@ export function treePaths(files: readonly string[]): readonly string[] {
 }
 
 /**
- * Phrases that docs/glossary.md replaces, where a pattern can find them reliably. "Takes" has legitimate uses, so the
- * pattern lists only objects that a model or a parameter would "accept".
+ * docs/glossary.md replaces these phrases. "Takes" has legitimate uses, so the pattern lists only objects that a model
+ * or a parameter would "accept".
  */
 export const translatedPhrases = new RegExp(
   [

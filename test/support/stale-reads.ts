@@ -4,7 +4,10 @@ const reading: readonly PropertyKey[] = ['findOne', 'find', 'aggregate', 'countD
 
 export const copySuffix = '_as_of_now';
 
-/** Freezes what reads of these collections return, as if they came from a member that an election has left behind. */
+/**
+ * Reads of these collections keep returning the current content, as if they came from a member that an election has
+ * left behind.
+ */
 export async function staleReads(db: Db, names: readonly string[]): Promise<Db> {
   const former = (name: string): string => `${name}${copySuffix}`;
   for (const name of names) {

@@ -4,7 +4,7 @@ import type { Task } from '../../src/task/record.ts';
 import { stateNames, type EventName, type StateName, type TaskEvent } from '../../src/task/state.ts';
 import { after, events, newTask, timeOf } from './task-model.ts';
 
-/** Builds docs/states.md: the result of `next` for every event in every state, with sample tasks for each state. */
+/** Generates docs/states.md: the result of `next` for every event in every state, with sample tasks for each state. */
 export function describeStates(): string {
   const sections = stateNames.map(section);
   return `${[intro, ...sections, tableIntro, stateTable()].join('\n\n')}\n`;
@@ -101,10 +101,7 @@ const searching = after(sending, events.lost(1));
 const lost = after(searching, { kind: 'asked' });
 const succeeding = after(waiting, events.succeeded(1));
 
-/**
- * Sample tasks by state. A state has multiple samples where variants behave differently. The default variant has an
- * empty key.
- */
+/** A state has several samples if variants behave differently. The default variant has an empty key. */
 const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
   creating: { '': newTask() },
   queued: { '': after(newTask(), { kind: 'begun' }) },
@@ -133,10 +130,7 @@ const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
   },
 }; // prettier-ignore
 
-/**
- * Sample events by name, in the order in which they can occur. A name has multiple samples if its variants behave
- * differently.
- */
+/** In the order in which the events can occur. An event has several samples if variants behave differently. */
 const sampleEvents: Readonly<Record<EventName, Readonly<Record<string, TaskEvent>>>> = {
   taken_over: { '': { kind: 'taken_over', tryId: 'try-2' } },
   held: { '': { kind: 'held', hold: 1n } },

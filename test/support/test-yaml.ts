@@ -29,7 +29,7 @@ models:
 `;
 
 /**
- * Like `testYaml`, but charges above 3 wait for an operator. Adds the model `wan`, for channels that cannot find a lost
+ * Like `testYaml`, but charges above 3 wait for an operator. The model `wan` is for channels that cannot find a lost
  * job.
  */
 export const attendedYaml = `${testYaml}      hold: { review_above: "3" }

@@ -1,4 +1,4 @@
-/** Node arguments that load TypeScript as the product does. This is three times as fast as tsx. */
+/** Loads TypeScript as the product does. This is three times as fast as tsx. */
 export const loadsTypeScript = [
   '--import',
   new URL('../../src/typescript.js', import.meta.url).href,

@@ -25,7 +25,7 @@ subscribe('http.client.request.created', (message) =>
   watch('request', (message as { request: EventEmitter }).request),
 );
 
-/** Added by vitest to the URL of a test file if Node runs it without vitest's module runner. */
+/** If Node runs a test file without vitest's module runner, vitest adds this to its URL. */
 const vitestQuery = /\?vitest=\d+/;
 
 export function takeUnheard(): readonly string[] {

@@ -127,7 +127,7 @@ describe('what a task cost', () => {
   });
 });
 
-it('an amount beyond the ledger’s limit counts as unknown', () => {
+it('an amount beyond the ledger’s limit is treated as unknown', () => {
   expect(totalCost([amountMax])).toEqual({ cost: amountMax, unknown: 0 });
   expect(totalCost([amountMax, 1n, undefined])).toEqual({ cost: 0n, unknown: 3 });
 });
@@ -158,7 +158,7 @@ describe('the terms of an attempt', () => {
     expect(costTermsOf({ cost_units: {}, models: {} }, 'plain', 'EUR')).toEqual({ worths: { EUR: '1' } });
   });
 
-  it('contain another value of the currency itself, if an operator sets one', () => {
+  it('contain a different value of the currency itself, if an operator sets one', () => {
     expect(costTermsOf({ cost_units: { USD: '0.9' }, models: {} }, 'm', 'USD').worths).toEqual({
       USD: '0.9',
     });

@@ -24,13 +24,13 @@ it('within an account and model, the earliest deadline comes first, then the old
   expect(idsOf(tasks)).toEqual(['soon', 'old', 'young']);
 });
 
-it('a task that was lost comes after all that were not, however urgent it is', () => {
+it('a lost task comes after all others, however urgent it is', () => {
   expect(idsOf([task('lost', { wasLost: true, deadlineAt: 1 }), task('b'), task('c', { account: 'c' })])).toEqual([
     'b', 'c', 'lost',
   ]); // prettier-ignore
 });
 
-it('a burst of one account does not hold up another, nor does one model another', () => {
+it('a burst of one account does not delay another account, nor does one model delay another', () => {
   const burst = Array.from({ length: 50 }, (_, n) => task(`burst-${n + 10}`));
   const others = [
     task('model', { model: 'n', createdAt: 900 }),
@@ -51,7 +51,7 @@ const some = fc.array(
   { maxLength: 40 },
 );
 
-it('has each task once, and no account has two turns while another one waits', () => {
+it('contains each task once, and no account has two turns while another one waits', () => {
   fc.assert(
     fc.property(some, (tasks) => {
       const order = fairOrder(tasks);
@@ -81,7 +81,7 @@ it('countAhead agrees with the position in fairOrder', () => {
   );
 });
 
-it('the least recently served account and model have the next turn', () => {
+it('the least recently served account and model come next', () => {
   const urgent = [task('u1', { deadlineAt: 1 }), task('u2', { deadlineAt: 2, model: 'n' })];
   const other = task('b', { account: 'b' });
   const served = {
@@ -93,7 +93,7 @@ it('the least recently served account and model have the next turn', () => {
   expect(tasks.map((one) => countAhead(one, tasks, served))).toEqual([2, 1, 0]);
 });
 
-it('the key of a task sorts as its order', () => {
+it('the key of a task sorts in the same order', () => {
   fc.assert(
     fc.property(some, (tasks) => {
       const alike = tasks.map((one) => ({ ...one, account: 'a', model: 'm' }));
@@ -103,7 +103,7 @@ it('the key of a task sorts as its order', () => {
   );
 });
 
-it('the model that was served longest ago has its turn', () => {
+it('the model that was served longest ago comes next', () => {
   const served: Readonly<Record<string, number>> = { a: 3, b: 1 };
   const servedAt = (model: string) => served[model] ?? 0;
   expect(modelInTurn(['a', 'b', 'c'], servedAt)).toBe('c');

@@ -54,7 +54,7 @@ describe('a creation', () => {
 });
 
 describe('a submission', () => {
-  it('is begun once: the same run may repeat that, another one may not', () => {
+  it('begins once: the same run may repeat that, another one may not', () => {
     const task = sent();
     expect(task.attempts).toMatchObject([{ n: 1, channel: 'a', state: 'sending', owner: 'run-1' }]);
     expect(after(task, sending('a'))).toBe(task);
@@ -65,10 +65,10 @@ describe('a submission', () => {
   });
 
   it('goes only to channels of the round', () => {
-    expect(refusal(newTask(), sending('c'))).toBe('decided: c is not asked in this round.');
+    expect(refusal(newTask(), sending('c'))).toBe('decided: c is not part of this round.');
   });
 
-  it('carries no other attempt’s marker', () => {
+  it('never uses another attempt’s marker', () => {
     const task = after(lostTask(), { kind: 'resubmitted' });
     expect(refusal(task, sending('a', 'run-2', 1))).toMatch(
       /^decided: The marker mediary-1-1 belongs to another attempt/,
@@ -76,13 +76,13 @@ describe('a submission', () => {
     expect(after(task, sending('a', 'run-2', 2)).attempts).toMatchObject([{ state: 'abandoned' }, { n: 2 }]);
   });
 
-  it('that is accepted makes the task wait; a repeat changes nothing', () => {
+  it('that is accepted makes the task wait, and a repeat changes nothing', () => {
     const task = waiting();
     expect(task).toMatchObject({ state: { at: 'waiting', n: 1 }, status: 'submitted', traceId: 'job-1' });
     expect(after(task, accepted(1))).toBe(task);
   });
 
-  it('that is answered with the result ends with it, be it cancelled or lost meanwhile', () => {
+  it('whose response contains the result ends with it, even if it was cancelled or lost meanwhile', () => {
     const outcome = { kind: 'succeeded', items: [], facts: { images: 1 } } as const;
     const made = { kind: 'accepted', n: 1, operation: { id: 'm-1' }, outcome } as const;
     const ending = { outcome, state: { at: 'ending', ending: { kind: 'succeeded' } } };
@@ -98,7 +98,7 @@ describe('a submission', () => {
     expect(elsewhere.outcome).toBeUndefined();
   });
 
-  it('has an owner, who alone may say that it was refused', () => {
+  it('has an owner, and only the owner may report that it was refused', () => {
     const task = sent();
     for (const word of [{ n: 1, owner: 'run-2' }, { n: 1 }, { n: 7, owner: 'run-1' }]) {
       expect(refusal(task, notAccepted('a', word))).toBe(decided);
@@ -118,14 +118,14 @@ describe('a submission', () => {
     }); // prettier-ignore
   });
 
-  it('that is rejected fails the task with the upstream’s words', () => {
+  it('that is rejected fails the task with the upstream’s message', () => {
     const task = after(sent(), rejected(1));
     expect(task.state).toEqual({ at: 'ending', ending: { kind: 'failed' } });
     expect(task.outcome).toMatchObject({ kind: 'failed', code: 'bad', message: 'bad: No.' });
     expect(task.attempts).toMatchObject([{ state: 'rejected', failure: { class: 'invalid_input' } }]);
   });
 
-  it('that stays keeps its number', () => {
+  it('that stays on its channel keeps its number', () => {
     const stayed = after(sent(), notAccepted('a', { n: 1, owner: 'run-1', stays: true }));
     expect(stayed).toMatchObject({ state: { at: 'queued', left: [on('a'), on('b')] } });
     expect(after(stayed, sending('a', 'run-2', 2)).attempts).toMatchObject([
@@ -133,7 +133,7 @@ describe('a submission', () => {
     ]);
   });
 
-  it('gets a new number if a job of the old one has turned up', () => {
+  it('gets a new number if a job of the old one has appeared', () => {
     const refused = after(sent(), notAccepted('a', { n: 1, owner: 'run-1', stays: true }), accepted(1));
     expect(refused.attempts).toMatchObject([{ state: 'not_accepted', stray: { id: 'job-1' } }]);
     expect(after(refused, sending('a', 'run-2', 2)).attempts).toMatchObject([
@@ -151,7 +151,7 @@ describe('a round', () => {
     return after(task, sending(channel, 'run-1', n), notAccepted(channel, word));
   };
 
-  it('asks one channel after the other, then pauses, each time for longer', () => {
+  it('tries one channel after the other, then pauses, each time for longer', () => {
     let task = after(newTask(), { kind: 'begun' });
     for (const [round, pauseMs] of [
       5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000,
@@ -164,7 +164,7 @@ describe('a round', () => {
     expect(task.attempts).toHaveLength(2);
   });
 
-  it('waits for the channel with the earliest time, and asks only that one', () => {
+  it('waits for the channel with the earliest time, and tries only that one', () => {
     const pause = refuse(refuse(newTask(), 'a', 600_000), 'b', undefined, 300_000);
     expect(pause.state).toMatchObject({ at: 'pausing', ms: 5_000 });
     const second = after(pause, { kind: 'resumed', elapsedMs: 5_000 });
@@ -172,12 +172,12 @@ describe('a round', () => {
       state: { at: 'queued', left: [on('b')] },
       resting: [{ ...on('a'), ms: 295_000 }],
     });
-    expect(refusal(second, sending('a', 'run-1', 3))).toBe('decided: a is not asked in this round.');
+    expect(refusal(second, sending('a', 'run-1', 3))).toBe('decided: a is not part of this round.');
     const later = after(refuse(second, 'b', undefined, 290_000), { kind: 'resumed', elapsedMs: 5_000 });
     expect(later).toMatchObject({ state: { at: 'queued', left: [on('a'), on('b')] }, resting: [] });
   });
 
-  it.each([-180_000, 180_000])('lasts as long by a clock that is %d ms off', (off) => {
+  it.each([-180_000, 180_000])('lasts just as long by a clock that is %d ms off', (off) => {
     const pause = refuse(refuse(newTask(), 'a', 600_000), 'b', 60_000);
     const resumed = stepped(pause, { kind: 'resumed', elapsedMs: 60_000 }, start + off);
     expect(resumed).toMatchObject({
@@ -188,7 +188,7 @@ describe('a round', () => {
     expect(again.state).toMatchObject({ at: 'pausing', ms: 60_000, until: start + off + 60_000 });
   });
 
-  it('counts what a channel names while it stays from when its turn began, and with what it named last', () => {
+  it('measures a channel’s wait from the start of its turn, and uses the last one while it stays', () => {
     const first = refuse(newTask(), 'a', 600_000);
     const stays = after(
       first,
@@ -208,16 +208,19 @@ describe('a round', () => {
   it.each([
     ['by its timer', { elapsedMs: 300_000 }],
     ['by an operator', {}],
-  ])('if all have named a time, asks the one whose time comes first, when resumed %s', (_, by) => {
-    const pause = refuse(refuse(newTask(), 'a', 600_000), 'b', 300_000);
-    expect(pause.state).toMatchObject({ at: 'pausing', ms: 300_000 });
-    expect(after(pause, { kind: 'resumed', ...by }).state).toMatchObject({
-      at: 'queued',
-      left: [on('b')],
-    });
-  });
+  ])(
+    'if all channels have specified a time, tries the one whose time comes first, when resumed %s',
+    (_, by) => {
+      const pause = refuse(refuse(newTask(), 'a', 600_000), 'b', 300_000);
+      expect(pause.state).toMatchObject({ at: 'pausing', ms: 300_000 });
+      expect(after(pause, { kind: 'resumed', ...by }).state).toMatchObject({
+        at: 'queued',
+        left: [on('b')],
+      });
+    },
+  );
 
-  it('remembers the time that a channel has named beyond a submission that was lost', () => {
+  it('remembers a channel’s time even after a lost submission', () => {
     const second = refuse(newTask(), 'a', 600_000);
     const late = after(second, sending('b', 'run-1', 2), lost(2), notAccepted('b', { n: 2, owner: 'run-1' }));
     expect(late).toMatchObject({ state: { at: 'pausing' }, resting: [{ ...on('a'), ms: 600_000 }] });
@@ -233,11 +236,11 @@ describe('a round', () => {
     }
   });
 
-  it('records once which channels had no room', () => {
+  it('records once which channels were full', () => {
     const full = notAccepted('a', { full: true });
     const task = after(newTask(), full);
     expect(task.state).toMatchObject({ left: [on('b')], full: [on('a')] });
-    expect(refusal(task, full)).toMatch(/^decided: a is not asked in this round/);
+    expect(refusal(task, full)).toMatch(/^decided: a is not part of this round/);
   });
 
   it('does not depend on the text of a code, which may be an upstream’s', () => {
@@ -247,19 +250,19 @@ describe('a round', () => {
     expect(attentionOf(after(sent(), named, { kind: 'asked' }))).toBe('submit_ambiguous');
   });
 
-  it('continues without channels that are gone, and pauses when all are', () => {
+  it('continues without channels that are gone, and pauses if all are gone', () => {
     const task = after(newTask(), { kind: 'skipped', channels: ['a'] });
     expect(task.state).toMatchObject({ at: 'queued', left: [on('b')] });
     expect(after(task, { kind: 'skipped', channels: ['a'] })).toBe(task);
     expect(after(task, { kind: 'skipped', channels: ['b'] }).state.at).toBe('pausing');
-    // No event leads to a round without channels, but a record in that state must still proceed.
+    // No event leads to a round without channels, but a record in that state must still be able to continue.
     const nobody = { ...task, state: { ...task.state, left: [] } as Task['state'] };
     expect(after(nobody, { kind: 'skipped', channels: [] }).state.at).toBe('pausing');
   });
 });
 
 describe('a lost submission', () => {
-  it('is looked for, then asked about; an operator may have it looked for again', () => {
+  it('is searched for, then an operator is asked, who may request another search', () => {
     const asking = after(lostTask(), { kind: 'asked' });
     expect(asking.state).toMatchObject({ at: 'asking' });
     expect(after(asking, { kind: 'asked' })).toBe(asking);
@@ -274,7 +277,7 @@ describe('a lost submission', () => {
     expect(task.attempts[0]).not.toHaveProperty('code');
   });
 
-  it('was refused after all, according to its sender: the next channel is asked', () => {
+  it('was refused after all, according to its sender, so the next channel is tried', () => {
     const task = after(lostTask(), notAccepted('a', { n: 1, owner: 'run-1' }));
     expect(task).toMatchObject({
       state: { at: 'queued', left: [on('b')] },
@@ -289,7 +292,7 @@ describe('a lost submission', () => {
     expect(refusal(lostTask(), word)).toMatch(/^not_now: /);
   });
 
-  it('of a replacement, refused after all, leads to no channel that has failed or was asked', () => {
+  it('of a replacement, refused after all, leads to no channel that has failed or was tried', () => {
     const task = after(
       waiting(newTask(['a'], fallbackOf('a', 'b', 'c'))),
       failed(1, true),
@@ -316,7 +319,7 @@ describe('a lost submission', () => {
     expect(after(late, accepted(2))).toMatchObject({ state: { at: 'waiting', n: 2 } });
   });
 
-  it('whose job is reported for another attempt too notes it once', () => {
+  it('whose job is also reported for another attempt records it once', () => {
     const resubmitted = { kind: 'resubmitted' } as const;
     const task = after(
       lostTask(),
@@ -344,7 +347,7 @@ describe('a lost submission', () => {
     expect(task.attempts[1]).toMatchObject({ operation: { id: 'late' }, adopted: true });
   });
 
-  it('is submitted again to a channel of the plan only', () => {
+  it('is resubmitted only to a channel in the plan', () => {
     const task = lostTask();
     expect(after(task, { kind: 'resubmitted', channel: 'b' }).state).toMatchObject({
       at: 'queued',
@@ -356,10 +359,10 @@ describe('a lost submission', () => {
     );
   });
 
-  it('is not submitted again once the deadline has passed, unless it is moved', () => {
+  it('is not resubmitted once the deadline has passed, unless the deadline is moved', () => {
     const late = after(lostTask(), wanted('expire'));
     expect(refusal(late, { kind: 'resubmitted' })).toBe(
-      'not_now: The task no longer submits anything: its deadline has passed (`extend` moves it).',
+      'not_now: The task is no longer submitted: its deadline has passed (`extend` moves it).',
     );
     const extended = stepped(late, { kind: 'extended', seconds: 3600 }, late.deadlineAt + 1);
     expect(extended.state).toEqual({ at: 'searching', n: 1, code: 'timeout' });
@@ -373,7 +376,7 @@ describe('a lost submission', () => {
 describe('an adoption', () => {
   const adopted = after(lostTask(), { kind: 'asked' }, { kind: 'adopted', operation: { id: 'named' } });
 
-  it('gives the task its job, and is taken back', () => {
+  it('gives the task its job, and can be undone', () => {
     expect(adopted).toMatchObject({
       state: { at: 'waiting', n: 1 },
       attempts: [{ operation: { id: 'named' } }],
@@ -386,7 +389,7 @@ describe('an adoption', () => {
     expect(undone.attempts[0]).not.toHaveProperty('operation');
   });
 
-  it('is recorded with its outcome, without losing the past', () => {
+  it('is recorded with its outcome, without losing earlier ones', () => {
     const again = after(adopted, { kind: 'undone' }, { kind: 'adopted', operation: { id: 'other' } });
     expect(again.attempts[0]).toMatchObject({ state: 'accepted', operation: { id: 'other' } });
     expect(again.attempts[0]?.past).toEqual([
@@ -400,7 +403,7 @@ describe('an adoption', () => {
     expect(waiting().attempts[0]).not.toHaveProperty('past');
   });
 
-  it('rounds that end alike are one line of the past, however many there are', () => {
+  it('consecutive rounds with the same outcome are one entry of the past, however many there are', () => {
     const asked = (task: Task, at: number): Task => {
       const owner = `run-${at}`;
       const begun = stepped(task, events.sending('a', owner), at);
@@ -422,18 +425,18 @@ describe('an adoption', () => {
     ]);
   });
 
-  it('does not include what the upstream itself reported: that is not taken back', () => {
+  it('excludes jobs that the upstream itself reported, which cannot be undone', () => {
     expect(refusal(waiting(), { kind: 'undone' })).toMatch(/^not_now: .*nothing to undo\.$/);
     expect(refusal(after(adopted, succeeded(1)), { kind: 'undone' })).toMatch(/^over: /);
   });
 
-  it('that is taken back ends a cancellation, too: a lost job cannot be cancelled', () => {
+  it('that is undone also ends a cancellation, because a lost job cannot be cancelled', () => {
     const undone = after(adopted, wanted('cancel'), { kind: 'undone' });
     expect(undone.state).toEqual({ at: 'asking', n: 1, code: 'adoption_undone' });
     expect(refusal(undone, { kind: 'stopped' })).toMatch(/^not_now: /);
   });
 
-  it('of another job invalidates an answer about the first one', () => {
+  it('of another job invalidates a response about the first one', () => {
     const other = after(adopted, { kind: 'undone' }, { kind: 'adopted', operation: { id: 'other' } });
     const gone = 'decided: The task now has a different job.';
     expect(refusal(other, succeeded(1, { job: 'named' }))).toBe(gone);
@@ -450,7 +453,7 @@ describe('an adoption', () => {
 });
 
 describe('a job', () => {
-  it('ends the task with the upstream’s outcome; a success is final until the end is written', () => {
+  it('ends the task with the upstream’s outcome, and a success is final until the end is written', () => {
     const task = after(waiting(), failed(1));
     expect(task.state).toEqual({ at: 'ending', ending: { kind: 'failed' } });
     const corrected = after(task, succeeded(1));
@@ -467,7 +470,7 @@ describe('a job', () => {
     expect(refusal(sent(), succeeded(1))).toMatch(/^not_now: /);
   });
 
-  it('that failed unbilled is replaced if the plan has a fallback, once on each channel', () => {
+  it('that failed without a bill is replaced if the plan has a fallback, once on each channel', () => {
     const replaced = after(waiting(newTask(['a'], fallbackOf('a', 'b', 'c'))), failed(1, true));
     expect(replaced).toMatchObject({
       state: { at: 'queued', left: [on('b'), on('c')], replaces: true }, attempts: [{ state: 'failed' }],
@@ -481,7 +484,7 @@ describe('a job', () => {
     );
   });
 
-  it('in place of another one does not bring back what callers have seen', () => {
+  it('that replaces another one does not change what callers have already seen', () => {
     const running: Task = { ...waiting(newTask(['a'], fallbackOf('b'))), status: 'running' };
     const second = after(running, failed(1, true), sending('b', 'run-2', 2), accepted(2));
     expect(second).toMatchObject({ state: { at: 'waiting', n: 2 }, status: 'running' });
@@ -500,12 +503,12 @@ describe('a job', () => {
     expect(after(waiting(task), event).state).toEqual({ at: 'ending', ending: { kind: 'failed' } });
   });
 
-  it('is not replaced when the task is to end', () => {
+  it('is not replaced if the task is about to end', () => {
     const task = after(waiting(newTask(['a'], fallbackOf('b'))), wanted('expire'), failed(1, true));
     expect(task.state.at).toBe('ending');
   });
 
-  it('is replaced by none on a channel whose named time has not come', () => {
+  it('is not replaced on a channel whose specified time has not come', () => {
     const busy = notAccepted('b', { n: 1, owner: 'run-1', retryAfterMs: hour });
     const task = after(
       newTask(['b', 'a'], fallbackOf('b', 'c')),
@@ -519,7 +522,7 @@ describe('a job', () => {
     expect(after(task, late).state).toMatchObject({ at: 'queued', left: [on('b'), on('c')] });
   });
 
-  it('that cannot be polled waits for a person, who has it polled again', () => {
+  it('that cannot be polled waits for an operator, who can have it polled again', () => {
     const broken = { kind: 'broken', n: 1, code: 'not_found' } as const;
     const task = after(waiting(), broken);
     expect(task.state).toEqual({ at: 'broken', n: 1, code: 'not_found' });
@@ -536,7 +539,7 @@ describe('a cancellation', () => {
     expect(refusal(after(newTask(), wanted('cancel')), sending('a'))).toMatch(/^over: /);
   });
 
-  it('while the request is in flight is kept for the run that gets the answer', () => {
+  it('while the request is in flight waits for the run that gets the response', () => {
     const task = after(sent(), wanted('cancel'));
     expect(task).toMatchObject({ state: { at: 'sending', stop: 'cancel' } });
     expect(after(task, accepted(1))).toMatchObject({ state: { at: 'stopping', stop: 'cancel' } });
@@ -550,7 +553,7 @@ describe('a cancellation', () => {
     }
   });
 
-  it('does not outlive a lost answer', () => {
+  it('does not outlive a lost response', () => {
     expect(after(sent(), wanted('cancel'), lost(1)).state).not.toHaveProperty('stop');
     expect(after(sent(), wanted('expire'), lost(1))).toMatchObject({ state: { stop: 'expire' } });
     expect(refusal(lostTask(), wanted('cancel'))).toBe(
@@ -565,10 +568,10 @@ describe('a cancellation', () => {
     expect(stopped.state).toEqual(endedWith('cancelled'));
     expect(refusal(stopped, succeeded(1))).toMatch(/^over: /);
     expect(after(task, { kind: 'unstoppable' }).state).toEqual({ at: 'waiting', n: 1 });
-    expect(refusal(waiting(), { kind: 'stopped' })).toBe('not_now: The task has no stop to carry out.');
+    expect(refusal(waiting(), { kind: 'stopped' })).toBe('not_now: Nobody has asked to stop the task.');
   });
 
-  it('counts as the end of the job if the poll sees it cancelled first', () => {
+  it('is treated as the end of the job if the poll sees it cancelled first', () => {
     const task = after(waiting(), wanted('cancel'), failed(1, false, 'cancelled'));
     expect(task).toMatchObject({ state: endedWith('cancelled'), outcome: { kind: 'failed' } });
     expect(after(waiting(), wanted('cancel'), failed(1)).state).toEqual({
@@ -626,7 +629,7 @@ describe('the requested end of a task', () => {
     expect({ cancel: seen('cancel'), expire: seen('expire'), fail: seen('fail') }).toEqual(expected);
   });
 
-  it('does not expire before its deadline', () => {
+  it('does not come before the deadline', () => {
     const task = waiting();
     expect(refusal(task, wanted('expire'), task.deadlineAt - 1)).toBe(
       'not_now: The deadline has not passed.',
@@ -667,7 +670,7 @@ describe('the requested end of a task', () => {
 });
 
 describe('an operator', () => {
-  it.each(['searching', 'waiting', 'broken', 'review'])('completes a task: %s', (name) => {
+  it.each(['searching', 'waiting', 'broken', 'review'])('can complete a task: %s', (name) => {
     const task = after(states[name] ?? newTask(), completed);
     expect(task).toMatchObject({
       state: { at: 'ending', ending: { kind: 'succeeded', approved: true } },
@@ -679,13 +682,13 @@ describe('an operator', () => {
     expect(after(task, accepted(1, 'late')).state).toBe(task.state);
   });
 
-  it.each(['queued', 'sending', 'pausing', 'ending', 'ended'])('completes no task: %s', (name) => {
+  it.each(['queued', 'sending', 'pausing', 'ending', 'ended'])('cannot complete a task: %s', (name) => {
     expect(refusal(states[name] ?? newTask(), completed)).toMatch(
       /^(?:not_now|over): `completed` is not possible while/,
     );
   });
 
-  it('accepts a charge, once; nobody is asked about it again', () => {
+  it('accepts a charge once, and is not asked about it again', () => {
     const task = after(inReview(), { kind: 'approved' });
     const ending = { kind: 'succeeded', approved: true, accepted: '9000000' };
     expect(task.state).toEqual({ at: 'ending', ending });
@@ -697,7 +700,7 @@ describe('an operator', () => {
       expect(after(task, reviewed(why)).state).toMatchObject({ at: 'review', why });
   });
 
-  it('cannot accept a charge that cannot be written: other facts, or the end', () => {
+  it('cannot accept a charge that cannot be written, and must enter other facts or end the task', () => {
     expect(refusal(inReview('unwritable'), { kind: 'approved' })).toMatch(
       /^not_now: .*`complete`.*`fail`\.$/,
     );
@@ -716,7 +719,7 @@ describe('an operator', () => {
     },
   );
 
-  it('ends a task that the ledger does not release, with its own error and without another question', () => {
+  it('ends a task whose hold the ledger does not release, with its own error and without another question', () => {
     const error = { code: 'task_expired', message: 'Too late.' } as const;
     const asked = after(after(newTask(), wanted('expire')), { kind: 'reviewed', why: 'unreleased', error });
     const task = after(asked, wanted('fail'));
@@ -725,7 +728,7 @@ describe('an operator', () => {
     expect(after(asked, { kind: 'orphaned' }).state).toEqual(task.state);
   });
 
-  it('fails a task whose end is not written yet; a failing task keeps its error', () => {
+  it('fails a task whose end is not written yet, and a failing task keeps its error', () => {
     const task = after(states['ending'] ?? newTask(), wanted('fail'));
     expect(task.state).toEqual(endedWith('operator'));
     for (const why of ['above_hold', 'unsettled'] as const)
@@ -734,7 +737,7 @@ describe('an operator', () => {
     expect(after(failing, wanted('fail'))).toBe(failing);
   });
 
-  it('gives every task time that has not ended', () => {
+  it('can give more time to every task that has not ended', () => {
     for (const [name, task] of Object.entries(states)) {
       const event = { kind: 'extended', seconds: 60 } as const;
       if (name === 'ending' || name === 'ended') expect(refusal(task, event)).toMatch(/^over: /);
@@ -742,7 +745,7 @@ describe('an operator', () => {
     }
   });
 
-  it('acts without a change of state at any time', () => {
+  it('can act without a change of state at any time', () => {
     for (const { state, ...task } of Object.values(states)) {
       const after = stepped({ ...task, state }, { kind: 'acted' }).state;
       expect(state.at === 'creating' ? after.at : after).toEqual(state.at === 'creating' ? 'queued' : state);
@@ -751,7 +754,7 @@ describe('an operator', () => {
 });
 
 describe('the end', () => {
-  it('is written once, and only where it was decided', () => {
+  it('is written once, and only if it was decided', () => {
     const task = after(waiting(), succeeded(1), ended('succeeded'));
     expect(task).toMatchObject({
       state: { at: 'ended' },
@@ -765,7 +768,7 @@ describe('the end', () => {
     }
   });
 
-  it('is what the ledger has, not what was decided', () => {
+  it('is what the ledger contains, not what was decided', () => {
     expect(after(waiting(), failed(1), ended('succeeded'))).toMatchObject({
       status: 'succeeded',
       charge: 5n,
@@ -793,7 +796,7 @@ describe('the end', () => {
   });
 });
 
-it('notes about a state do not outlive it', () => {
+it('observations about a state do not outlive it', () => {
   const noted: Task = { ...waiting(), concern: 'overdue' };
   expect(after(noted, { kind: 'extended', seconds: 60 })).toMatchObject({
     concern: 'overdue',

@@ -39,22 +39,22 @@ describe('a failed job', () => {
     expect(isUnbilled(job)).toBe(expected);
   });
 
-  it('goes to the channels of the fallback in their order', () => {
+  it('moves to the channels of the fallback in their order', () => {
     expect(rescuedTo({})).toEqual(fallback.candidates);
   });
 
-  it.each(failureClasses)('with the class %s goes there only if it is listed', (name) => {
+  it.each(failureClasses)('with the class %s moves there only if it is listed', (name) => {
     const expected = fallback.on.includes(name) ? 3 : 0;
     expect(rescuedTo({ name })).toHaveLength(expected);
     expect(rescuedTo({ plan: { ...fallback, on: [name] }, name })).toHaveLength(3);
   });
 
-  it('is not moved to a channel where one has failed already, with whatever credential', () => {
+  it('is not moved to a channel where one has failed already, with any credential', () => {
     expect(rescuedTo({ failedOn: ['two'] })).toEqual([on('one')]);
     expect(rescuedTo({ failedOn: ['one', 'two'] })).toEqual([]);
   });
 
-  it('is not replaced if another one would not be ready in time', () => {
+  it('is not replaced if another job would not finish in time', () => {
     expect(rescuedTo({ remainingMs: 59_999 })).toEqual([]);
   });
 });

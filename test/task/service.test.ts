@@ -56,7 +56,7 @@ it.each<[string, Parameters<typeof nextStep>[0], ReturnType<typeof nextStep>]>([
   expect(nextStep(task)).toEqual(step);
 });
 
-describe('the situation of a task whose channel nobody serves', () => {
+describe('the situation of a task whose channel has no worker', () => {
   const standing = {
     id: 't',
     state: submitting,
@@ -75,7 +75,7 @@ describe('the situation of a task whose channel nobody serves', () => {
     expect(found.actions.map(({ name }) => name)).toEqual(['extend', 'fail', 'retry_now', 'cancel']);
   });
 
-  it('has waited at the earliest since it is due there', () => {
+  it('begins no earlier than the task became due there', () => {
     expect(situation({ ...standing, unserved: { channel: 'one', since: 2 } }).since).toBe(5);
     expect(situation({ ...standing, unserved: {} })).toMatchObject({
       since: 5,
@@ -83,7 +83,7 @@ describe('the situation of a task whose channel nobody serves', () => {
     });
   });
 
-  it('asks for a person if it lasts, and keeps any other question', () => {
+  it('asks for an operator if it lasts, and keeps any other concern', () => {
     const unserved = { channel: 'one', since: 7 };
     expect(situation({ ...standing, unserved, concern: 'no_worker' })).toMatchObject({
       attention: 'no_worker',

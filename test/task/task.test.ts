@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isTerminal, statusMessages, taskStatuses, unfinishedStatuses } from '../../src/task/task.ts';
 
-it('the two ends are terminal, and every status has words for its caller', () => {
+it('the last two statuses are final, and every status has a message for its caller', () => {
   expect(taskStatuses.filter(isTerminal)).toEqual(['succeeded', 'failed']);
   expect(unfinishedStatuses.filter(isTerminal)).toEqual([]);
   expect(Object.keys(statusMessages)).toEqual([...taskStatuses]);

@@ -31,7 +31,7 @@ it('a wait that ends is kept, with its cause', () => {
   expect(wait).toEqual({ cause: 'rate', channel: 'one', since: createdAt + 5_000 });
 });
 
-it('a wait that continues has the number of tasks that are ahead now', () => {
+it('a wait that continues has the current number of tasks ahead', () => {
   const at = createdAt + 30_000;
   const waits: Waits = { wait: { cause: 'slot', ahead: 7, since: createdAt } };
   const next = { cause: 'slot', ahead: 3 } as const;
@@ -39,7 +39,7 @@ it('a wait that continues has the number of tasks that are ahead now', () => {
   expect(waitsAfter({ wait: { ...next, since: createdAt } }, next, { at, createdAt })).toEqual({});
 });
 
-it('equal waits with a short step between them are one span with a count', () => {
+it('equal waits with a short step between them are one entry with a count', () => {
   const waits = { wait: { cause: 'upstream', since: createdAt } } as const;
   const steps = [
     ['submission', 60_000],
@@ -58,14 +58,14 @@ it('equal waits with a short step between them are one span with a count', () =>
   expect(waited).toEqual([{ cause: 'upstream', since: createdAt, ended: createdAt + 120_000, times: 3 }]);
 });
 
-it('short waits one after the other are kept as soon as they are long together', () => {
+it('short consecutive waits are kept once they are long enough together', () => {
   const { waited = [] } = after(['worker', 'submission', 'job', 'settlement', 'worker'], briefMs - 500);
   const ends = [createdAt, ...waited.map(({ ended }) => ended)];
   expect(waited.map(({ since }, n) => since - (ends[n] ?? 0)).every((ms) => ms <= briefMs)).toBe(true);
   expect(waited.length).toBeGreaterThan(0);
 });
 
-it('the oldest of many become one, and no time is lost', () => {
+it('the oldest of many are merged, and no time is lost', () => {
   const causes = Array.from({ length: 3 * pastWaitsMax }, (_, n) => (n % 2 === 0 ? 'slot' : 'rate'));
   const { waited = [] } = after(causes, 10_000);
   expect(waited).toHaveLength(pastWaitsMax);
@@ -73,14 +73,14 @@ it('the oldest of many become one, and no time is lost', () => {
   expect(waited.at(-1)?.ended).toBe(createdAt + (causes.length - 1) * 10_000);
 });
 
-it('a clock that is behind makes no span that ends before it begins', () => {
+it('a clock that is behind creates no entry that ends before it begins', () => {
   const waits: Waits = { wait: { cause: 'slot', since: createdAt + 9_000 } };
   const { wait, waited } = waitsAfter(waits, { cause: 'job' }, { at: createdAt, createdAt });
   expect(waited).toEqual([{ cause: 'slot', since: createdAt + 9_000, ended: createdAt + 9_000 }]);
   expect(wait?.since).toBe(createdAt + 9_000);
 });
 
-it.each(waitCauses)('%s has one wording for all readers', (cause) => {
+it.each(waitCauses)('%s has the same wording for all readers', (cause) => {
   const wait = {
     cause,
     since: 0,

@@ -36,7 +36,7 @@ const made = { kind: 'succeeded', items: [], facts: {} } as const;
 const channels = ['a', 'b', 'c'] as const;
 const owners = ['run-1', 'run-2'] as const;
 
-/** A step of a walk. If `aimed` is set, the event fits the task's current state. Otherwise, it is arbitrary. */
+/** If `aimed` is set, the event fits the task's current state. Otherwise, it is arbitrary. */
 interface Move {
   readonly kind: TaskEvent['kind'];
   readonly aimed: boolean;
@@ -169,7 +169,7 @@ const plans = fc.record({
 interface Memory {
   /** Upstream jobs that were reported, except those that an operator has since dropped. */
   readonly jobs: Set<string>;
-  /** The time before which each channel must not be called, unless an operator requests it. */
+  /** Each channel must not be called before this time, unless an operator asks for it. */
   readonly named: Map<string, number>;
   begunAt: number;
 }
@@ -388,7 +388,7 @@ describe('whatever happens to a task', () => {
     ]); // prettier-ignore
   });
 
-  it('ends: a task that no channel accepts is retried at growing intervals, in a record that does not grow', () => {
+  it('ends: a task that no channel accepts is retried at growing intervals, and its record does not grow', () => {
     fc.assert(
       fc.property(plans, fc.array(fc.nat(63), { minLength: 20, maxLength: 200 }), ({ size }, flags) => {
         let task = newTask(channels.slice(0, size));

@@ -18,7 +18,7 @@ it('names a bundle by its sources', async () => {
   expect(await bundlePath()).toBe(await bundlePath());
 });
 
-it('keeps a whole bundle, and leaves no draft beside it', async () => {
+it('keeps a whole bundle, and leaves no partial one', async () => {
   const path = join(directory, 'whole.json');
   keep(path, JSON.stringify(bundle));
   expect(readBundle(path)).toEqual(bundle);

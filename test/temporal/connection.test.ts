@@ -33,7 +33,7 @@ const settings = (variables: Record<string, string>) => {
 };
 
 describe('the settings', () => {
-  it('without any variable are an address in the clear', () => {
+  it('without any variable are an address without TLS', () => {
     expect(settings({})).toEqual({ address, namespace: 'default' });
   });
 
@@ -57,7 +57,7 @@ describe('the settings', () => {
     });
   });
 
-  it('with an authority alone, for a server that asks for no certificate', async () => {
+  it('with only an authority, for a server that asks for no certificate', async () => {
     const { tls } = settings({ TEMPORAL_TLS_CA: await file('ca') });
     expect(tls).toEqual({ serverRootCACertificate: Buffer.from('the ca') });
   });
@@ -69,7 +69,7 @@ it('payloads are encrypted exactly if there is a key', () => {
   expect(dataConverter({ ...settings({}), payloadKey }).payloadCodecs).toHaveLength(1);
 });
 
-it('a client of a server that is away is made, and fails when it is used', async () => {
+it('a client of an unavailable server can be created, and fails when it is used', async () => {
   const client = createTemporalClient({ ...settings({}), address: '127.0.0.1:1' });
   await expect(
     client.withDeadline(Date.now() + 2_000, () => client.workflow.getHandle('task_1').describe()),
@@ -77,12 +77,12 @@ it('a client of a server that is away is made, and fails when it is used', async
   await client.connection.close();
 });
 
-it('no retry begins on a connection that was closed, however late its timer is set', async () => {
+it('no retry starts on a closed connection, however late its timer is set', async () => {
   const thrown: Error[] = [];
   const onThrown = (error: Error): void => void thrown.push(error);
   process.on('uncaughtExceptionMonitor', onThrown);
   const setTimer = globalThis.setTimeout;
-  // Simulates a pause of the process between the decision to retry and the retry timer.
+  // The process pauses between the decision to retry and the retry timer.
   const pausing = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((
     ...args: Parameters<typeof setTimer>
   ) => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runProgram } from '../local/servers/programs/run-program.ts';
 
-it('a port for the runtime’s numbers that is taken once it is chosen gives way to another', async () => {
+it('if the port for the runtime’s metrics is taken after it was chosen, another port is used', async () => {
   const { line } = await runProgram(new URL('./programs/taken-metrics-port.ts', import.meta.url));
   const { taken, url, status } = JSON.parse(line);
   expect(status).toBe(200);

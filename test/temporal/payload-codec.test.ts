@@ -28,7 +28,7 @@ it('any encrypted value can be decrypted', async () => {
   );
 });
 
-it('Temporal sees neither the text nor what kind of value it is, and never the same bytes twice', async () => {
+it('Temporal sees neither the text nor the kind of value, and never the same bytes twice', async () => {
   const [one, two] = [await encode('a secret prompt'), await encode('a secret prompt')];
   expect(Buffer.from(one.data ?? []).toString('latin1')).not.toContain('secret');
   expect(Object.keys(one.metadata ?? {})).toEqual(['encoding']);
@@ -82,7 +82,7 @@ it('another key, and damage, are errors', async () => {
   await expect(async () => decode({ ...payload, data: damaged })).rejects.toThrow();
 });
 
-it('a payload that would unpack beyond Temporal’s limit is an error', async () => {
+it('a payload that would decompress beyond Temporal’s limit is an error', async () => {
   const bomb = await encode('x'.repeat(3 * 1024 * 1024));
   expect(bomb.data?.length).toBeLessThan(100_000);
   await expect(async () => decode(bomb)).rejects.toThrow();

@@ -18,7 +18,7 @@ describe('the polls of a worker', () => {
       expect(pollsOfWorker(channels)).toBeLessThanOrEqual(namespacePollsDefault);
   });
 
-  it('leave room for the queues that a reload brings, each of which has one at least', () => {
+  it('leave room for queues that a reload adds, each of which has at least one', () => {
     const open = 40 * pollsPerQueue(40);
     expect(pollsPerQueue(360, open)).toBe(1);
     expect(pollsPerQueue(20, open)).toBe(10);

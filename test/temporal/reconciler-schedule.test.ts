@@ -4,7 +4,7 @@ import { openTemporal } from './support.ts';
 
 const world = openTemporal();
 
-it('many workers that start at once make one, every five minutes, never two runs at a time', async () => {
+it('many workers that start at once create one schedule, for every five minutes, without overlapping runs', async () => {
   const handle = world.client.schedule.getHandle(`${world.queuePrefix}reconcile-tasks`);
   onTestFinished(() => handle.delete());
   const ensure = () => ensureReconcilerSchedule(world.client, world.queuePrefix);

@@ -5,7 +5,7 @@ import { newInput, openTemporal } from './support.ts';
 const world = openTemporal();
 const redeliver = createRedelivery(world.client, world.queuePrefix, { replaces: false });
 
-it('one at a time for each task, and again after it has ended', async () => {
+it('runs one delivery per task at a time, and another one after it has ended', async () => {
   const { task } = newInput();
   const handle = world.client.workflow.getHandle(`redeliver-${task}`);
   await Promise.all([redeliver(task), redeliver(task)]);

@@ -10,11 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => connection.close());
 
-it('accepts a namespace that has what workflows set', async () => {
+it('accepts a namespace with all attributes that workflows set', async () => {
   await expect(requireSearchAttributes({ connection, namespace: 'default' })).resolves.toBeUndefined();
 });
 
-it('names what a namespace lacks', async () => {
+it('names the missing attributes', async () => {
   const names = [...searchAttributeNames, 'MediaNothing', 'MediaElse'];
   await expect(requireSearchAttributes({ connection, namespace: 'default' }, names)).rejects.toThrow(
     'the Temporal namespace default lacks the search attributes MediaNothing, MediaElse (type Keyword)',

@@ -20,7 +20,7 @@ it('finds the tasks of this gateway, a page at a time', async () => {
   expect((await other({ query, limit: 10 })).ids).toEqual([]);
 });
 
-it('refuses a page token that it has not issued', async () => {
+it('rejects a page token that it has not issued', async () => {
   const token = Buffer.from('{"x":1}').toString('base64url');
   for (const page of ['', 'abc', token])
     await expect(search({ query: 'NeedsAttention = "a"', limit: 10, page })).rejects.toMatchObject({

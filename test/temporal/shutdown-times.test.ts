@@ -17,7 +17,7 @@ it.each([
   });
 });
 
-it('a run whose shutdown is forced rejects for whoever looks at it, and fails nobody else', async () => {
+it('a run whose shutdown is forced rejects for everyone who awaits it, and affects nothing else', async () => {
   const unhandled: unknown[] = [];
   const note = (error: unknown) => unhandled.push(error);
   process.on('unhandledRejection', note);

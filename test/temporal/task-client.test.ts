@@ -17,7 +17,7 @@ import { loadsTypeScript } from '../support/typescript.ts';
 const world = openTemporal();
 
 describe('start', () => {
-  it('makes one workflow of many calls, with what operators search for', async () => {
+  it('creates one workflow for many calls, with everything that operators search for', async () => {
     const input = newInput();
     await Promise.all([1, 2, 3].map(() => world.start(input)));
     const { runId, searchAttributes, taskQueue } = await world.client.workflow
@@ -34,7 +34,7 @@ describe('start', () => {
     expect((await world.client.workflow.getHandle(input.task).describe()).runId).toBe(runId);
   });
 
-  it('starts no second workflow of a task whose workflow has ended', async () => {
+  it('creates no second workflow for a task whose workflow has ended', async () => {
     const input = await world.start();
     const handle = world.client.workflow.getHandle(input.task);
     const { runId } = await handle.describe();
@@ -44,14 +44,14 @@ describe('start', () => {
     expect([after.runId, after.status.name]).toEqual([runId, 'TERMINATED']);
   });
 
-  it('503 while Temporal is away', async () => {
+  it('is a 503 while Temporal is unavailable', async () => {
     await expect(portAt('127.0.0.1:1').start(newInput())).rejects.toMatchObject({
       code: 'service_unavailable',
       retryAfterSeconds: 5,
     });
   });
 
-  it('gets a second try after a pause longer than its limit', async () => {
+  it('gets a second attempt after a pause longer than its limit', async () => {
     const input = newInput();
     let [clock, tries] = [0, 0];
     const start = (...asked: Parameters<typeof world.client.workflow.start>) => {
@@ -140,7 +140,7 @@ it('an act that meets a reset or a discarded step is repeated under its id', asy
   await expect(port.act(task, 'fail', act)).rejects.toMatchObject({ code: 'action_not_possible' });
 });
 
-it('an act that ended its task, and whose step was discarded, is answered from the record', async () => {
+it('an act that ended its task, and whose step was discarded, gets its response from the record', async () => {
   const { task } = await world.start();
   await world.client.workflow.getHandle(task).terminate();
   const asked: string[][] = [];
@@ -178,7 +178,7 @@ it('a wake-up of a task that does not wait does nothing', async () => {
 });
 
 it('no call makes Node run hooks at every promise of the process', async () => {
-  // A separate process, because a worker in some test file may have hooked promises in this one.
+  // Uses a separate process, because a worker in another test file may have hooked promises in this one.
   const script = fileURLToPath(new URL('hooked-promises.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [...loadsTypeScript, script], {
     env: { ...process.env, TEMPORAL_ADDRESS: temporalAddress() },
@@ -186,7 +186,7 @@ it('no call makes Node run hooks at every promise of the process', async () => {
   expect(JSON.parse(stdout)).toEqual({ before: false, after: false });
 });
 
-it('an action that times out is not reported as without effect', async () => {
+it('an action that times out is not reported as ineffective', async () => {
   const { task } = await world.start();
   const unanswered = {
     code: 'service_unavailable',

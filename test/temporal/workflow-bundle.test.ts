@@ -7,8 +7,8 @@ import { loadsTypeScript } from '../support/typescript.ts';
 
 const program = fileURLToPath(new URL('./programs/bundle-workflows.ts', import.meta.url));
 
-it('a Ctrl-C during the bundling is left to the worker: the bundler finishes', async () => {
-  // The program has its own process group, which is what a terminal gives each command.
+it('the worker handles a Ctrl-C during bundling, and the bundler finishes', async () => {
+  // Like a command in a terminal, the program has its own process group.
   const child = spawn(process.execPath, [...loadsTypeScript, program], {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,

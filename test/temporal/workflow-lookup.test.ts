@@ -12,7 +12,7 @@ async function all(ids: AsyncIterable<string>): Promise<string[]> {
   return found.toSorted();
 }
 
-it('distinguishes running workflows from those that ended and those that never were', async () => {
+it('distinguishes running workflows from those that ended and those that never existed', async () => {
   const running = await world.start();
   const ended = await world.start();
   await world.client.workflow.getHandle(ended.task).terminate();

@@ -26,7 +26,8 @@ describe('what a task costs its server', () => {
     tasks.upstream.wait = async () => ({ kind: 'succeeded' });
     const reported = hasCallback ? ['first callback'] : [];
     const calls = ['submit one', 'post one', 'wait job-1', 'finish', ...reported];
-    // If the machine freezes during a task, the server repeats steps, so one task within the limits is enough to pass.
+    // If the machine freezes during a task, Temporal repeats some of its steps, which makes that task more expensive.
+    // The test therefore passes if any of several tasks stays within the limits.
     const cost = async () => {
       const task = await tasks.start({ hasCallback, candidates: both });
       expect(await task.end()).toEqual(succeeded);
@@ -44,7 +45,7 @@ describe('what a task costs its server', () => {
     expect(measured.historySize).toBeLessThanOrEqual(bytesMax);
   });
 
-  it('is held in at most five fields that change', () => {
+  it('changes at most five fields in place', () => {
     const fieldsOf = (file: string, name: string): string[] => {
       const source = readFileSync(new URL(`../../workflows/${file}`, import.meta.url), 'utf8');
       const body = new RegExp(`interface ${name}[^{]*\\{([\\s\\S]*?)\\n\\}`).exec(source)?.[1] ?? '';
@@ -56,7 +57,7 @@ describe('what a task costs its server', () => {
 });
 
 describe('a submission', () => {
-  it.each(['one', 'two'])('shows operators where its job is: at %s', async (channel) => {
+  it.each(['one', 'two'])('shows operators where its job is: %s', async (channel) => {
     tasks.upstream.submit = async ({ candidate }) =>
       candidate.channel === channel ? { kind: 'accepted', id: 'job-1' } : { kind: 'not_accepted' };
     const task = await waiting({ candidates: both });
@@ -66,7 +67,7 @@ describe('a submission', () => {
     await expect.poll(shown).toEqual([channel]);
   });
 
-  it('that does not stay with its job leaves it to a poll', async () => {
+  it('that does not wait for its job leaves it to a poll', async () => {
     const cancelled = signal();
     tasks.upstream.submit = async () => {
       await cancelled.given;
@@ -83,7 +84,7 @@ describe('a submission', () => {
     expect(task.calls()).toEqual(['submit one', 'post one', 'cancel', 'wait job-1', 'finish']);
   });
 
-  it('that failed for good while its request was in flight is lost, looked for, and waited for where it is', async () => {
+  it('that failed permanently while its request was in flight is lost, searched for, and waited for if it is found', async () => {
     tasks.upstream.submit = forGood;
     tasks.upstream.find = async () => 'job-9';
     tasks.upstream.wait = async () => ({ kind: 'succeeded' });
@@ -92,7 +93,7 @@ describe('a submission', () => {
     expect(task.calls()).toEqual(['submit one', 'post one', 'find', 'wait job-9', 'finish']);
   });
 
-  it('that failed for good before its request left is begun again, and never in a hot loop', async () => {
+  it('that failed permanently before its request was sent starts again, and never in a tight loop', async () => {
     tasks.upstream.gate = forGood;
     const task = await tasks.start();
     await task.called('submit one', 3);
@@ -166,7 +167,7 @@ describe('a submission', () => {
 });
 
 describe('a wait', () => {
-  it('that failed for good is begun again while the record says that the upstream has the job', async () => {
+  it('that failed permanently starts again while the record says that the upstream has the job', async () => {
     tasks.upstream.wait = (_job, wait) => (wait < 4 ? forGood() : Promise.resolve({ kind: 'succeeded' }));
     const task = await tasks.start();
     expect(await task.end()).toEqual(succeeded);
@@ -178,7 +179,7 @@ describe('a wait', () => {
     expect(pauses.slice(1)).toEqual(expect.arrayContaining([1, 2]));
   });
 
-  it('that broke asks for a person, who has it retried', async () => {
+  it('that broke asks for an operator, who has it retried', async () => {
     tasks.upstream.wait = async (_job, wait) => ({ kind: wait === 1 ? 'broken' : 'succeeded' });
     const task = await tasks.start();
     await task.reaches('broken');
@@ -189,7 +190,7 @@ describe('a wait', () => {
     await expect.poll(() => task.attribute('NeedsAttention')).toBeUndefined();
   });
 
-  it('shows what a poll is concerned about until that has passed, and not beyond the end of the task', async () => {
+  it('shows a poll’s concern until it has passed, and not beyond the end of the task', async () => {
     const task = await waiting();
     await task.handle.signal(concernSignal, 'poll_failing');
     await expect.poll(() => task.details()).toContain('Needs attention: poll_failing');
@@ -204,7 +205,7 @@ describe('a wait', () => {
     await expect.poll(() => task.attribute('NeedsAttention')).toBeUndefined();
   });
 
-  it('whose worker leaves it late is not disturbed: the next submission waits until it is over', async () => {
+  it('whose worker ends it late is not disturbed: the next submission waits until it is over', async () => {
     const fallback = { candidates: both, on: ['internal'], max: 2 };
     let isOver = false;
     tasks.upstream.submit = async (_submit, post): Promise<SubmitAnswer> =>
@@ -222,7 +223,7 @@ describe('a wait', () => {
     };
     const task = await tasks.start({}, { plan: { candidates: [both[0]], fallback: fallback as never } });
     await task.called('wait job-1');
-    // Simulates an upstream callback that reached another worker.
+    // An upstream callback has reached another worker.
     const failure = { class: 'internal' } as const;
     const outcome = { kind: 'failed', code: 'broke', message: 'it broke', failure } as const;
     await tasks.records.step(task.id, { kind: 'polled', n: 1, job: 'job-1', outcome, unbilled: true });
@@ -242,7 +243,7 @@ describe('a cancellation', () => {
     expect(task.calls().filter((call) => call.startsWith('post'))).toEqual([]);
   });
 
-  it('in the first moments after the create waits for the answer of what is in flight, and then asks the upstream', async () => {
+  it('in the first moments after the create waits for the response to a request in flight, and then asks the upstream', async () => {
     const answer = signal();
     tasks.upstream.submit = async () => {
       await answer.given;
@@ -258,7 +259,7 @@ describe('a cancellation', () => {
     expect(task.calls()).toEqual(['submit one', 'post one', 'cancel', 'finish']);
   });
 
-  it('of what is in backoff after a refusal ends the task at once', async () => {
+  it('while the task backs off after a refusal ends the task at once', async () => {
     tasks.upstream.submit = async () => ({ kind: 'not_accepted', stays: true });
     const task = await tasks.start();
     await expect.poll(() => task.record().attempts[0]?.state).toBe('not_accepted');
@@ -296,7 +297,7 @@ describe('a cancellation', () => {
     expect(task.calls().filter((call) => call.startsWith('wait'))).toHaveLength(1);
   });
 
-  it('that was refused stays refused when polling breaks meanwhile', async () => {
+  it('that was refused stays refused if polling breaks meanwhile', async () => {
     const asked = signal();
     const broken = signal();
     tasks.upstream.wait = async (_job, wait) => {
@@ -319,7 +320,7 @@ describe('a cancellation', () => {
     expect(await task.end()).toEqual(succeeded);
   });
 
-  it('of a submission whose answer is lost is answered, and does not affect an operator’s later decision', async () => {
+  it('of a submission whose response is lost gets a reply, and does not affect an operator’s later decision', async () => {
     const answer = signal();
     tasks.upstream.submit = async (_submit, post) => {
       if (post > 1) return { kind: 'accepted', id: 'job-2' };
@@ -341,14 +342,14 @@ describe('a cancellation', () => {
     expect(await task.end()).toEqual(succeeded);
   });
 
-  it('from the UI has the same meaning as from the API', async () => {
+  it('from the UI has the same effect as from the API', async () => {
     tasks.upstream.cancel = async () => 'cancelled';
     const task = await waiting();
     await task.handle.cancel();
     expect(await task.end()).toEqual({ status: 'failed', code: 'task_cancelled' });
   });
 
-  it('from the UI that does nothing says why, and the task is acted on as before', async () => {
+  it('from the UI without an effect explains why, and operators can act on the task as before', async () => {
     tasks.upstream.submit = async () => ({ kind: 'lost' });
     const task = await tasks.start();
     await expect.poll(() => task.details()).toContain('Needs attention: submit_ambiguous');

@@ -11,8 +11,8 @@ const soon = () => Date.now() + 5_000;
 const waits = ['submit one', 'post one', 'wait job-1'];
 
 /**
- * Returns a task that has made these calls and still has at least half of the time until its deadline. If a busy
- * machine takes longer, starts another task with more time.
+ * Returns a task that has made these calls and still has at least half of the time until its deadline. If that took too
+ * long on a busy machine, starts another task with more time.
  */
 async function atWork(
   calls: readonly string[],
@@ -32,8 +32,8 @@ async function atWork(
 }
 
 /**
- * A task whose worker died during a submission. No other worker serves its queue. The task runs alongside this file's
- * other tests.
+ * The worker of this task died during a submission, and no other worker serves its queue. The task runs alongside the
+ * other tests of this file.
  */
 let abandoned: PlayedTask;
 beforeAll(async () => {
@@ -62,7 +62,7 @@ describe('at its deadline', () => {
       ['finish'],
     ],
     [
-      'what is lost, and asks a person, is looked for once more',
+      'a lost submission that waits for an operator is searched for once more',
       { submit: async () => ({ kind: 'lost' }) },
       ['submit one', 'post one', 'find'],
       ['find', 'finish'],
@@ -100,7 +100,7 @@ describe('at its deadline', () => {
     expect(await task.failedWorkflowTasks()).toEqual([]);
   });
 
-  it('a search for a lost job becomes a last one, and does not last for minutes', async () => {
+  it('a search for a lost job becomes the last one, and does not last for minutes', async () => {
     tasks.upstream.submit = async () => ({ kind: 'lost' });
     tasks.upstream.find = async () => undefined;
     const task = await atWork(['submit one', 'post one', 'find']);
@@ -112,7 +112,7 @@ describe('at its deadline', () => {
     expect(task.record().attempts).toMatchObject([{ state: 'abandoned' }]);
   });
 
-  it('a submission in flight is answered first', async () => {
+  it('a submission in flight gets its response first', async () => {
     const answer = signal();
     tasks.upstream.submit = async () => {
       await answer.given;
@@ -125,7 +125,7 @@ describe('at its deadline', () => {
     expect(task.calls()).toEqual(['submit one', 'post one', 'last question', 'cancel', 'finish']);
   });
 
-  it('a job lives while the clock of the database has jumped, and its workflow looks again later', async () => {
+  it('a job continues while the clock of the database has jumped, and its workflow checks again later', async () => {
     const task = await atWork(waits);
     tasks.upstream.isTimeRight = false;
     const timerSeconds = async () =>
@@ -140,7 +140,7 @@ describe('at its deadline', () => {
     expect(await task.end()).toMatchObject({ code: 'internal_error' });
   });
 
-  it('a result counts, although all polls for it have failed on our side', async () => {
+  it('a result is used, although all polls for it have failed on our side', async () => {
     let failures = 4;
     tasks.upstream.status = async () => {
       if ((failures -= 1) >= 0) throw new Error('MongoServerSelectionError');
@@ -151,7 +151,7 @@ describe('at its deadline', () => {
     expect(task.calls()).not.toContain('cancel');
   });
 
-  it('a lost job counts, although its last search has failed on our side', async () => {
+  it('a lost job is used, although its last search has failed on our side', async () => {
     tasks.upstream.submit = async () => ({ kind: 'lost' });
     tasks.upstream.status = async () => ({ kind: 'succeeded' });
     const task = await atWork(['submit one', 'post one', 'find']);
@@ -164,7 +164,7 @@ describe('at its deadline', () => {
     expect(await task.end()).toEqual({ status: 'succeeded', charge: '700000' });
   });
 
-  it('a result that is there counts', async () => {
+  it('an existing result is used', async () => {
     tasks.upstream.status = async () => ({ kind: 'succeeded' });
     const task = await atWork(waits);
     expect(await task.end()).toEqual({ status: 'succeeded', charge: '700000' });
@@ -182,7 +182,7 @@ describe('at its deadline', () => {
     expect(await unserved.end()).toEqual(expired);
   });
 
-  it('a charge that was being written no longer asks a person', async () => {
+  it('a charge that was being written no longer asks an operator', async () => {
     const mayWrite = signal();
     tasks.upstream.wait = async () => {
       await mayWrite.given;
@@ -199,7 +199,7 @@ describe('at its deadline', () => {
 });
 
 describe('a deadline that was moved', () => {
-  it('ends nothing the first time, and the task the second', async () => {
+  it('ends nothing at the first time, but the task at the second', async () => {
     const task = await atWork(waits, {}, 15_000);
     await task.act('extend', { seconds: 60 });
     const timers = async () =>

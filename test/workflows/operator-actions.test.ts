@@ -61,7 +61,7 @@ async function advised(task: PlayedTask): Promise<string[]> {
 }
 
 describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a task is %s', (name) => {
-  it('refuses what the table refuses, with its sentence; neither that nor a dry run changes the record', async () => {
+  it('refuses what the table refuses, with its sentence, and neither that nor a dry run changes the record', async () => {
     const task = await inSituation(name);
     const before = task.record();
     for (const action of workflowActions) {
@@ -184,7 +184,7 @@ it.each([
 });
 
 describe('a submission with an unknown outcome', () => {
-  it('says where to look, and the command of every action that helps', async () => {
+  it('shows where to look, and the command of every action that helps', async () => {
     const task = await inSituation('asking');
     expect(await advised(task)).toEqual(['adopt', 'resubmit', 'complete', 'fail', 'extend']);
     expect(await task.details()).toContain(`Channel **one**, credential a, marker \`${task.id}-marker\`.`);
@@ -202,7 +202,7 @@ describe('a submission with an unknown outcome', () => {
     await task.act('fail');
   });
 
-  it('adopts a job, takes it back, and adopts another one, whose end alone counts', async () => {
+  it('adopts a job, undoes that, and adopts another one, whose end alone matters', async () => {
     const old = signal();
     tasks.upstream.wait = async (job) => {
       if (job !== 'job-7') return asks();
@@ -224,7 +224,7 @@ describe('a submission with an unknown outcome', () => {
     expect(task.record().actions?.map(({ action }) => action)).toEqual(['adopt', 'undo', 'adopt', 'fail']);
   });
 
-  it('continues with an adopted job although the answer to the operator is lost', async () => {
+  it('continues with an adopted job although the reply to the operator is lost', async () => {
     const task = await inSituation('asking');
     tasks.upstream.acted = forGood;
     await expect(task.act('adopt', { upstream_id: 'job-7' })).rejects.toThrow();
@@ -232,7 +232,7 @@ describe('a submission with an unknown outcome', () => {
     expect(task.record()).toMatchObject({ state: { at: 'waiting' }, upstreamId: 'job-7' });
   });
 
-  it('is answered from the record if the answer of the act is lost, and never as without effect', async () => {
+  it('gets its reply from the record if the act’s reply is lost, and is never reported as ineffective', async () => {
     const portWith = (findAct: TaskClientOptions['findAct']) =>
       createTaskClient({
         client: tasks.client,
@@ -255,7 +255,7 @@ describe('a submission with an unknown outcome', () => {
     });
   });
 
-  it('is submitted again to the same channel, or to a named one of the plan', async () => {
+  it('can be resubmitted to the same channel, or to a named one in the plan', async () => {
     const task = await inSituation('asking', { candidates: both });
     expect(await task.refusal('resubmit', { channel: 'three' })).toBe(
       'The task’s plan has no channel `three`; it has one, two.',
@@ -294,7 +294,7 @@ describe('a submission with an unknown outcome', () => {
     await task.act('fail');
   });
 
-  it('retry_now is refused if the upstream cannot be searched, with advice what to do instead', async () => {
+  it('retry_now is refused if the upstream cannot be searched, with advice on what to do instead', async () => {
     const task = await inSituation('asking');
     const said = /^The upstream cannot be searched for the job\. Look for it .*`adopt`.*`fail`\./;
     expect(await task.refusal('retry_now')).toMatch(said);
@@ -321,7 +321,7 @@ describe('a submission with an unknown outcome', () => {
   );
 });
 
-it('a charge that a person accepts ends the task as succeeded', async () => {
+it('a charge that an operator accepts ends the task as succeeded', async () => {
   const task = await inSituation('review');
   expect(await task.details()).toContain('The charge would be 9.000000 USD.');
   expect((await task.did('accept_charge')).money).toBe('9.000000 USD is charged; 1.500000 USD was held.');
@@ -337,7 +337,7 @@ it('an operator’s `fail` of a task whose job has succeeded, with a charge to r
   expect(await task.end()).toMatchObject({ code: 'internal_error' });
 });
 
-it('a job is polled once more before an operator fails it: an existing result counts', async () => {
+it('a job is polled once more before an operator fails it, and an existing result is used', async () => {
   tasks.upstream.status = async () => ({ kind: 'succeeded' });
   const task = await inSituation('waiting');
   expect(await task.refusal('fail')).toBe('The upstream had already finished: the task succeeded.');
@@ -361,16 +361,13 @@ const wakings: Readonly<Record<Woken['kind'], readonly [Woken, string]>> = {
   ended: [{ kind: 'ended' }, 'It was tried just now: the upstream has the job.'],
 };
 
-it.each(Object.values(wakings))(
-  'an operator who tries it now hears what came of it: %j',
-  async (woken, said) => {
-    Object.assign(tasks.upstream, { woken });
-    const task = await inSituation('waiting');
-    expect((await task.did('retry_now')).task).toBe(said);
-  },
-);
+it.each(Object.values(wakings))('an operator who retries now learns the outcome: %j', async (woken, said) => {
+  Object.assign(tasks.upstream, { woken });
+  const task = await inSituation('waiting');
+  expect((await task.did('retry_now')).task).toBe(said);
+});
 
-it('retry_now of a task that pauses answers with what its next submission did', async () => {
+it('retry_now of a paused task reports what its next submission did', async () => {
   tasks.upstream.submit = async () => ({ kind: 'not_accepted' });
   const pausing = await tasks.start();
   await expect.poll(() => pausing.record().state.at).toBe('pausing');
@@ -381,7 +378,7 @@ it('retry_now of a task that pauses answers with what its next submission did', 
   await pausing.act('fail');
 });
 
-it('a job that runs is polled now, and gets more time twice while its poll is with a worker', async () => {
+it('a running job is polled now, and gets more time twice while its poll is with a worker', async () => {
   tasks.upstream.wait = asks;
   const task = await inSituation('waiting');
   await task.act('retry_now', { reason: 'news' });
@@ -396,7 +393,7 @@ it('a job that runs is polled now, and gets more time twice while its poll is wi
   expect(await task.failedWorkflowTasks()).toEqual([]);
 });
 
-it('a cancellation by an operator is recorded, and a caller’s is not', async () => {
+it('a cancellation by an operator is recorded, but a caller’s is not', async () => {
   const task = await inSituation('waiting');
   expect(await task.cancel()).toMatchObject({ cancelled: false });
   expect(task.record().actions).toBeUndefined();
@@ -420,7 +417,7 @@ it('a task whose writes are slow can be continued by another worker after each a
   await Promise.all([task.act('retry_now'), task.act('extend', { seconds: 60 })]);
   await task.act('resubmit');
   await expect.poll(() => task.record().state).toMatchObject({ at: 'asking', n: 2 });
-  // The workflow has also learned of the new state, and gets no further event before it finishes.
+  // The workflow now knows the new state, and gets no further event before it finishes.
   await expect.poll(() => task.details()).toContain('Needs attention: submit_ambiguous');
   await task.act('fail');
   await task.end();

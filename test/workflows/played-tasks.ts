@@ -19,8 +19,8 @@ import { playActivities, quietUpstream } from './played-upstream.ts';
 import type { Upstream } from './played-upstream.ts';
 
 /**
- * Task workflows on a real Temporal, with records in memory and an upstream that the test controls. After the tests of
- * a file, every history is replayed.
+ * Runs task workflows on a real Temporal, with records in memory and an upstream that the test controls. After the
+ * tests of a file, every history is replayed.
  */
 export interface PlayedTasks {
   readonly client: Client;
@@ -53,8 +53,8 @@ const grpcCrossed = 9;
 const repeatAfterMs = 50;
 
 /**
- * Repeats an update under the same id, as the task client does if the server discarded the workflow task that the
- * update met.
+ * If the server discards the workflow task that the update met, the task client repeats the update under the same id,
+ * and so does this.
  */
 export async function uncrossed<Result>(update: (updateId: string) => Promise<Result>): Promise<Result> {
   const updateId = randomUUID();
@@ -70,13 +70,13 @@ export async function uncrossed<Result>(update: (updateId: string) => Promise<Re
 }
 
 /**
- * Causes of a failed workflow task that are not the workflow's fault. Either an event or update arrived just as the
- * task was finishing, so that the server reissues the task, or the workflow was reset there.
+ * These causes of a failed workflow task are not the workflow's fault: an event or update arrived just as the task was
+ * finishing, or the workflow was reset there.
  */
 const crossed: ReadonlySet<number> = new Set([1, 20, 31]);
 
 /** Workers serve the channels `one` and `two`. The queues of all other channels have no worker. */
-export function usePlayedTasks(): PlayedTasks {
+export function usePlayedTasks(server: () => string = temporalAddress): PlayedTasks {
   const prefix = `p${randomBytes(5).toString('hex')}-`;
   let upstream = quietUpstream();
   const played = playActivities(() => upstream);
@@ -89,7 +89,7 @@ export function usePlayedTasks(): PlayedTasks {
     upstream = quietUpstream();
   });
   beforeAll(async () => {
-    const address = temporalAddress();
+    const address = server();
     const [connection, clientConnection, bundle] = await Promise.all([
       NativeConnection.connect({ address }),
       Connection.connect({ address }),

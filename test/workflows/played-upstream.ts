@@ -43,15 +43,14 @@ export interface Upstream {
   gate(submit: SubmitInput): Promise<void>;
   submit(submit: SubmitInput, post: number): Promise<SubmitAnswer>;
   wait(job: string, wait: number): Promise<JobEnd>;
-  /** Responds to a single poll. Resolves to how the job ended, or to undefined while the job is running. */
+  /** Resolves to how the job ended, or to undefined while it is running. */
   status(job: string): Promise<JobEnd | undefined>;
   cancel(job: string): Promise<'cancelled' | 'refused'>;
   /**
-   * Searches for a lost job. Resolves to undefined if there is no job yet. The function itself is undefined if the
-   * upstream cannot be searched.
+   * Resolves to undefined if there is no job yet. The function itself is undefined if the upstream cannot be searched.
    */
   find?: (task: string) => Promise<string | undefined>;
-  /** The charge to be reviewed, in micro-units. If undefined, no operator is asked. */
+  /** In micro-units. If undefined, no operator is asked about the charge. */
   reviewed?: string;
   /** Jobs that exist at the upstream, for operators who name one. */
   readonly known: string[];

@@ -5,9 +5,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 
 /**
- * Replays histories of tasks that ran on real gateways, so that a change that would break tasks in flight fails here.
- * After an intended change, record the histories again with record-histories.ts. Tasks that began before the change
- * then need a separate worker (docs/deployment.md, *Upgrades*).
+ * These histories come from tasks on real gateways, so a change that would break tasks in flight fails here. After an
+ * intended change, record the histories again with record-histories.ts. Tasks that began before the change then need a
+ * separate worker (docs/deployment.md, *Upgrades*).
  */
 const historiesDir = fileURLToPath(new URL('histories', import.meta.url));
 

@@ -27,7 +27,7 @@ const situations: readonly Situation[] = [
   ['a lost job', { submit: async () => ({ kind: 'lost' }) }, (task) => task.reaches('asking'), 1],
   ['a broken wait', { wait: async () => ({ kind: 'broken' }) }, (task) => task.reaches('broken'), 1],
   [
-    'a charge that asks a person',
+    'a charge that waits for an operator',
     { wait: async () => ({ kind: 'succeeded' }), reviewed: '9000000' },
     (task) => task.reaches('review'),
     1,
@@ -63,7 +63,7 @@ describe.each(['first', 'last'] as const)('a reset to the %s step', (where) => {
   });
 });
 
-it('of a submission in flight repeats no request, and the late answer is the task’s job', async () => {
+it('of a submission in flight repeats no request, and the late response gives the task its job', async () => {
   const answer = signal();
   tasks.upstream.submit = async () => {
     await answer.given;
@@ -76,8 +76,8 @@ it('of a submission in flight repeats no request, and the late answer is the tas
   tasks.upstream.wait = async () => ({ kind: 'succeeded' });
   answer.give();
   await expect.poll(() => task.record().state.at).not.toBe('searching');
-  // The workflow does not know about the change yet. Any operator action, even a rejected one, makes the workflow read
-  // the record.
+  // The workflow does not know about the change yet. Any operator action, even a rejected one, makes it read the
+  // record.
   expect(await again.refusal('adopt', { upstream_id: 'job-1' })).toContain('is not possible');
   expect(await again.end()).toEqual({ status: 'succeeded', charge: '700000' });
   expect(posts(task)).toBe(1);
@@ -99,7 +99,7 @@ it('repeats no operator’s act', async () => {
   await again.end();
 });
 
-it('handles a second cancellation from the UI, even if the first one did nothing', async () => {
+it('handles a second cancellation from the UI, even if the first one had no effect', async () => {
   const task = await tasks.start();
   await task.called('wait job-1');
   await task.handle.cancel();

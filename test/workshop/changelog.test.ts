@@ -18,7 +18,7 @@ const before = `# Changelog
 ## [0.1.0] - 2026-01-01
 `;
 
-it('a release has what was unreleased and each file of changes/, the breaking ones first', () => {
+it('a release contains the unreleased entries and each file of changes/, breaking ones first', () => {
   const changes = [change('added', 'The new.\nIts second line.'), change('breaking', 'The broken.')];
   const after = withRelease(before, { version: '0.2.0', date: '2026-12-01', changes });
   expect(after).toBe(`# Changelog
@@ -48,7 +48,7 @@ it('a release has what was unreleased and each file of changes/, the breaking on
   ).toContain('## [Unreleased]\n\n## [0.3.0] - 2026-12-02\n\n### Added\n\n- Later.\n\n## [0.2.0]');
 });
 
-it('every file of changes/ is read, and the changelog can take it', () => {
+it('every file of changes/ is read, and fits into the changelog', () => {
   const changes = readChanges();
   const changelog = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
   const after = withRelease(changelog, { version: '99.0.0', date: '2026-12-01', changes });

@@ -81,7 +81,7 @@ async function find(
   return found.map(({ _id }) => _id);
 }
 
-it('indexes change the cost of a query, and never its answer', async () => {
+it('indexes change the cost of a query, but never its result', async () => {
   const db = client.db('queries');
   await fc.assert(
     fc.asyncProperty(

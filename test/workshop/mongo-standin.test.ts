@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Skips a test that only the stand-in needs. A real mongod also counts its own work. */
+/** A real mongod also counts its own work, so these counts can be compared only on the stand-in. */
 function onlyForTheStandIn(context: TestContext): void {
   context.skip(mongo.kind !== 'java', 'this machine has a real mongod');
 }
@@ -99,7 +99,7 @@ async function costs(entries: Collection<Entry>): Promise<Record<string, number>
   return found;
 }
 
-it('every hot access costs the same at 20,000 documents as at 100', async (context) => {
+it('every frequent access costs the same with 20,000 documents as with 100', async (context) => {
   onlyForTheStandIn(context);
   const entries = await entriesIn(client.db('costs'));
   await insert(entries, 0, 100);
@@ -133,7 +133,7 @@ it('acknowledged writes survive kill -9 completely, with their indexes', async (
   const versions = new Map(all.map(({ _id, version }) => [_id, version]));
   const lost = [...acknowledged].filter(([id, version]) => (versions.get(id) ?? -1n) < version);
   expect(lost).toEqual([]);
-  // The secondary indexes find each document and nothing else.
+  // Each document can be found through the secondary index.
   for (const { account, seq, _id } of all) {
     expect(await entries.findOne({ account, seq })).toMatchObject({ _id });
   }
@@ -184,11 +184,11 @@ it('the file does not grow without bound under updates', async (context) => {
   await update(1_000);
   const settled = await fileBytes();
   await update(2_000);
-  // If there were no compaction, each update would leave about 30 KB behind, 60 MB in total.
+  // Without compaction, each update would leave about 30 KB behind, 60 MB in total.
   expect(await fileBytes()).toBeLessThan(settled + 20_000_000);
 });
 
-it('a reader never sees half of an update', async () => {
+it('a reader never sees a partial update', async () => {
   const pairs = client.db('torn').collection<{ _id: string; left: string; right: string }>('pairs');
   await pairs.insertOne({ _id: 'a', left: '0', right: '0' });
   let running = true;

@@ -12,7 +12,7 @@ it.each(mutants)('$breaks: changes one place of an existing file, and names exis
   expect(mutant.tests.filter((file) => !existsSync(path(file)))).toEqual([]);
 });
 
-it('every mutant breaks a promise of its own', () => {
+it('every mutant breaks its own promise', () => {
   expect(new Set(mutants.map(({ breaks }) => breaks)).size).toBe(mutants.length);
 });
 

@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-it('has at most 5 MB, and only what its users need', async () => {
+it('is at most 5 MB, and contains only what its users need', async () => {
   expect((await stat(tarball)).size).toBeLessThan(bytesMax);
   const { stdout } = await run('tar', ['-tzf', tarball]);
   const files = stdout
@@ -77,7 +77,7 @@ async function startRegistry() {
   return { published, url: `${url}/` };
 }
 
-it('is published by the steps of the release, with its token, and says where it is from', async () => {
+it('is published by the steps of the release, with its token and its provenance', async () => {
   const { published, url } = await startRegistry();
   const steps = await releaseSteps();
   const [setToken, publish] = steps.slice(-2);
@@ -119,7 +119,7 @@ it('the repository itself cannot be published', async () => {
   expect(published).toEqual([]);
 });
 
-it('the release continues only where its tag is the version', async () => {
+it('the release continues only if its tag is the version', async () => {
   const [compare = ''] = await releaseSteps();
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const tagged = (tag: string) =>
@@ -147,7 +147,7 @@ export const verify = (body: string, headers: Headers) => readCallback({ body, h
 export const why = (error: MediaryError): string => error.code;
 `;
 
-it('an empty directory has a finished video after two commands, and a typed client', async () => {
+it('in an empty directory, two commands lead to a finished video and a typed client', async () => {
   const home = join(directory, 'app');
   const data = join(home, 'data');
   await mkdir(data, { recursive: true });

@@ -14,7 +14,7 @@ it.each([
     'vendor-sdks',
     /dashscope [\d.]+, luma-agents [\d.]+, PyJWT\[crypto\] [\d.]+ could not be installed: it needs python3/,
   ],
-])('without Python %s fails, and does not pass in silence', async (name, words) => {
+])('without Python %s fails, and does not pass silently', async (name, words) => {
   const directory = await mkdtemp(join(tmpdir(), 'mediary-no-python-'));
   const started = run(process.execPath, [...loadsTypeScript, `workshop/${name}.ts`], {
     env: { PATH: directory, MEDIARY_CACHE_DIR: directory },

@@ -4,10 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import { listen } from '../../test/support/listen.ts';
 
 export interface Loss {
-  /**
-   * Resolves when the proxy may close the connection to the target. If undefined, it does so when the response
-   * arrives.
-   */
+  /** Resolves when the proxy may close the connection to the target. Defaults to the arrival of the response. */
   readonly when?: Promise<void>;
   readonly status?: number;
   /** Reads the whole response first, so that the target cannot notice the loss. */
@@ -21,9 +18,7 @@ export interface LossyProxy {
   close(): Promise<void>;
 }
 
-/**
- * Starts a proxy that breaks the client's connection once the target's response has arrived, as a bad network might.
- */
+/** Breaks the client's connection once the target's response has arrived, as a bad network might. */
 export async function startLossyProxy(baseUrl: string): Promise<LossyProxy> {
   const seen = new Map<string, number>();
   const losses = new Map<string, Loss>();
@@ -70,10 +65,7 @@ function forward(request: IncomingMessage, url: string): Onward {
   return { answer, cut: () => void (onward.socket?.resetAndDestroy() ?? onward.destroy()) };
 }
 
-/**
- * Makes the client lose the response. Unless the response was read, also breaks the connection to the target, which
- * then notices the loss.
- */
+/** Unless the response was read, also breaks the connection to the target, which then notices the loss. */
 async function lose(onward: Onward, response: ServerResponse, loss: Loss = {}): Promise<void> {
   const { when, status, isRead } = loss;
   onward.answer.catch(() => undefined);

@@ -22,7 +22,10 @@ const fields = { quality: 'low', size: '1024x1024' };
 /** Upstreams bill by tokens, so the costs of two responses to the same request may differ by up to this factor. */
 const sameCostFactor = 1.5;
 
-/** What a check may cost. `one` is the price of a single image, which is about as much as that client's first check. */
+/**
+ * The cost that a check should have. `one` is the price of a single image, which is about the cost of the client's
+ * first check.
+ */
 type Cost = 'one' | 'some' | 'nothing';
 
 const videoChecks = [['video', 'some']] as const;

@@ -9,8 +9,8 @@ import { waitUntil, type Stand } from '../stand/stand.ts';
 
 /**
  * Measures the reads of the console and of /account with many tasks. Records of finished tasks are written straight
- * into MongoDB, and then one caller repeats each read. Accounts, keys and channels have unequal shares, and a few tasks
- * wait for an operator.
+ * into MongoDB, and then one caller repeats each read. Some accounts, keys and channels have far more tasks than
+ * others, and a few tasks wait for an operator.
  */
 
 const goalMs = { p50: 50, p99: 200 };

@@ -9,7 +9,7 @@ import type { Report } from './support/report.ts';
 import { measureInTurns, reportShares, roundsOf, type Subject } from './support/rounds.ts';
 
 /**
- * Measures POST /v1/videos/generations on 1, 16 and 64 connections, next to two operations without HTTP that every
+ * Measures POST /v1/videos/generations on 1, 16 and 64 connections. The comparison is the two operations that every
  * durable creation needs: inserting a document with majority write concern, and starting an empty workflow. If
  * `--processes` is set, compares different numbers of API processes and workers instead.
  */

@@ -7,9 +7,9 @@ import type { Measured, Subject } from './support/rounds.ts';
 import { ask } from '../stand/http.ts';
 
 /**
- * Measures GET of finished tasks on 1, 16 and 64 connections, each reading a different task, and a list of 50 tasks.
- * The comparison is a bare Koa server that serves the same documents with the MongoDB driver's `findOne`. The gateway
- * and the bare server run in separate processes, one at a time, and read from the same MongoDB server.
+ * Measures GET of finished tasks on 1, 16 and 64 connections, each reading a different task, and of a list of 50 tasks.
+ * The comparison is a bare Koa server that serves the same documents with the MongoDB driver's `findOne`. Both read
+ * from the same MongoDB server, in separate processes and one at a time.
  */
 
 const goalShare = 0.75;

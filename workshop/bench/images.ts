@@ -8,9 +8,8 @@ import { httpSubject, measureInTurns, middleOf, roundsOf, rowsOf } from './suppo
 import type { Measured, Subject } from './support/rounds.ts';
 
 /**
- * Measures POST /v1/images/generations through this gateway (key, hold, settle), Portkey's gateway and LiteLLM's
- * proxy, in front of one upstream that responds immediately. Reports the latency that each of them adds to the
- * upstream's own.
+ * Measures the latency that this gateway (key, hold, settle), Portkey's gateway and LiteLLM's proxy add to POST
+ * /v1/images/generations. All of them use one upstream, which responds immediately.
  */
 
 const goalAddedMs = 3;
@@ -123,7 +122,7 @@ function timesGoal(measured: readonly Measured[], { name, title, goal }: (typeof
   if (gateway === undefined || peer === undefined) return [];
   return [
     {
-      what: `image requests a second at ${goalConnections} connections, of ${title}'s`,
+      what: `image requests per second at ${goalConnections} connections, relative to ${title}`,
       goal: `${goal} × or more`,
       measured: times(gateway, peer),
       met: gateway / peer >= goal,

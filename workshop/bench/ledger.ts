@@ -11,8 +11,8 @@ import type { Stand } from '../stand/stand.ts';
 import { measureCpu, usageOf } from './support/usage.ts';
 
 /**
- * Measures how fast one process and four processes append entries to one hot account, compared with MongoDB's own rate
- * for single documents of that size. Also measures a verification.
+ * Measures how fast one process and four processes append entries to one hot account. The comparison is MongoDB's own
+ * rate for inserting single documents of that size. Also measures a verification.
  */
 
 const callers = 64;
@@ -127,8 +127,8 @@ function rowOf({ name, rate, cpuMs, collisions }: Rate): Row {
   return {
     subject: name,
     'entries a second': short(rate),
-    'CPU of an entry, ms': short(cpuMs),
-    'collisions of an entry': short(collisions),
+    'CPU per entry, ms': short(cpuMs),
+    'collisions per entry': short(collisions),
   };
 }
 
@@ -137,13 +137,18 @@ function appendGoals(rates: readonly Rate[]): Goal[] {
   if (one === undefined || hot === undefined || four === undefined || one === 0) return [];
   return [
     {
-      what: 'a hot account beside insertOne',
+      what: 'a hot account, relative to insertOne',
       goal: '3.00 ×',
       measured: times(hot, one),
       met: hot >= 3 * one,
     },
-    { what: 'four processes beside insertOne', goal: '1.00 ×', measured: times(four, one), met: four >= one },
-    { what: 'four processes beside one', goal: '1.00 ×', measured: times(four, hot), met: four >= hot },
+    {
+      what: 'four processes, relative to insertOne',
+      goal: '1.00 ×',
+      measured: times(four, one),
+      met: four >= one,
+    },
+    { what: 'four processes, relative to one', goal: '1.00 ×', measured: times(four, hot), met: four >= hot },
   ];
 }
 
@@ -221,7 +226,7 @@ function verifiedRow({ name, entries, seconds, cpu, peakBytes, violations }: Ver
 function verifyGoal({ name, seconds, entries }: Verified): Goal {
   const forMillion = (seconds * 1_000_000) / entries;
   return {
-    what: `a million entries of ${name}`,
+    what: `a million entries, ${name}`,
     goal: `${verifyGoalSeconds} s`,
     measured: `${short(forMillion)} s`,
     met: forMillion <= verifyGoalSeconds,

@@ -9,7 +9,7 @@ import { waitUntil, type Stand } from '../stand/stand.ts';
 import { usageOf, type Usage } from './support/usage.ts';
 
 /**
- * Measures every process's resident memory with 10,000 tasks in flight: created, submitted, and rendering
+ * Measures every process's resident memory with 10,000 tasks in flight, which have been submitted and render
  * indefinitely. The first tasks warm up the processes, so that startup memory is not attributed to tasks.
  */
 
@@ -116,7 +116,7 @@ async function usages({ pids }: Stand): Promise<Moment> {
   return Object.fromEntries(entries) as Moment;
 }
 
-/** Samples the memory itself, because the kernel's peak includes startup. */
+/** The kernel's peak includes startup, so the memory is sampled instead. */
 function watchPeaks(stand: Stand) {
   const peak = new Map<string, number>();
   const timer = setInterval(() => {

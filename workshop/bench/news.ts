@@ -10,9 +10,9 @@ import type { BenchOptions } from './support/options.ts';
 import { short, type Goal, type Report, type Row } from './support/report.ts';
 
 /**
- * Measures how long after a render's end callers learn of it, and how many upstream requests that takes, with many
- * tasks in flight at an upstream that lists jobs and at one that does not. Then measures the end of an outage. Render
- * times are spread evenly within ±20% of a middle value. The gateway has already seen some renders of that kind.
+ * Measures how soon callers learn that a render has ended, and how many upstream requests that takes, with many tasks
+ * in flight. One upstream can list jobs, the other cannot. Also measures the recovery from an outage. Render times are
+ * spread evenly within ±20% of a middle value, and the gateway has already seen some renders of that kind.
  */
 
 const middleRenderSeconds = 40;
@@ -50,7 +50,7 @@ export async function benchNews(options: BenchOptions, stand: Stand): Promise<Re
   await gateway.close();
   return {
     setting: { tasks: count, 'middle render s': middle },
-    tables: [{ title: 'From the end of a render to its news', rows: waited.map(rowOf) }],
+    tables: [{ title: 'Time from the end of a render until callers learn of it', rows: waited.map(rowOf) }],
     goals: [...waited.flatMap(goalsOf), ...outageGoals(outageMs)],
     raw: { waited, outageMs },
   };
@@ -112,14 +112,14 @@ function rowOf({ upstream, tasks, inFlightMax, projection, callback, shares, ...
   return {
     upstream: upstream === 'list' ? 'lists jobs' : 'without a list',
     tasks,
-    'in flight at most': inFlightMax,
+    'most tasks in flight': inFlightMax,
     'lag to projection p50 ms': short(at(projection, 0.5)),
     'p95 ms': short(at(projection, 0.95)),
     'to callback p50 ms': short(at(callback, 0.5)),
     'callback p95 ms': short(at(callback, 0.95)),
-    'of the render p50': `${(100 * at(shares, 0.5)).toFixed(1)} %`,
-    'requests for a task': short(requests / tasks),
-    'requests in a second at most': requestsPerSecondMax,
+    'share of the render p50': `${(100 * at(shares, 0.5)).toFixed(1)} %`,
+    'requests per task': short(requests / tasks),
+    'most requests in a second': requestsPerSecondMax,
   };
 }
 
@@ -132,8 +132,8 @@ function goalsOf({ upstream, tasks, projection, callback, shares, requests, ...r
   });
   if (upstream === 'alone') {
     return [
-      upTo('without a list: lag p50, of the render', 8, 100 * at(shares, 0.5), ' %'),
-      upTo('without a list: requests for a task', 12, requests / tasks),
+      upTo('without a list: lag p50, share of the render', 8, 100 * at(shares, 0.5), ' %'),
+      upTo('without a list: requests per task', 12, requests / tasks),
     ];
   }
   return [
@@ -141,7 +141,7 @@ function goalsOf({ upstream, tasks, projection, callback, shares, requests, ...r
     upTo('lag to the projection, p95', 3_000, at(projection, 0.95), ' ms'),
     upTo('lag to the callback, median', 1_500, at(callback, 0.5), ' ms'),
     upTo('lag to the callback, p95', 3_000, at(callback, 0.95), ' ms'),
-    upTo('requests in a second for a credential', 2, rest.requestsPerSecondMax),
+    upTo('requests per second and credential', 2, rest.requestsPerSecondMax),
   ];
 }
 

@@ -17,8 +17,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   start: async () => (await import('./start.ts')).benchStart,
 };
 /**
- * The heap of the MongoDB stand-in, in megabytes, for benchmarks with a lot of data, because it serves queries from
- * memory.
+ * In megabytes. The MongoDB stand-in serves queries from memory, so benchmarks with a lot of data need a larger heap.
  */
 const heapMegabytes: Readonly<Record<string, number>> = { ledger: 4_096 };
 

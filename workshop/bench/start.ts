@@ -13,7 +13,7 @@ import type { BenchOptions } from './support/options.ts';
 import { short, type Goal, type Report, type Row } from './support/report.ts';
 import { childrenCpuMs, usageOf } from './support/usage.ts';
 
-/** Measures how `npm start` starts, what commands cost, and what an idle gateway costs. */
+/** Measures how long `npm start` takes, what commands cost, and what an idle gateway costs. */
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const readyWithinMs = 300_000;
@@ -52,7 +52,7 @@ export async function benchStart(options: BenchOptions, stand: Stand): Promise<R
     setting: { rounds, ...idle.setting },
     tables: [
       {
-        title: 'From `npm start` to the first 200 of /readyz, everything downloaded',
+        title: 'From `npm start` to the first 200 from /readyz, with everything downloaded',
         rows: [
           startRow('empty data directory', cold),
           ...warm.map((one, index) => startRow(`warm ${index + 1}`, one)),
@@ -72,7 +72,7 @@ export async function benchStart(options: BenchOptions, stand: Stand): Promise<R
       goal('a warm start', 5, median(warm.map(({ seconds }) => seconds))),
       goal('gateway --help', 0.15, median(runs['gateway --help'].map(({ seconds }) => seconds))),
       goal(
-        'CPU of a verb that asks the API',
+        'CPU time of a command that calls the API',
         0.5,
         median(runs['gateway accounts list'].map(({ cpuSeconds }) => cpuSeconds)),
       ),

@@ -11,7 +11,7 @@ export interface HostileGateway extends Omit<StandGateway, 'api'> {
 
 const heapMegabytes = 640;
 const renderSeconds = 0.2;
-/** The maximum number of connections. Low enough for an attacker to try to occupy every one. */
+/** Low enough for an attacker to try to occupy every connection. */
 const connectionsMax = 512;
 
 const yaml = `

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-/** A promise to remove from the code, and the tests that must notice. Paths are relative to the repository root. */
+/** A change that breaks a promise of the code. Paths are relative to the repository root. */
 export interface Mutant {
   readonly file: string;
   readonly tests: readonly string[];

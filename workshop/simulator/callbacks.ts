@@ -23,7 +23,7 @@ interface Sending {
   readonly timeoutMs: number;
 }
 
-/** Sends callbacks. A 2xx within 5 s acknowledges a callback. Otherwise, the callback is retried three times. */
+/** A 2xx within 5 s acknowledges a callback. Otherwise, the callback is retried three times. */
 export class CallbackSender {
   readonly #statistics: Statistics;
   readonly #report: (message: string) => void;

@@ -107,7 +107,7 @@ const routes: Readonly<
   },
 };
 
-/** Handles the routes under `/_control`. They require no authentication, so expose them only on a private address. */
+/** These routes require no authentication, so expose them only on a private address. */
 export function handleControl(control: Control, { method, path, body, query }: WireRequest): Reply {
   const route = routes[`${method} ${path}`];
   if (route === undefined) return json(404, { error: { message: `No such control: ${method} ${path}` } });

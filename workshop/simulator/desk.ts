@@ -9,8 +9,8 @@ import type { Mistake, Reply, WireError, WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
 /**
- * The dialect's error for each problem. `moderated` is undefined if the vendor accepts any text and inspects it when
- * the job runs. In that case, the fault `moderation` fails the task, like `moderation-in-task=input`.
+ * Maps each problem to the dialect's error. `moderated` is undefined if the vendor accepts any text and inspects it
+ * when the job runs. The fault `moderation` then fails the task, like `moderation-in-task=input`.
  */
 export type Problems = Readonly<Record<Exclude<Problem, 'moderated'>, WireError>> & {
   readonly moderated?: WireError;
@@ -32,10 +32,10 @@ export interface Format<Detail extends Rendered> {
   readonly noSuchRoute?: (request: WireRequest) => WireError;
   readonly keyOf?: (request: WireRequest, world: World) => string | undefined;
   readonly finish?: (reply: Reply) => Reply;
-  /** How long a finished record can be queried, in milliseconds. Defaults to 7 days. */
+  /** How long a finished record can be queried. Defaults to 7 days. */
   readonly keptMs?: number;
   readonly knownForMs?: number;
-  /** How long an unfinished job may exist before it expires, in milliseconds. Defaults to 2 days. */
+  /** How long an unfinished job may exist before it expires. Defaults to 2 days. */
   readonly expiresAfterMs?: number;
   readonly callbackBody?: (job: Job<Detail>) => unknown;
   /** Set only if the vendor signs callbacks with the account's or the task's secret. */
@@ -45,7 +45,7 @@ export interface Format<Detail extends Rendered> {
 export interface Asked {
   readonly model: string;
   readonly prompt: string;
-  /** An end-user id, which may also contain faults. */
+  /** May also contain faults. */
   readonly endUser?: string;
   readonly moderated?: WireError;
 }
@@ -166,7 +166,7 @@ export class Desk<Detail extends Rendered> {
   }
 
   /**
-   * Returns the job, unless its record has been removed. If `vanishes` is set, the job is lost once its rendering has
+   * Returns undefined if the record has been removed. With the fault `vanishes`, the job is lost once its rendering has
    * started.
    */
   find(id: string): Job<Detail> | undefined {

@@ -38,8 +38,8 @@ function first<Entry>(faults: FaultSet, table: Readonly<Record<string, Entry>>):
 const said = (problem: Problem) => (_: FaultSet, problems: ProblemReplies) => problems(problem);
 
 /**
- * Faults that replace the work. Numeric names have a leading space, because JavaScript would otherwise move them to the
- * front.
+ * These faults replace the work. Numeric names have a leading space, because JavaScript would otherwise move them to
+ * the front.
  */
 const refusals: Readonly<Record<string, (faults: FaultSet, problems: ProblemReplies) => Reply>> = {
   ' 429': (faults, problems) => withRetryAfter(problems('rate-limited'), faults.text('429')),

@@ -1,6 +1,6 @@
 /**
- * A fault. The grammar is the same in a prompt (`[sim:poll:500*3]`), in a model's suffix (`model+poll:500*3`), in the
- * header `x-simulate` (comma-separated) and on the control endpoint: `[stage:]name[=argument][*times]`.
+ * The grammar `[stage:]name[=argument][*times]` is the same in a prompt (`[sim:poll:500*3]`), in a model's suffix
+ * (`model+poll:500*3`), in the header `x-simulate` (comma-separated) and on the control endpoint.
  */
 export interface Fault {
   readonly stage: Stage;
@@ -42,7 +42,7 @@ export class UnknownFault extends Error {}
 const markerPattern = /\[sim:([^\]]+)\]/g;
 const faultPattern = /^(?:([a-z]+):)?([a-z0-9-]+)(?:=([^*]*))?(?:\*(\d+))?$/;
 
-/** @throws {UnknownFault} If the fault is unknown, because a misspelt fault would otherwise pass as "no fault". */
+/** @throws {UnknownFault} If the fault is unknown, because a misspelt one would otherwise pass as "no fault". */
 export function parseFault(source: string): Fault {
   const match = faultPattern.exec(source.trim());
   const name = match?.[2] ?? '';
@@ -110,7 +110,7 @@ export class FaultSet {
     return this.has('usage-above') ? (this.number('usage-above') ?? usageAboveDefault) : 1;
   }
 
-  /** Returns what a task stores. Undefined rather than empty, because most tasks have no faults. */
+  /** For storage with a task. Undefined rather than empty, because most tasks have no faults. */
   sources(): readonly string[] | undefined {
     return this.all.length === 0 ? undefined : this.all.map((fault) => fault.source);
   }

@@ -3,7 +3,7 @@ import { simulatorApiKey } from '../../src/config/local-mode.ts';
 import { startSimulator } from './simulator.ts';
 
 /**
- * Runs the simulated upstreams of `npm start`. The arguments are `--port N --state-file FILE`. Jobs in that file
+ * Runs the simulated upstreams of `npm start` with the arguments `--port N --state-file FILE`. Jobs in that file
  * survive a restart.
  */
 const { values } = parseArgs({

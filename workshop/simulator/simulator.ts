@@ -25,7 +25,7 @@ export interface SimulatorOptions {
   readonly report?: (message: string) => void;
   readonly stateFile?: string;
   readonly jobsAtOnceMax?: number;
-  /** How many tasks to keep per dialect. Beyond this number, the oldest finished tasks are removed. */
+  /** Per dialect. Beyond this number, the oldest finished tasks are removed. */
   readonly tasksMax?: number;
   readonly moreDialects?: readonly CreateDialect[];
   readonly publicUrl?: string;
@@ -45,7 +45,7 @@ const keepAliveTimeoutMs = 60_000;
 const floodChunk = Buffer.alloc(256 * 1024, ' ');
 const trickleSteps = 60;
 
-/** Starts an HTTP server that responds like the providers in docs/providers.md, with the requested faults. */
+/** Responds like the providers in docs/providers.md, with the requested faults. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const report = options.report ?? (() => undefined);
   const statistics = new Statistics();
@@ -123,7 +123,7 @@ async function exchange(
   }
 }
 
-/** Returns undefined if the body exceeds the limit, after reading and discarding the rest. */
+/** If the body exceeds the limit, reads and discards the rest and returns undefined. */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -13,7 +13,7 @@ export type StateLine = z.infer<typeof lineSchema>;
 const rewriteAfterBytes = 64 * 1024 * 1024;
 
 /**
- * A file of JSON lines, each appended before the response is sent. Lines are not fsynced, so they survive a kill of the
+ * Each line of JSON is appended before the response is sent. Lines are not fsynced, so they survive a kill of the
  * process but not a power failure.
  */
 export class StateFile {

@@ -15,7 +15,7 @@ export interface Content {
   readonly body: Buffer;
 }
 
-/** What the simulator sends: a normal response, a hostile peer's response, or none. */
+/** A normal response, a hostile peer's response, or none. */
 export type Reply =
   | ({ readonly kind: 'send' } & Content)
   /** Sends the body a few bytes at a time, spread over this duration. */
@@ -72,11 +72,7 @@ export function empty(status: number, headers: Readonly<Record<string, string>> 
   return bytes(status, Buffer.alloc(0), headers);
 }
 
-/**
- * Reads a positive integer from a query.
- *
- * @throws {WireError} `refusal`, for anything else.
- */
+/** @throws {WireError} `refusal`, for anything but a positive integer. */
 export function pageNumber(
   query: URLSearchParams,
   name: string,

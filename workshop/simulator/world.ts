@@ -86,8 +86,7 @@ export class World {
   private readonly faultyLinks = new Map<string, number>();
 
   /**
-   * Returns a link that contains the task's `url-403` and `media:` faults. A fault with `*1` is contained only in the
-   * first link.
+   * The link contains the task's `url-403` and `media:` faults. A fault with `*1` is contained only in the first link.
    */
   link(
     task: { id: string; faults?: readonly string[] | undefined },

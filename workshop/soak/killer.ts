@@ -111,7 +111,7 @@ function standstillOf({ gateway }: Stand): Blow {
   };
 }
 
-/** Waits until one of the processes has no injected fault. Each process can have only one at a time. */
+/** Waits until one of the processes has no injected fault, because each can have only one at a time. */
 async function free(victims: readonly Victim[], random: Random): Promise<Victim> {
   for (;;) {
     const victim = random.pick(victims);

@@ -25,7 +25,7 @@ const answersMax = 80;
 const shareOfImpatient = 0.05;
 const shareWithCallback = 0.5;
 /**
- * Statuses after which a caller retries: no response (0), a conflict with its own earlier attempt (409), too many tasks
+ * A caller retries after these statuses: no response (0), a conflict with its own earlier attempt (409), too many tasks
  * (429), and 503. Any other failure of the gateway is a violation.
  */
 const repeatable = new Set([0, 409, 429, 503]);

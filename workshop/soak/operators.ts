@@ -7,10 +7,7 @@ export interface Operators {
   readonly done: readonly { readonly task: string; readonly action: OperatorActionName | 'reset' }[];
   act(task: string, action: OperatorActionName): Promise<boolean>;
   reset(task: string): Promise<void>;
-  /**
-   * Acts on every task that needs an operator: resubmits the task, or polls its upstream once more. Resolves to the
-   * number of tasks.
-   */
+  /** Resubmits every task that needs an operator, or polls its upstream once more. Resolves to the number of tasks. */
   answerAttention(): Promise<number>;
 }
 

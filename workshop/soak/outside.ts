@@ -8,7 +8,7 @@ import { createRandom } from '../stand/random.ts';
  * the proxy sets the share, 0 to 1. `GET /received` on the receiver returns the `webhook-id`s by path.
  */
 
-/** These faults leave the job unaffected, if there is one. */
+/** These faults never affect the job itself. */
 const faults = [
   '429=1', '500', '502', '503=1', 'slow=2', 'reset', 'timeout=4', 'malformed', 'empty', 'html',
   'accepted-500', 'accepted-502', 'accepted-then-silent=1', 'accepted-then-silent=6',

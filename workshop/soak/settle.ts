@@ -12,7 +12,7 @@ export type Received = Readonly<Record<string, readonly string[]>>;
 const lookEveryMs = 1_000;
 const reconcileEveryMs = 20_000;
 const sayEveryMs = 10_000;
-/** The time limit. Long enough for the second attempt of a lost callback, which may come five minutes later. */
+/** Long enough for the second attempt of a lost callback, which may come five minutes later. */
 const settledWithinMs = 8 * 60_000;
 
 export function readReceived(stand: Stand): Promise<Received> {
@@ -60,7 +60,7 @@ async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<stri
     const received = await readReceived(stand);
     const callbacks = creates
       .filter(({ hook, ids }) => hook !== undefined && ids.size > 0 && received[hook] === undefined)
-      .map(({ label }) => `${label} has not had its callback`);
+      .map(({ label }) => `${label} has not received its callback`);
     const repeated = await repeatedCallbacks(stand, creates, received);
     return [
       ...tasks,
@@ -78,7 +78,7 @@ async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<stri
   }
 }
 
-/** Returns the callbacks whose response was lost. They are repeated, the second time after five minutes. */
+/** The response to these callbacks was lost, so they are repeated, the second time after five minutes. */
 export async function repeatedCallbacks(
   stand: Stand,
   creates: readonly Create[],

@@ -21,8 +21,7 @@ export interface StandGateway {
 
 export interface GatewaySettings {
   /**
-   * The contents of gateway.yaml. SIMULATOR_URL stands for the simulator's URL, and the simulator's key is
-   * `simulated`.
+   * The contents of gateway.yaml. SIMULATOR_URL stands for the simulator's URL, and the simulator's key is `simulated`.
    */
   readonly yaml: string;
   readonly renderSeconds: number;

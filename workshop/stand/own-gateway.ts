@@ -7,7 +7,7 @@ export interface Target {
   readonly adminToken: string;
 }
 
-/** A channel that generated requests may switch off without making any model unavailable. */
+/** Generated requests may switch this channel off without making any model unavailable. */
 export const spareChannel = 'spare';
 
 const renderSeconds = 0.2;

@@ -20,13 +20,10 @@ const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 export const cacheDir: string = rawEnvironment()['MEDIARY_CACHE_DIR'] ?? join(projectDir, '.mediary');
 const typescriptFlags = ['--import', join(projectDir, 'src/typescript.js')];
 const readyDeadlineMs = 180_000;
-/**
- * The time limit for exiting. Long enough to write a profile, which happens on exit, and for a worker to finish its
- * activities.
- */
+/** Long enough for a process to write a profile, which happens on exit, and for a worker to finish its activities. */
 const endDeadlineMs = 60_000;
 
-/** Temporal and MongoDB, on free ports and in a temporary directory, and the programs that use them. */
+/** Runs Temporal and MongoDB on free ports and in a temporary directory, with the programs that use them. */
 export interface Stand {
   readonly directory: string;
   readonly temporalAddress: string;
@@ -104,7 +101,7 @@ export async function openStand(settings: Pick<MongoOptions, 'heapMegabytes'> = 
   }
 }
 
-/** Finds both servers' programs, as local mode does, and keeps them in `cacheDir`. */
+/** Keeps both servers' programs in `cacheDir`. */
 export async function findServers(options: Omit<LocalOptions, 'dataDir'>) {
   const cached = { ...options, dataDir: cacheDir };
   const mongodBinary = options.environment['MONGOD_BINARY'];

@@ -26,7 +26,7 @@ export interface Surroundings {
 
 export interface ComposeProcess {
   readonly name: string;
-  /** The service's own address in 127.20.0.0/16, so that every service keeps the ports in the file. */
+  /** In 127.20.0.0/16. Every service has its own address, so that all of them keep the ports in the file. */
   readonly address: string;
   readonly environment: Readonly<Record<string, string>>;
   start(): Promise<void>;
@@ -40,13 +40,13 @@ export interface Started {
 }
 
 export interface Deviations {
-  /** The container's number, counting from 0. Undefined if the service has only one container. */
+  /** Counts from 0. Undefined if the service has only one container. */
   readonly replica?: number;
   readonly program?: Started;
   readonly check?: readonly string[];
 }
 
-/** Returns a service's address. If the service has multiple containers, `replica` is their number, counting from 0. */
+/** If the service has several containers, `replica` is their number, counting from 0. */
 export function addressOf(service: string, replica = 0): string {
   return `127.20.${replica}.${names.indexOf(service) + 2}`;
 }

@@ -11,9 +11,8 @@ const debianFolder = '/usr/lib/postgresql';
 type Report = (line: string) => void;
 
 /**
- * Returns the directory with this version of Temporal's server and SQL tool. The first call builds them with Go, at
- * low priority and one package at a time, which takes half an hour on two cores. Throws a LocalServerError if Go is
- * missing.
+ * Returns the directory with Temporal's server and SQL tool. The first call builds them with Go, at low priority and
+ * one package at a time, which takes half an hour on two cores. Throws a LocalServerError if Go is missing.
  */
 export async function temporalPrograms(cacheDir: string, version: string, report: Report): Promise<string> {
   const folder = join(cacheDir, `temporal-server-${version}`);
@@ -23,7 +22,7 @@ export async function temporalPrograms(cacheDir: string, version: string, report
   return folder;
 }
 
-/** Builds a program. Go names it after the last segment of its package. */
+/** Go names the program after the last segment of its package. */
 async function build(program: string, source: string, report: Report): Promise<void> {
   if (await isExecutable(program)) return;
   report(`building ${source} …`);
@@ -42,7 +41,7 @@ async function runGo(args: readonly string[], more: NodeJS.ProcessEnv): Promise<
   if (!ok) throw new LocalServerError(`go ${args.join(' ')}: ${reasonIn(output)}`);
 }
 
-/** Returns the programs of the newest PostgreSQL installed from Debian. Throws a LocalServerError if there is none. */
+/** Uses the newest PostgreSQL installed from Debian. Throws a LocalServerError if there is none. */
 export async function postgresqlPrograms(): Promise<string> {
   const versions = (await exists(debianFolder)) ? await readdir(debianFolder) : [];
   const newest = versions.toSorted((one, other) => Number(other) - Number(one))[0];
@@ -51,10 +50,7 @@ export async function postgresqlPrograms(): Promise<string> {
   throw new LocalServerError(`No PostgreSQL in ${debianFolder}: apt-get install postgresql`);
 }
 
-/**
- * Returns a command that runs as PostgreSQL's own user if the current user is root, because PostgreSQL refuses to run
- * as root.
- */
+/** PostgreSQL refuses to run as root, so root runs the command as PostgreSQL's own user. */
 export function asPostgresUser(command: string, args: readonly string[]): readonly [string, string[]] {
   if (process.getuid?.() !== 0) return [command, [...args]];
   const user = ['--reuid=postgres', '--regid=postgres', '--init-groups', command];

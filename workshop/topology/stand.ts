@@ -26,7 +26,7 @@ const required = [
   'ADMIN_TOKEN',
 ] as const;
 
-/** The services of docker-compose.yml. Initially, only the upstream simulator is running. */
+/** Runs the services of docker-compose.yml. Initially, only the upstream simulator is running. */
 export interface TopologyStand {
   readonly directory: string;
   readonly server: string;
@@ -146,10 +146,7 @@ export async function requireServerReads({ server }: TopologyStand): Promise<voi
   if (unread.length > 0) throw new LocalServerError(`temporal does not read ${unread.join(', ')}`);
 }
 
-/**
- * Sets up the database like PostgreSQL's image, which trusts socket connections at the first start and requires the
- * password for all others.
- */
+/** Like PostgreSQL's image, trusts socket connections at the first start and requires the password for all others. */
 export async function initializePostgresql({ directory, postgresql }: TopologyStand): Promise<void> {
   const folder = join(directory, 'postgresql');
   const passwordFile = join(folder, 'password');

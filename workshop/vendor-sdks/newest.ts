@@ -106,7 +106,7 @@ function readFromPypi(programs: string): ReadList[] {
 }
 
 function readAt(read: readonly Literals[], at: number): Literals {
-  return read[at] ?? { unreadable: 'the reader did not answer' };
+  return read[at] ?? { unreadable: 'the reader did not respond' };
 }
 
 interface Table {

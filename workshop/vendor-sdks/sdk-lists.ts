@@ -1,4 +1,4 @@
-/** The lists in vendors' SDKs with which the fact tables are compared. */
+/** The fact tables are compared with these lists in vendors' SDKs. */
 
 export type Listed =
   | 'models'

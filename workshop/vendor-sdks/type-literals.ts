@@ -7,10 +7,7 @@ import { z } from 'zod';
 
 export type Literals = readonly string[] | { readonly unreadable: string };
 
-/**
- * Reads the literals of TypeScript types, which may import packages from `folder`. The compiler resolves aliases,
- * indexed access and `keyof typeof`.
- */
+/** The types may import packages from `folder`. The compiler resolves aliases, indexed access and `keyof typeof`. */
 export function typeLiterals(folder: string, types: readonly string[]): Literals[] {
   const probe = join(folder, 'probe.ts');
   const settings = join(folder, 'tsconfig.json');
@@ -38,9 +35,7 @@ const compilerOptions = {
   types: [],
 };
 
-/**
- * Ignores `undefined` and `null`, and `string & {}`, which allows any text. Any other type makes the list unreadable.
- */
+/** Ignores `undefined`, `null`, and `string & {}`, which allows any text. Any other type makes the list unreadable. */
 function literalsOf(type: Type | undefined, checker: Checker): Literals {
   if (type === undefined) return { unreadable: 'it has no type' };
   const parts = type.isUnionType() ? type.getTypes() : [type];
@@ -60,7 +55,7 @@ function isOpen(text: string): boolean {
 const reader = fileURLToPath(new URL('literals.py', import.meta.url));
 const saidByReader = z.array(z.union([z.array(z.string()), z.strictObject({ unreadable: z.string() })]));
 
-/** Reads the literals of types in Python modules: `module:Name` or `module:Class.field`. */
+/** Types are written as `module:Name` or `module:Class.field`. */
 export function pythonLiterals(python: string, types: readonly string[]): Literals[] {
   const said = execFileSync(python, [reader], { input: JSON.stringify(types), encoding: 'utf8' });
   return saidByReader.parse(JSON.parse(said));

@@ -9,14 +9,14 @@ export interface BodyBudget {
 
 export interface BodyAllowance {
   /**
-   * Reserves memory or disk space. If the budget is full, the account that holds the most has to make room: its
-   * largest body that is still being read is cut off. Throws GatewayError: 429 if this account already holds too much,
-   * 503 if the budget is full and no other account holds more.
+   * If the budget is full, the account that holds the most has to make room: its largest body that is still being read
+   * is cut off. Throws a GatewayError with status 429 if this account already holds too much, or 503 if no other
+   * account holds more.
    */
   reserve(bytes: number): void;
-  /** Throws whenever `reserve` would, but reserves nothing. Use this for bytes that may be needed later. */
+  /** Throws whenever `reserve` would, but reserves nothing. For bytes that may be needed later. */
   requireRoom(bytes: number): void;
-  /** Allows the body to be cut off from now on. To make room, `cut` is called with the reason, at most once. */
+  /** From now on, the body may be cut off to make room. `cut` is then called with the reason, at most once. */
   whileRead(cut: (reason: GatewayError) => void): void;
   /** Call this when the body is complete. It can no longer be cut off. */
   keep(): void;
@@ -31,7 +31,7 @@ export interface BodyBudgetLimits {
 
 export type BodyKind = 'json' | 'images' | 'callbacks';
 
-/** The share of the memory that each kind of body may use. One account may use `accountShare` of that share. */
+/** Each kind of body may use this share of the memory, and one account may use `accountShare` of that. */
 const memoryShares: Readonly<Record<BodyKind, number>> = { json: 0.4, images: 0.5, callbacks: 0.1 };
 const accountShare = 0.75;
 
@@ -54,7 +54,7 @@ export function createBodyBudgets(limits: {
   };
 }
 
-/** The retry delay for rejected callers. Sending a response frees its memory, usually within a few seconds. */
+/** Sending a response frees its memory, usually within a few seconds. */
 const retrySeconds = 2;
 
 export function createBodyBudget({ name, bytesMax, accountBytesMax }: BodyBudgetLimits): BodyBudget {

@@ -14,7 +14,7 @@ export interface BodyReader {
 export interface BodyScope {
   readonly memory: BodyAllowance;
   readonly disk: BodyAllowance;
-  /** The minimum average rate since the body began, in bytes per second. Long bodies have a higher minimum. */
+  /** Measured on average since the body began. Long bodies have a higher minimum. */
   readonly bytesPerSecondMin: number;
   readonly isHeldBack: () => boolean;
 }
@@ -23,28 +23,28 @@ export interface Consumption extends BodyScope {
   readonly bytesMax: number;
   /**
    * Called for each chunk in order. A returned promise delays the next chunk and the end of the body. Throw to reject
-   * the rest of the body.
+   * the rest.
    */
   readonly onChunk: (chunk: Buffer) => Promise<void> | void;
 }
 
-/** How long a body may start slowly or pause before its rate is enforced, in milliseconds. */
+/** A body may start slowly or pause for this long before its rate is enforced. */
 const rateGraceMs = 5_000;
-/** The time limit for a whole body, in seconds, whatever its announced length. */
+/** Limits a whole body, whatever its announced length. */
 const wholeSeconds = 100;
 const windowBytes = 64 * 1024;
 /**
- * The minimum average size of chunks, in bytes, because each chunk has a fixed cost on top of its bytes. Bodies with
- * smaller chunks are rejected after `freePieces` chunks.
+ * Each chunk has a fixed cost on top of its bytes. Bodies whose chunks are smaller on average are rejected after
+ * `freePieces` chunks.
  */
 const pieceBytesMin = 128;
 const freePieces = 256;
 
 /**
- * Reads a request's body chunk by chunk. Reserves memory only for a small window, so callers that keep the bytes must
- * reserve memory for them. Throws request_too_large (also for too many chunks), invalid_json (if the body breaks off),
- * request_timeout (if the body is too slow), the reason if the body was cut off to make room, and whatever `onChunk`
- * and the allowances throw. Once the promise settles, nothing that `onChunk` started is still running.
+ * Reserves memory only for a small window, so callers that keep the bytes must reserve memory for them. Throws
+ * request_too_large (also for too many chunks), invalid_json (if the body breaks off), request_timeout (if the body is
+ * too slow), the reason if the body was cut off to make room, and whatever `onChunk` and the allowances throw. Once the
+ * promise settles, nothing that `onChunk` started is still running.
  */
 export async function consumeBody(request: IncomingMessage, options: Consumption): Promise<void> {
   const { memory, bytesMax, bytesPerSecondMin } = options;

@@ -1,4 +1,4 @@
-/** Where a text stops being valid JSON. Lines and columns start at 1. Columns count UTF-16 code units. */
+/** Lines and columns start at 1. Columns count UTF-16 code units. */
 export interface JsonFault {
   readonly line: number;
   readonly column: number;
@@ -14,8 +14,8 @@ const spacePattern = /[\t\n\r ]*/y;
 type Expected = 'value' | 'valueOrEnd' | 'key' | 'keyOrEnd' | 'colon' | 'commaOrEnd';
 
 /**
- * Finds where JSON.parse failed, because its own message usually gives no position and sometimes quotes the text. Runs
- * in linear time. Returns undefined if the text is valid JSON.
+ * JSON.parse usually gives no position in its message, and sometimes quotes the text. Runs in linear time. Returns
+ * undefined if the text is valid JSON.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
   const at = faultAt(text);

@@ -1,13 +1,10 @@
 import type { BodyAllowance } from './body-budget.ts';
 
-/**
- * How much memory a text occupies until the response is sent, as a multiple of its size: bytes, string and parsed
- * value.
- */
+/** A text occupies this multiple of its size until the response is sent, as bytes, string and parsed value. */
 export const textCostFactor = 4;
 const firstBytes = 1024;
 
-/** Collects chunks in one growing buffer, which costs no more per chunk than its bytes. */
+/** A single growing buffer costs no more per chunk than its bytes. */
 export class Slab {
   private readonly memory: Pick<BodyAllowance, 'reserve'>;
   private readonly bytesMax: number;

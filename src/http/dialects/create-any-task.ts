@@ -11,7 +11,7 @@ import { findOwnTask } from '../videos/own-task.ts';
 import type { DialectDeps } from './dialect-deps.ts';
 
 export interface AnyCreate {
-  /** The operationId. Together with the account, it defines the scope of the idempotency key. */
+  /** An operationId. Together with the account, it is the scope of the idempotency key. */
   readonly route: string;
   readonly model: string;
   readonly understand: (kind: TaskKind) => Understood;
@@ -37,7 +37,7 @@ export async function createAnyTask(create: AnyCreate, deps: DialectDeps): Promi
   return { task: record, headers: createdHeaders(task), warnings };
 }
 
-/** Finds a model by owner and name. If the model id contains no slash, the owner can be any word. */
+/** If the model id contains no slash, the owner can be any word. */
 export function modelOf(
   { owner, name }: { readonly owner: string; readonly name: string },
   caller: Caller,

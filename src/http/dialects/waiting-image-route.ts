@@ -17,10 +17,7 @@ export const refusedWithoutTasks: Table = {
   async: { refused: 'requests a task, which this endpoint does not support: use /v1/images/generations' },
 };
 
-/**
- * Rejects partial images when streaming from endpoints whose streams cannot contain them. The images would be billed
- * without being shown.
- */
+/** The streams of these endpoints cannot contain partial images, which would be billed without being shown. */
 export const refusedWithoutPartials: Table = {
   partial_images: {
     refused: 'is not supported when streaming from this endpoint: use /v1/images/generations',
@@ -57,8 +54,7 @@ export function waitingImageRoute(
       const { asked, presenter: whole, stream } = read(body);
       const isStream = asked.body['stream'] === true;
       const presenter = isStream ? streamingPresenter(stream, whole.error) : whole;
-      // A streaming request counts as a separate route, because a stored response must be replayed in its original
-      // form.
+      // A stored response must be replayed in its original form, so a streaming request is a separate route.
       const route = isStream ? `${operationId}Stream` : operationId;
       return createImages({ operation: operationOf(asked), route, asked, caller, meta, presenter }, deps);
     },

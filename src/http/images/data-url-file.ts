@@ -4,12 +4,12 @@ import { mediaTypeOfBase64 } from '../../intake/carries.ts';
 import { Base64Decoder } from './base64-decoder.ts';
 import type { Spool, SpoolFile } from './spool.ts';
 
-/** Data URLs of at least this many bytes are written to a file while they are read. */
+/** Longer data URLs are written to a file while they are read. */
 export const longDataUrlBytesMin = 16 * 1024;
 
 const dataUrlHead = /^data:[a-z0-9.+/-]{0,64}(?:;[a-z0-9=._-]{1,64}){0,4};base64,/i;
 
-/** Returns the text as a data URL, with a header added to bare base64. Returns undefined for any other text. */
+/** Adds a header to bare base64. Returns undefined for any text that is neither base64 nor a data URL. */
 export function dataUrlStart(text: string): string | undefined {
   if (/^data:/i.test(text)) return text;
   const type = mediaTypeOfBase64(text);

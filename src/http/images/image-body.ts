@@ -33,7 +33,7 @@ const references = z
   })
   .meta({ description: 'Reference images: URLs, data URLs (`data:image/<type>;base64,<data>`) or files.' });
 
-/** Accepts any JSON value. Only its depth is checked, because a value from a JSON body is always valid JSON. */
+/** A value from a JSON body is always valid JSON, so only its depth is checked. */
 const anyJson = z
   .custom<JsonValue>((value) => !isDeeperThan(value, extraDepthMax), {
     error: `may be nested at most ${extraDepthMax} levels deep`,
@@ -41,8 +41,8 @@ const anyJson = z
   .meta({ type: ['string', 'number', 'boolean', 'object', 'array'], items: {} });
 
 /**
- * Additional fields that multiple upstreams support. A model may accept only some of them. They have these types at the
- * top level and in `metadata`. `user` counts towards caps and is also passed to upstreams.
+ * Several upstreams support these fields, but a model may accept only some of them. They have these types at the top
+ * level and in `metadata`. `user` identifies the end user for caps and is also passed to upstreams.
  */
 const passedOn = {
   style: word.optional(),
@@ -111,8 +111,7 @@ const exampleImage =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAATUlEQVR42u3PQQkAAAgAseufzFhG8C0MVmBNvZaAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAwGUBXXKAtcSdyf4AAAAASUVORK5CYII=';
 
 /**
- * Returns the documented body. Undocumented fields are also passed to upstreams, but a client generated from these
- * types detects misspelt names.
+ * Undocumented fields are also passed to upstreams, but a client generated from these types detects misspelt names.
  * @param vendorFields - The fields that only one vendor accepts.
  */
 export function documentedGenerationBody(vendorFields: ReadonlySet<string>): z.ZodType {
@@ -171,5 +170,5 @@ export function readImageBody({ body }: Understood): ImageBody {
 
 export type ImageBody = z.output<typeof fields>;
 
-/** The fields that the gateway itself reads. All others are passed to upstreams that support them. */
+/** All other fields are passed to upstreams that support them. */
 export const consumedImageFields: ReadonlySet<string> = new Set(Object.keys(shape));

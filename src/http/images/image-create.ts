@@ -91,7 +91,7 @@ export interface CreatedImageTask {
 
 export function createImageTask(create: ImageCreate, deps: ImageCreateDeps): Promise<CreatedImageTask> {
   return counted({ ...create, asTask: true }, deps, async ({ created, ignored }) => {
-    if (created.kind !== 'task') throw new Error('An image that must be a task was returned at once.');
+    if (created.kind !== 'task') throw new Error('An image that must be a task was returned synchronously.');
     const { task } = created;
     create.meta.concerns(task.id);
     return { task, warnings: [...ignored, ...task.warnings.map(create.asked.nameOf)] };
@@ -188,7 +188,7 @@ async function replyTo(
   const wantsData = body.response_format === 'b64_json';
   if (finished === undefined && presenter !== undefined) throw stillRendering(task);
   if (finished === undefined) {
-    // `response_format` has no effect, because a caller who reads the task later gets links.
+    // A caller who reads the task later always gets links, so `response_format` has no effect.
     const unread = wantsData ? ['response_format'] : [];
     const warnings = [...ignored, ...unread, ...task.warnings.map(nameOf)];
     return jsonReply(presentCreatedTask(task, 'image', warnings), createdHeaders(task));
@@ -207,14 +207,16 @@ async function replyTo(
   return partsReply(parts, { ...headers, [imageHeader]: task.id });
 }
 
-/** Returns undefined if a result cannot be opened now. The caller has paid for the images and gets links instead. */
+/**
+ * Returns undefined if a result cannot be opened at present. The caller has paid for the images and gets links instead.
+ */
 async function dataOf(task: Task, meta: RequestMeta, { images, log }: ImageCreateDeps) {
   const { outcome } = task;
   if (outcome?.kind !== 'succeeded') return undefined;
   try {
     return await images.asData(task, outcome.items, (bytes) => meta.reserve(bytes));
   } catch (err) {
-    log.warn({ task: task.id, err }, 'results could not be given as data');
+    log.warn({ task: task.id, err }, 'results could not be returned as data');
     return undefined;
   }
 }
@@ -244,10 +246,7 @@ function asksForTask({ async: isAsync, stream }: ImageBody, meta: RequestMeta): 
 const waitSecondsMax = 120;
 const longestWaitMs = 600_000;
 
-/**
- * Returns the error for an image that is not finished in time. `noRetry` keeps clients from retrying the request,
- * which would create a second image.
- */
+/** `noRetry` keeps clients from retrying the request, which would create a second image. */
 function stillRendering({ id }: CreatedTask): GatewayError {
   return new GatewayError(
     'service_unavailable',

@@ -30,7 +30,7 @@ export interface ParsedImage {
 export interface ImageRules extends AddressChecks {
   readonly caller: Caller;
   readonly storedFiles?: Pick<FileRouteDeps, 'linkMedium'>;
-  /** Set for create requests, which look for earlier attempts before they ask for links to files. */
+  /** Create requests look for earlier attempts before they resolve links to files. */
   readonly linksLater?: true;
   readonly operation: ImageRequest['operation'];
   readonly model: ModelConfig;
@@ -47,7 +47,7 @@ export interface AskedForImages {
 export type ReadImageDeps = AddressChecks &
   Pick<RouteDeps, 'catalogue' | 'storedFiles'> & { readonly images: Pick<ImageRouteDeps, 'limits'> };
 
-/** Validates a create request against its model. Throws GatewayError with our own field names. */
+/** Throws GatewayError with our own field names. */
 export async function readImage(
   { operation, asked, caller }: AskedForImages,
   deps: ReadImageDeps,

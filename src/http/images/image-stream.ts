@@ -18,7 +18,7 @@ import type { ImageBody } from './image-body.ts';
 import { endedImages } from './ended-images.ts';
 import type { ImageCreateDeps } from './image-create.ts';
 
-/** The header with the id that the images' ledger entries and receipt share. For a stream, this is the task's id. */
+/** The images' ledger entries and receipt have the same id. For a stream, it is the task's id. */
 export const imageHeader = 'x-mediary-image';
 
 export interface ImageStream {
@@ -30,17 +30,14 @@ export interface ImageStream {
   readonly warnings: readonly string[];
 }
 
-/**
- * How often a comment is sent to keep the connection alive, in milliseconds. Proxies close a connection after a minute
- * of silence, some after 30 s.
- */
+/** Comments keep the connection alive. Proxies close a connection after a minute of silence, some after 30 s. */
 const commentMs = 15_000;
 const lookMs = 500;
 export const partialReadsMax = { name: 'partial images read', placesMax: 8, shareMax: 2 } as const;
 
 /**
- * Streams a task's partial images, then its final images or its error. The task survives a dropped connection, and the
- * caller can still get the images by the id in the headers.
+ * Ends with the final images or an error. The task survives a dropped connection, and the caller can still get the
+ * images by the id in the headers.
  */
 export function streamReply(stream: ImageStream, deps: ImageCreateDeps): Reply {
   const { task, warnings } = stream;
@@ -51,7 +48,7 @@ export function streamReply(stream: ImageStream, deps: ImageCreateDeps): Reply {
   });
 }
 
-/** Escapes non-ASCII characters as JSON does (`\u00e9`). Field names come from callers, but a header must be ASCII. */
+/** Field names come from callers, but a header must be ASCII, so other characters are escaped as in JSON (`\u00e9`). */
 function inAscii(text: string): string {
   return text.replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
@@ -71,7 +68,7 @@ async function* partsOf(stream: ImageStream, deps: ImageCreateDeps): AsyncGenera
   }
 }
 
-/** Yields partial images and comments until the task is finished. Returns undefined if the reader disconnects. */
+/** Returns undefined if the reader disconnects. */
 async function* waitFor(
   { task: { id }, body, presenter: { partial } }: ImageStream,
   signal: AbortSignal,
@@ -128,12 +125,15 @@ async function* endOf(
   if (end !== '') yield end;
 }
 
-/** Returns undefined if the result cannot be opened now. The caller has paid for the result and gets a link instead. */
+/**
+ * Returns undefined if the result cannot be opened at present. The caller has paid for the result and gets a link
+ * instead.
+ */
 async function openData(task: Task, item: ResultItem, { images, log }: ImageCreateDeps) {
   try {
     return await images.streamData(task, item);
   } catch (err) {
-    log.warn({ task: task.id, err }, 'a result could not be given as data');
+    log.warn({ task: task.id, err }, 'a result could not be returned as data');
     return undefined;
   }
 }

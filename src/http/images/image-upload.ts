@@ -12,8 +12,8 @@ import { openSpool } from './spool.ts';
 type ImageBodyLimits = Pick<ImageLimits, 'bodyBytesMax' | 'filesMax'>;
 
 /**
- * Reads JSON or a form. To save memory, long data URLs and files are written to a workspace that lasts as long as the
- * request. Null fields count as missing, because official clients send them.
+ * To save memory, long data URLs and files are written to a workspace that lasts as long as the request. Official
+ * clients send null for missing fields, so null fields are treated as missing.
  */
 export function imageBody(workspaces: ImageWorkspaces, limits: ImageBodyLimits): BodyReader {
   const opened = new WeakMap<object, ImageWorkspace>();
@@ -49,7 +49,7 @@ export interface Reading {
   readonly limits: ImageBodyLimits;
 }
 
-/** The limit for the JSON, in bytes, excluding long data URLs. */
+/** Covers the JSON without long data URLs. */
 const textBytesMax = 1024 * 1024;
 
 async function readJson({ req }: Context, { scope, workspace, limits }: Reading): Promise<object> {
@@ -73,7 +73,7 @@ async function readJson({ req }: Context, { scope, workspace, limits }: Reading)
   return Object.fromEntries(fields.map(([name, value]) => [name, withFiles(value, splitter)]));
 }
 
-/** Replaces placeholders with their files. Recursion is safe here, because the scanner limits the nesting. */
+/** Recursion is safe here, because the scanner limits the nesting. */
 function withFiles(value: unknown, splitter: MediaSplitter): unknown {
   if (splitter.isWhole) return value;
   if (Array.isArray(value)) return value.map((item: unknown) => withFiles(item, splitter));

@@ -9,7 +9,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 const quoteBytes = Buffer.from('"');
 const keyBytesMax = 48;
-/** How many bytes are inspected one by one before a native search takes over. Most strings are shorter than this. */
+/** These bytes are inspected one by one before a native search takes over. Most strings are shorter. */
 const walkedBytes = 64;
 const unfinishedEscape = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
 
@@ -19,8 +19,8 @@ export interface MediaSplitterOptions {
 }
 
 /**
- * Moves long data URLs and bare base64 out of the media fields of a JSON text while it is read. Their bytes go to
- * files, and unguessable placeholders take their place, so that memory never holds a text of many megabytes.
+ * Moves long data URLs and bare base64 from the media fields of a JSON text to files while it is read. Unguessable
+ * placeholders take their place, so memory never holds a text of many megabytes.
  */
 export class MediaSplitter {
   private readonly options: MediaSplitterOptions;
@@ -176,10 +176,7 @@ export class MediaSplitter {
     this.files.at(-1)?.push(this.unescape(text, ended), ended);
   }
 
-  /**
-   * Undoes the escapes for `/`, `+` and `=`, which many clients write in JSON. Leaves invalid escapes, which are later
-   * rejected as invalid base64.
-   */
+  /** Many clients escape `/`, `+` and `=` in JSON. Invalid escapes stay and are later rejected as invalid base64. */
   private unescape(text: Buffer, ended: boolean): string {
     const raw = this.escape + text.toString('latin1');
     this.escape = ended ? '' : (unfinishedEscape.exec(raw)?.[0] ?? '');

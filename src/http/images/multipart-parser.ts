@@ -16,16 +16,13 @@ const lineEnd = Buffer.from('\r\n');
 const headEnd = Buffer.from('\r\n\r\n');
 
 /**
- * Parses multipart/form-data piece by piece (RFC 7578, RFC 2046). Calls `onPart` for each part, and passes its bytes to
- * the returned sink as they arrive. Skips the preamble and the epilogue. Throws GatewayError for malformed input.
+ * Parses multipart/form-data piece by piece (RFC 7578, RFC 2046). `onPart` returns a sink, which receives the part's
+ * bytes as they arrive. Throws GatewayError for malformed input.
  */
 export class MultipartParser {
   private readonly delimiter: Buffer;
   private readonly onPart: (head: PartHead) => PartSink;
-  /**
-   * Bytes that have not been parsed yet. The initial line break stands for the one before the first delimiter, which a
-   * body may lack.
-   */
+  /** Not yet parsed. A body may lack the line break before the first delimiter, so this one stands in for it. */
   private pending: Buffer = lineEnd;
   private state: 'preamble' | 'after delimiter' | 'head' | 'body' | 'done' = 'preamble';
   private sink: PartSink | undefined;

@@ -58,10 +58,7 @@ export function fillIn(frame: string, parts: Readonly<Record<string, string>>): 
   return frame.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, part: string) => parts[part] ?? placeholder);
 }
 
-/**
- * Returns links to all guides. `current` is the guide being shown. If undefined, links start from the parent
- * directory.
- */
+/** `current` is the guide being shown. If undefined, links start from the parent directory. */
 export function guideMenu(current?: GuideName): string {
   const folder = current === undefined ? 'docs/' : '';
   return guideNames
@@ -83,7 +80,7 @@ export function renderBesideGuides(text: string): string {
 const inGuides = rendererFor('');
 const besideGuides = rendererFor('docs/');
 
-/** Escapes HTML in the text, and permits links only to guides, headings and https URLs. */
+/** Permits links only to guides, headings and https URLs. */
 function rendererFor(folder: string): Marked {
   return new Marked({
     // Do not turn a bare URL into a link, because it is part of an example.

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 export interface JoinOptions {
   readonly texts: ReadonlyMap<string, string>;
   readonly apart: ReadonlySet<string>;
-  /** Returns the file in which a joined module is served: `shared/api.js` becomes `shared/all.js`. */
+  /** A joined module is served in another file. `shared/api.js` becomes `shared/all.js`. */
   readonly servedAs: (module: string) => string;
 }
 
@@ -12,9 +12,8 @@ const exportForm = /^export (?:async function|function|class|const) (\w+)/gm;
 
 /**
  * Returns a module that runs these modules, each in its own scope, and exports one object per module with its exports.
- * A browser then sends one request per directory instead of one per module, and compression works better. This is not
- * a bundler: it throws TypeError for circular imports, and for forms of import or export that do not occur in
- * src/pages.
+ * A browser then sends one request per directory instead of one per module, and compression works better. This is not a
+ * bundler. It throws TypeError for circular imports, and for forms of import or export that do not occur in src/pages.
  */
 export function joinModules(names: readonly string[], options: JoinOptions): string {
   const heads = new Set<string>();
@@ -64,7 +63,7 @@ function scopeOf(name: string): string {
   return name.replace(/\.js$/, '').replaceAll(/\W/g, '_');
 }
 
-/** Removes comments and indentation. Only markup spans multiple lines, and it collapses whitespace anyway. */
+/** Only markup spans several lines, and it collapses whitespace anyway. */
 function withoutComments(text: string): string {
   return text
     .replaceAll(/\/\*\*[^]*?\*\/\s*/g, '')

@@ -16,7 +16,7 @@ export interface PageFile {
 }
 
 export interface PageFiles {
-  /** Part of the URL of every file except pages. Changes whenever the content of any file changes. */
+  /** Part of the URL of every file except pages. Changes with the content of any file. */
   readonly version: string;
   /** @param name - `<folder>/<file>`. */
   find(name: string): PageFile | undefined;
@@ -40,9 +40,9 @@ const packageFiles: Readonly<Record<string, readonly [name: string, path: string
 const isInFolder = (name: string): boolean => guideNames.some((guide) => name === `docs/${guide}.html`);
 
 /**
- * Reads the browser's files from src/pages/<folder>/ and from packages, once per process. Pages refer to files as
- * `{{base}}/<folder>/<file>`, and modules import each other by relative paths. URLs never begin with a slash, because
- * a proxy may serve the gateway under a path.
+ * Files come from src/pages/<folder>/ and from packages, and are read once per process. Pages refer to them as
+ * `{{base}}/<folder>/<file>`, and modules import each other by relative paths. URLs never begin with a slash, because a
+ * proxy may serve the gateway under a path.
  */
 export function readPageFiles(): PageFiles {
   pageFiles ??= readAll();
@@ -96,7 +96,7 @@ const joinedFiles = {
   account: 'account/main.js',
   docs: 'docs/main.js',
 } as const;
-/** The module that stays a separate file, because it imports packages. */
+/** Stays a separate file, because it imports packages. */
 const kit = 'shared/preact.js';
 
 function joined(texts: ReadonlyMap<string, string>): Map<string, string> {

@@ -22,8 +22,7 @@ interface Concessions {
 }
 
 /**
- * Returns a content security policy. The page may run and show only what this origin serves, and call only this
- * gateway.
+ * The content security policy lets the page load only what this origin serves, and call only this gateway.
  * @param mediaUrl - The address of results, if they have a different origin.
  */
 export function pagePolicy(mediaUrl?: string, { images = '' }: Concessions = {}): string {

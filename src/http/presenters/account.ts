@@ -19,7 +19,7 @@ export const accountSchema = z
       .extend({
         ignore_case: z
           .boolean()
-          .meta({ description: 'Whether names that differ only in case count as one end user.' }),
+          .meta({ description: 'Whether names that differ only in case are treated as one end user.' }),
         users: z.array(capsSchema.extend({ user: z.string() })),
       })
       .nullable()

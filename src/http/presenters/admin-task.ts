@@ -231,7 +231,7 @@ function withoutOwnWords({ error, ...task }: Task): Task {
   return { ...task, error: shared };
 }
 
-/** Removes the part of a link that grants access if the operator is not allowed to see content. */
+/** Query strings of links grant access, so operators who may not see content get links without them. */
 function presentLink(link: string, roles: Roles): string {
   return mayUse({ roles }, 'content') ? link : redactUrl(link, { secrets: [] });
 }

@@ -55,7 +55,7 @@ export function presentOwnCallback({ id, hasCallback, callback }: Task): z.outpu
   };
 }
 
-/** Adds the task's kind, which is needed to look up the task. */
+/** Includes the kind, which is needed to look up the task. */
 export const loggedCallbackSchema = callbackSchema
   .extend({ kind: taskKindSchema })
   .meta({ id: 'LoggedCallback' });

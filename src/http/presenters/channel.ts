@@ -34,7 +34,7 @@ export const channelSchema = z
   })
   .meta({ id: 'Channel' });
 
-/** Presents a channel without secrets. Credentials appear only by name, and URLs are omitted. */
+/** Contains no secrets. Credentials appear only by name, and URLs are omitted. */
 export function presentChannel(
   channel: ChannelConfig,
   channelSwitches: RouteDeps['channelSwitches'],

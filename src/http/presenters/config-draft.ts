@@ -47,14 +47,14 @@ export const configDraftSchema = z
       )
       .meta({
         description:
-          'The draft’s models that have an id, with their price lines. The lines are omitted while any of them contains mistakes.',
+          'The draft’s models that have an id, with their price lines. The lines are omitted while any of them contains errors.',
       }),
     changes: z.array(configChangeSchema).meta({ description: 'The differences from the running version.' }),
     violations: z.array(
       z.object({
         path: z.string().meta({
           description:
-            'Where the mistake is, such as `channels[0].base_url`. Empty if the mistake concerns the whole file.',
+            'Where the error is, such as `channels[0].base_url`. Empty if the error concerns the whole file.',
         }),
         message: z.string(),
       }),

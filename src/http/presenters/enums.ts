@@ -5,8 +5,7 @@ import { failureClasses } from '../../errors/failure.ts';
 import { taskStatuses } from '../../task/task.ts';
 
 /**
- * Enumerations that multiple fields share. Each is one schema in the OpenAPI document, and one type in generated
- * clients.
+ * Each enumeration that several fields share is one schema in the OpenAPI document, and one type in generated clients.
  */
 
 export const failureClassSchema = z.enum(failureClasses).meta({

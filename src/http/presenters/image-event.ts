@@ -6,7 +6,7 @@ import { presentError } from '../error-response.ts';
 import type { presentLink } from './image.ts';
 import { imageUsageSchema, presentImageUsage } from './image-usage.ts';
 
-/** An event's text. If the event contains data, the base64 is written between `before` and `after`. */
+/** If the event contains data, its base64 is written between `before` and `after`. */
 export interface StreamEvent {
   readonly before: string;
   readonly after: string;
@@ -37,7 +37,7 @@ export function factsOfEvent(all: EventFacts, isLast: boolean): EventFacts {
   return isLast ? all : { ...all, facts: {}, warnings: [] };
 }
 
-/** The events of OpenAI's image streams, with an additional `url` if links were requested. */
+/** OpenAI's events, with an additional `url` if links were requested. */
 export const imageEventSchema = z
   .object({
     type: z.enum([

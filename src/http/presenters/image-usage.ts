@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
 import type { SettleFacts, Usage } from '../../money/settle-facts.ts';
 
-/** Usage in the form that OpenAI's clients expect. Counts that the upstream did not report are 0. */
+/** The form that OpenAI's clients expect. Counts that the upstream did not report are 0. */
 export const imageUsageSchema = z
   .object({
     input_tokens: z.number(),
@@ -54,7 +54,7 @@ function inputTokens(usage: Usage): number {
   return counts.reduce<number>((sum, count = 0) => sum + count, 0);
 }
 
-/** Keeps only counts, because some upstreams also report what the operator pays. */
+/** Some upstreams also report what the operator pays, so only counts are kept. */
 function otherCounts(reported: unknown): Record<string, number> {
   const fields = isRecord(reported) ? Object.entries(reported) : [];
   return Object.fromEntries(

@@ -43,7 +43,7 @@ export interface ImagePresenter {
   /** Returns text in parts, so that the upstream's base64 is passed through unchanged. */
   readonly images: (made: Images, about: ImageAnswerFacts) => BodyPart[];
   readonly error: (error: GatewayError) => object;
-  /** Set if the response is a stream, in which case `images` returns all events together. */
+  /** If set, the response is a stream, and `images` returns all of its events together. */
   readonly stream?: ImageStreamPresenter;
 }
 
@@ -132,7 +132,7 @@ export function imageTypeOfHead(base64: string | Uint8Array): string {
   return imageTypes.find(([start]) => head.startsWith(start))?.[1] ?? 'image/png';
 }
 
-/** Joins adjacent texts, because every part costs a separate write. */
+/** Every part costs a separate write. */
 export function mergeText(parts: readonly BodyPart[]): BodyPart[] {
   const merged: BodyPart[] = [];
   for (const part of parts) {

@@ -29,7 +29,9 @@ export const keySchema = z
     asset_urls: z
       .boolean()
       .meta({ description: 'Whether media may be `asset://…` references to an upstream account.' }),
-    strict: z.boolean().meta({ description: 'Whether a field without effect is an error.' }),
+    strict: z
+      .boolean()
+      .meta({ description: 'Whether requests are rejected if one of their fields has no effect.' }),
     end_user_required: z.boolean().meta({ description: 'Whether every create must name its end user.' }),
     requests_per_minute: z.int().nullable(),
     concurrent_tasks: z.int().nullable(),

@@ -8,7 +8,7 @@ export function pageSchema<Item extends z.ZodType>(item: Item) {
   return listSchema(item).extend({ has_more: z.boolean() });
 }
 
-/** Presents one page of a list. If there is a next page, `found` contains one more item than fits on this page. */
+/** If there is a next page, `found` contains one more item than fits on this page. */
 export function presentPage<Found>(found: readonly Found[], limit: number, present: (one: Found) => object) {
   const data = found.slice(0, limit).map((one) => present(one));
   return { object: 'list', data, has_more: found.length > limit };

@@ -116,7 +116,7 @@ export interface ReceiptSources {
 type Subject = Pick<Task, 'id' | 'account' | 'kind' | 'model' | 'status' | 'createdAt'> &
   Partial<Pick<Task, 'error' | 'completedAt' | 'outcome'>>;
 
-/** Derives the subject from ledger entries, because synchronous images have no task record. */
+/** Synchronous images have no task record, so their ledger entries are the only source. */
 export function subjectOfEntries(entries: readonly LedgerEntry[]): Subject | undefined {
   const hold = entries.find(({ kind }) => kind === 'hold');
   if (hold === undefined) return undefined;
@@ -136,7 +136,7 @@ export function moneyOf(entries: readonly LedgerEntry[]) {
   return { hold, settled, charge: charge ?? (isReleased ? 0n : undefined), refunded: refund?.amount ?? 0n };
 }
 
-/** Combines facts from the record and the ledger. Once the task has finished, only a refund can change the receipt. */
+/** Once the task has finished, only a refund can change the receipt. */
 export function presentReceipt(task: Subject, sources: ReceiptSources): z.output<typeof payloadSchema> {
   const { entries, request, currency, issuer = null } = sources;
   const { hold, settled, charge, refunded } = moneyOf(entries);

@@ -63,7 +63,7 @@ export const reckoningSchema = z
 export interface ReckoningContext {
   readonly currency: string;
   readonly lines: Price['lines'];
-  /** The calculation of the hold, which shows what came from the model's configuration. Set only for a charge. */
+  /** Shows which facts came from the model's configuration. Set only for a charge. */
   readonly hold?: Reckoning | undefined;
 }
 
@@ -142,15 +142,15 @@ function wordsOf(step: WrittenStep, currency: string): string {
     case 'held':
       return 'the amount held, because none of the known facts has a price';
     case 'least':
-      return 'the least that the request can cost, because nothing is known that could be priced';
+      return 'the lowest possible charge, because no fact with a price is known';
     case 'share':
       return `the share that arrived, ${step.quantity} of the images, rounded half up`;
     case 'limit':
-      return `at most ${step.limit} ${currency}, what was held, because another job replaced a failed one`;
+      return `at most ${step.limit} ${currency}, the amount held, because another job replaced a failed one`;
   }
 }
 
-/** Converts `12500/1000` to `12.5`. The result is exact, because the denominator is always a power of ten. */
+/** The result is exact, because the denominator is always a power of ten. `12500/1000` becomes `12.5`. */
 function decimalOf(quantity: string): string {
   const [numerator = '', denominator = ''] = quantity.split('/');
   const places = denominator.length - 1;

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/**
- * Returns the schema of a time. Every time in a response uses it, which a test checks by its description. `meaning` is
- * one sentence.
- */
+/** Every time in a response uses this schema, which a test checks by its description. `meaning` is one sentence. */
 export function unixSeconds(meaning = '') {
   return z.int().meta({ description: `Unix seconds. ${meaning}`.trimEnd() });
 }

@@ -146,7 +146,7 @@ export const taskListSchemas = {
 
 export type PresentedTask = z.output<(typeof taskSchemas)[TaskKind]>;
 
-/** Presents a task's record, with links to our copies. Used for GET responses and callback bodies. */
+/** Used for GET responses and callback bodies. */
 export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
   const { status } = task;
   switch (status) {
@@ -218,10 +218,7 @@ function presentSucceeded(task: Task, mediaUrl: MediaUrl): PresentedTask {
   };
 }
 
-/**
- * Returns the shape to present. The planned pixel size no longer applies if the actual resolution or ratio is
- * different.
- */
+/** If the actual resolution or ratio differs from the plan, the planned pixel size no longer applies. */
 function presentShape({ size, ...facts }: SettleFacts, planned: Task['shape']): Partial<VideoShape> {
   const { resolution = planned?.resolution, ratio = planned?.ratio } = facts;
   const isAsPlanned =
@@ -229,7 +226,7 @@ function presentShape({ size, ...facts }: SettleFacts, planned: Task['shape']): 
   return defined({ resolution, ratio, size: size ?? (isAsPlanned ? planned?.size : undefined) });
 }
 
-/** Explains why a task is waiting, in terms that its owner understands. */
+/** Uses terms that the task's owner understands. */
 function messageOf(task: Task): string {
   const { status, attention } = task;
   if (isTerminal(status)) return statusMessages[status];
@@ -252,10 +249,7 @@ function presentItem(item: ResultItem, linkOf: LinkOf): PresentedTask['data'][nu
   });
 }
 
-/**
- * Returns the usage to present. Video prompts cost no tokens. If the upstream reports only one of the two counts, it
- * is used for both.
- */
+/** Video prompts cost no tokens. If the upstream reports only one of the two counts, it is used for both. */
 function presentUsage({ usage }: SettleFacts): { completion_tokens: number; total_tokens: number } {
   const completion = usage?.completionTokens ?? usage?.totalTokens ?? 0;
   return { completion_tokens: completion, total_tokens: usage?.totalTokens ?? completion };

@@ -8,7 +8,7 @@ import { prose } from './prose.ts';
 export interface Place {
   readonly objects: Objects;
   readonly id: string;
-  /** Whether clients send these fields to the gateway. A null in a sent field counts as missing. */
+  /** Clients can set an optional field to null instead of omitting it. */
   readonly isSent: boolean;
 }
 
@@ -65,7 +65,7 @@ function fieldItem({ name, schema, isRequired, description }: Field, place: Plac
   </li>`;
 }
 
-/** Renders a link to a schema and a collapsed section. The page adds the schema's fields when the section is opened. */
+/** The page adds the schema's fields when the section is opened. */
 export function unfoldable(name: string): Markup {
   return html`<details data-object="${name}">
     <summary>Fields of ${name}</summary>

@@ -11,8 +11,8 @@ export class Markup {
 type Part = string | number | Markup | undefined | readonly Part[];
 
 /**
- * A template tag that escapes all values except Markup. Undefined becomes an empty string. Indentation in the template
- * is removed, because it would be 5% of the compressed page.
+ * Escapes all values except Markup. Undefined becomes an empty string. Indentation in the template is removed, because
+ * it would be 5% of the compressed page.
  */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   let isInTag = false;

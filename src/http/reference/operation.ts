@@ -141,7 +141,7 @@ function errors({ answers: all }: Operation, { commonCodes, explained }: Writing
     <summary>Errors</summary>
     <ul class="fields">
       ${items}
-      <li>and <a href="#errors">the errors of every request</a></li>
+      <li>and <a href="#errors">the errors that any request can get</a></li>
     </ul>
   </details>`;
 }

@@ -17,8 +17,8 @@ export interface Reference {
 }
 
 /**
- * Renders the document as a page. Every operation, named schema and field (`VideoRequest.prompt`) has an anchor.
- * `origin` is used for the URLs in examples. Yields to the event loop between groups.
+ * Every operation, named schema and field (`VideoRequest.prompt`) has an anchor. `origin` is used for the URLs in
+ * examples. Yields to the event loop between groups.
  */
 export async function writeReference(document: OpenApiDocument, origin: string): Promise<Reference> {
   await nextTurn();
@@ -57,7 +57,7 @@ function anchorOf(name: string): string {
   return `group-${name.toLowerCase().replaceAll(/\W+/g, '-')}`;
 }
 
-/** How many groups are initially open. The first two are our own API for callers. */
+/** The first two groups are our own API for callers. They are open initially. */
 const openGroups = 2;
 
 function contentsOf(groups: readonly Group[], guides: ReturnType<typeof listGuides>): Markup {
@@ -82,7 +82,7 @@ function contentsOf(groups: readonly Group[], guides: ReturnType<typeof listGuid
     ${lists}
     <h2>More</h2>
     <ul>
-      <li><a href="#errors">Errors of every request</a></li>
+      <li><a href="#errors">Common errors</a></li>
       <li><a href="#objects">Objects</a></li>
     </ul>
     <h2>Guides</h2>
@@ -99,9 +99,9 @@ function groupSection({ name, description, operations }: Group, writing: Writing
 function errorsSection({ commonCodes: codes, explained, objects }: Writing): Markup {
   const error = objects.names.includes('Error') ? html` Its body is an <a href="#Error">Error</a>.` : '';
   return html`<section id="errors">
-    <h2>Errors of every request</h2>
-    <p>An error has a status and a code; programs should decide by the code.${error}</p>
-    <p>Every request may get ${[...codes].map((code) => codeLink(code, explained))}.</p>
+    <h2>Common errors</h2>
+    <p>An error has a status and a code. Programs should branch on the code.${error}</p>
+    <p>Any request can fail with ${[...codes].map((code) => codeLink(code, explained))}.</p>
   </section> `;
 }
 

@@ -2,7 +2,7 @@ import { nameOf } from '../openapi-schemas.ts';
 import type { AnySchema, Schema } from '../openapi-schemas.ts';
 import type { Objects } from './document.ts';
 
-/** The maximum depth of a sample. Deeper objects become `{}`. */
+/** Deeper objects become `{}`. */
 const depthMax = 6;
 
 interface Sampling {

@@ -20,7 +20,7 @@ import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
 const rowsMax = 1_000;
-/** Two months, in days. */
+/** Two months. */
 const daysMax = 62;
 const column = z.string().trim().min(1).max(200).optional();
 const time = z.int().min(0).max(253_402_300_799).optional();

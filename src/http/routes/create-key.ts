@@ -73,7 +73,7 @@ const body = z.object({
   }),
   strict: z.boolean().optional().meta({
     description:
-      'If true, a field that would be ignored is an error in all of the key’s requests, as with `strict: true` in the body.',
+      'If true, a request is rejected if one of its fields has no effect, as if every request had `strict: true` in its body.',
   }),
   end_user_required: z.boolean().optional().meta({
     description:
@@ -145,7 +145,7 @@ export function createKey(
   });
 }
 
-/** Throws if a model, channel or route does not exist. A misspelt name would create a useless key. */
+/** A misspelt model, channel or route would create a useless key. */
 function checkPermitted(
   asked: z.output<typeof body>,
   catalogue: Deps['catalogue'],

@@ -20,8 +20,7 @@ const body = z
       .object({
         pointer: z.string().max(1000).meta({ description: 'The list or mapping, such as `/channels`.' }),
         name: z.string().max(300).optional().meta({
-          description:
-            'The id of the element, or its name in the mapping. Leave it out in a list without ids.',
+          description: 'The id of the element, or its name in the mapping. Omit it for a list without ids.',
         }),
       })
       .nullish()
@@ -32,7 +31,7 @@ const body = z
   })
   .refine(({ text, set, insert }) => [text, set, insert].filter(isSent).length === 1, {
     path: ['text'],
-    message: 'or `set` or `insert` must be sent, and only one of them',
+    message: 'cannot be combined with `set` or `insert`, and one of the three is required',
   });
 
 export function editConfigDraft({ drafts }: Pick<RouteDeps, 'drafts'>): Route {
@@ -41,7 +40,7 @@ export function editConfigDraft({ drafts }: Pick<RouteDeps, 'drafts'>): Route {
     access: 'configuration',
     summary: 'Change the configuration draft',
     description:
-      'A draft with mistakes is stored, so that you can write it in multiple steps. Its mistakes are listed as `violations` and prevent its publication. Vendor keys are sealed immediately and never shown. If somebody else has changed the draft in the meantime, nothing is stored, and the response says what they changed.',
+      'A draft with errors is stored, so that you can write it in several steps. Its errors are listed as `violations` and prevent its publication. Vendor keys are sealed immediately and never shown. If somebody else has changed the draft in the meantime, nothing is stored, and the response says what they changed.',
     method: 'put',
     paths: ['/admin/v1/config/draft'],
     readBody: jsonBody,

@@ -88,10 +88,10 @@ function presentMoney(entries: readonly LedgerEntry[], currency: string) {
 
 function noteOf(task: Task | undefined, entries: readonly LedgerEntry[]): string {
   const has = (kind: LedgerEntry['kind']): boolean => entries.some((entry) => entry.kind === kind);
-  if (has('settle')) return 'What was held is settled.';
-  if (has('release') || has('void')) return 'Nothing is charged: what was held is given back.';
+  if (has('settle')) return 'The hold has been settled.';
+  if (has('release') || has('void')) return 'Nothing is charged, and the hold is released.';
   const proposed = task === undefined ? undefined : proposedCharge(task.state);
   if (proposed !== undefined)
-    return `The upstream’s report amounts to ${formatMicros(proposed)}: an operator decides whether to charge it.`;
-  return 'The upstream’s report decides the charge, at the prices that were frozen with the hold.';
+    return `The charge by the upstream’s report is ${formatMicros(proposed)}. An operator must decide whether to charge it.`;
+  return 'The charge depends on the upstream’s report, at the prices frozen with the hold.';
 }

@@ -18,7 +18,7 @@ type Deps = Pick<
 >;
 
 const pageTasks = 100;
-/** The number of entries per page. A single entry's basis may be 64 KiB long. */
+/** A single entry's basis may be 64 KiB long. */
 const pageEntries = 200;
 
 export function exportAccount(deps: Deps): Route {

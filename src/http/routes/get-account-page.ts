@@ -12,7 +12,7 @@ export function getAccountPage({ publicUrl }: Pick<RouteDeps, 'publicUrl'>, file
     ...pageOperation,
     operationId: 'getAccountPage',
     summary: 'Open the page for owners of API keys',
-    description: 'A page for a browser. It asks for an API key and uses this API with it.',
+    description: 'A web page that asks for an API key and uses this API with it.',
     paths: ['/account'],
     handle: ({ meta }) => pageReply(files.find('account/index.html'), { meta, policy }),
   });

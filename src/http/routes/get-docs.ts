@@ -7,7 +7,7 @@ import { writeReference } from '../reference/reference.ts';
 import { openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** The origin used in examples if the gateway does not know its own URL. The page's script corrects it. */
+/** Used in examples if the gateway does not know its own URL. The page's script corrects it. */
 const unknownOrigin = 'http://127.0.0.1:8080';
 
 export function getDocs(

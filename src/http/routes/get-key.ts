@@ -41,7 +41,9 @@ const ownKeySchema = z
       description: 'The longest video, in seconds. Null means no limit.',
     }),
     resolution_max: z.string().nullable().meta({ description: 'Null means no limit.' }),
-    strict: z.boolean().meta({ description: 'Whether a field without effect is an error.' }),
+    strict: z
+      .boolean()
+      .meta({ description: 'Whether requests are rejected if one of their fields has no effect.' }),
     end_user_required: z.boolean().meta({ description: 'Whether every create must name its end user.' }),
     requests_per_minute: z.int().nullable().meta({ description: 'Null means no limit.' }),
     concurrent_tasks: z.int().nullable().meta({ description: 'Null means no limit.' }),

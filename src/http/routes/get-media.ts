@@ -10,7 +10,7 @@ import type { Route } from '../route.ts';
 
 export type MediaDeps = Pick<KeptResults, 'storage' | 'links'> & { readonly now: () => number };
 
-/** Allows pages from other origins to read a file, including ranges, if they have its link. */
+/** Pages from other origins may read a file, including ranges, if they have its link. */
 const openToPages = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'accept-ranges, content-length, content-range, etag',
@@ -58,7 +58,7 @@ export function getMedia({ storage, links, now }: MediaDeps): Route {
   });
 }
 
-/** Returns the error for a wrong signature, an expired link or a deleted file. All three get the same message. */
+/** A wrong signature, an expired link and a deleted file all get the same message. */
 function mediaNotFound(): GatewayError {
   return new GatewayError(
     'result_not_found',

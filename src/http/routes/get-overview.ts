@@ -23,7 +23,7 @@ export function getOverview(deps: Deps, routes: () => readonly Route[]): Route {
     access: 'read',
     summary: 'Show the gateway’s state',
     description:
-      'Shows what needs attention, the unfinished tasks, the money, how many tasks are created and end, and how soon results are delivered.',
+      'Shows the conditions that need attention, the unfinished tasks, the balances, how many tasks were created and ended, and how quickly results are delivered.',
     method: 'get',
     paths: ['/admin/v1/overview'],
     input: z.object({}),

@@ -129,7 +129,7 @@ import { setCircuit } from './set-circuit.ts';
 import { setOperatorRoles } from './set-operator-roles.ts';
 import { withdrawInvitation } from './withdraw-invitation.ts';
 
-/** Returns all operations. If two of them match the same path and method, the first one responds. */
+/** If two operations match the same path and method, the first one responds. */
 export function createRoutes(deps: RouteDeps): readonly Route[] {
   const pages = readPageFiles();
   let described: ReturnType<typeof servedDocument> | undefined;

@@ -7,7 +7,7 @@ import { pageSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** Limits concurrent balance reads, so one page of results does not tie up a MongoDB connection per account. */
+/** Otherwise, one page of results would tie up a MongoDB connection per account. */
 const balancesAtOnce = 4;
 
 export function listAccounts({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 'ledger'>): Route {

@@ -9,10 +9,7 @@ import { pageSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/**
- * The maximum page size. Pages are large because a vendor's bill can contain around a hundred thousand of these small
- * rows.
- */
+/** Pages are large, because a vendor's bill can contain around a hundred thousand of these small rows. */
 const pageSizeMax = 1_000;
 const cursorCharactersMax = 200;
 const timeMax = 253_402_300_799;
@@ -20,10 +17,10 @@ const timeMax = 253_402_300_799;
 const query = z.object({
   channel: z.string().min(1),
   from: queryNumber(z.int().min(0).max(timeMax)).meta({
-    description: 'Unix seconds: tasks created from then on.',
+    description: 'Unix seconds, inclusive. Selects tasks created at or after this time.',
   }),
   before: queryNumber(z.int().min(0).max(timeMax)).meta({
-    description: 'Unix seconds: tasks created before then.',
+    description: 'Unix seconds, exclusive. Selects tasks created before this time.',
   }),
   unclaimed: z.enum(['true', 'false']).default('false').meta({
     description: 'Selects attempts for which it is unknown whether the upstream has a job.',

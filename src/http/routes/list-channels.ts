@@ -36,7 +36,7 @@ type Deps = Pick<
 
 const sharedMs = 30_000;
 const slotsMs = 5_000;
-/** How long today's sums are reused, in milliseconds. Their query can be slow. */
+/** The query for today's sums can be slow, so they are reused for this long. */
 const earnedMs = 120_000;
 const earnedWaitMs = 1_000;
 const recentMs = 3 * 60 * 60_000;
@@ -116,7 +116,7 @@ async function count({ catalogue, tasks, log, now }: Deps) {
 
 type Earned = ReadonlyMap<string, MarginRow>;
 
-/** Returns each channel's sums for today, or the previous result if the query takes longer than a second. */
+/** Returns the previous sums if the query takes longer than a second. */
 function createEarned(deps: Deps): () => Promise<Earned> {
   const { log, now } = deps;
   let last: { readonly day: string; readonly rows: Earned } | undefined;

@@ -172,8 +172,8 @@ async function findEnded(filter: EndFilter, { limit, after }: CursorPage, deps: 
 }
 
 /**
- * Rejects filters that cannot be combined with an end time. An index lists tasks by end time for each status and
- * class. Any other filter would require reading all of those tasks.
+ * An index lists tasks by end time for each status and class. Any other filter would require reading all of those
+ * tasks.
  */
 function refuseWithEnd(asked: Asked): void {
   const { ended_after: _after, ended_before: _before, status: _status, class: _class, ...others } = asked;
@@ -196,7 +196,7 @@ interface CallbackReads extends Pick<Deps, 'tasks'> {
   readonly read: (limit: number, after?: string) => Promise<readonly string[]>;
 }
 
-/** Finds tasks by callback state. Few callbacks fail, so other filters are applied to batches of these tasks. */
+/** Few callbacks fail, so other filters are applied to batches of these tasks. */
 async function findByCallback(
   filter: TaskFilter,
   { limit, after }: CursorPage,
@@ -214,10 +214,7 @@ async function findByCallback(
 
 const batchSize = 200;
 
-/**
- * Finds tasks by their job id, including running tasks for which Temporal's search attributes do not contain the id
- * yet.
- */
+/** Also finds running tasks whose job id is not yet in Temporal's search attributes. */
 async function findByUpstreamId(upstreamId: string, { tasks }: Pick<RouteDeps, 'tasks'>): Promise<Found> {
   const task = await tasks.findByUpstreamId(upstreamId);
   return { tasks: task === undefined ? [] : [task], hasMore: false };

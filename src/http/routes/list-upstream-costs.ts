@@ -7,7 +7,7 @@ import { queryNumber } from '../query-fields.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** One day of a bill plus its time zone offset, in seconds. */
+/** One day of a bill plus its time zone offset. */
 const spanSecondsMax = 2 * 86_400;
 const timeMax = 253_402_300_799;
 

@@ -15,10 +15,7 @@ import { timeLimit } from '../../process/running-time.ts';
 
 type Deps = Pick<RouteDeps, 'requests' | 'tasks' | 'channels' | 'port' | 'log' | 'now' | 'publicUrl'>;
 
-/**
- * The limit for fetching a vendor's public key, in milliseconds, so that the callback's response is not delayed for
- * long.
- */
+/** Limits the fetch of a vendor's public key, so that the callback's response is not delayed for long. */
 const verifyMs = 3_000;
 
 export function receiveUpstreamCallback(deps: Deps): Route {
@@ -68,8 +65,8 @@ function toCallback(body: unknown, meta: RequestMeta): UpstreamCallback {
 }
 
 /**
- * Returns what the callback reports. If no adapter is known, the callback counts as news, because it may have arrived
- * before the submission's response.
+ * If no adapter is known, the callback is treated as news, because it may have arrived before the submission's
+ * response.
  */
 async function readNews(id: string, callback: UpstreamCallback, deps: Deps): Promise<CallbackNews> {
   const task = await deps.tasks.find(id);
@@ -82,7 +79,7 @@ async function readNews(id: string, callback: UpstreamCallback, deps: Deps): Pro
     const context = channel.context(sent?.credential ?? '', task.model, timeLimit(verifyMs));
     const isGenuine = await adapter
       .verifyCallback(callback, { ...context, now: deps.now() })
-      // A callback that cannot be verified counts as genuine. It is only a hint and costs one poll.
+      // A callback that cannot be verified is treated as genuine. It is only a hint and costs one poll.
       .catch(() => true);
     if (!isGenuine) {
       deps.log.warn({ task: id, channel: sent?.channel }, 'a callback with a wrong signature was ignored');

@@ -64,7 +64,7 @@ export function rotateKey({ keys, auth, randomBytes, now }: Deps): Route {
         await keys.remove(id);
         throw new GatewayError(
           'action_not_possible',
-          `The key ${old.id} was revoked or replaced in the meantime.`,
+          `The key ${old.id} was revoked or replaced during this request.`,
         );
       }
       auth.forget(old.id);

@@ -62,7 +62,7 @@ export function setCircuit(deps: Deps): Route {
   });
 }
 
-/** Rejects an unknown credential or model, because a misspelt one would open a circuit that protects nothing. */
+/** A misspelt credential or model would open a circuit that protects nothing. */
 function checkTarget(asked: z.output<typeof body>, channel: ChannelConfig): void {
   const { credential, model } = asked;
   const param = !channel.credentials.some(({ id }) => id === credential)

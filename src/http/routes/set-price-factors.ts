@@ -65,7 +65,7 @@ interface Known {
   readonly before: PriceFactors | undefined;
 }
 
-/** Rejects unknown models unless they already have a factor, because a factor can outlive its model's configuration. */
+/** Unknown models are allowed if they already have a factor, because a factor can outlive its model's configuration. */
 function requireModels(
   models: readonly { readonly model: string }[],
   { catalogue, before = noFactors }: Known,

@@ -12,7 +12,7 @@ export function tryCredential({
     access: 'configuration',
     summary: 'Try a credential of the draft at its upstream',
     description:
-      'Makes one request to the upstream that costs nothing: it lists models, shows the balance, or asks for a job that does not exist. The draft must have no mistakes.',
+      'Makes one request to the upstream that costs nothing: it lists models, shows the balance, or asks for a job that does not exist. The draft must have no errors.',
     method: 'post',
     paths: ['/admin/v1/config/draft/credentials/try'],
     input: z.object({ body: z.object({ channel: z.string(), credential: z.string() }) }),

@@ -22,7 +22,10 @@ const bodySchema = z.object({
     .record(z.string(), z.record(z.string(), channelPriceSchema))
     .optional()
     .meta({ description: 'Prices of channels that have their own, by channel and model.' }),
-  since: z.int().nonnegative().meta({ description: 'Unix seconds: tasks created from then on.' }),
+  since: z
+    .int()
+    .nonnegative()
+    .meta({ description: 'Unix seconds, inclusive. Covers tasks created at or after this time.' }),
   account: z.string().optional(),
   model: z.string().optional(),
 });

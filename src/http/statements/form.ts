@@ -1,6 +1,6 @@
 import type { Statement, StatementEntry } from '../../ledger/statement.ts';
 
-/** Writes a statement in one format. The functions are called in this order, with `rows` once per page. */
+/** The functions are called in this order, with `rows` once per page. */
 export interface StatementForm {
   readonly mediaType: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -35,7 +35,7 @@ interface Asked extends z.output<typeof statementQuery> {
 type Deps = Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports'>;
 
 /**
- * Reads one page at a time, once the caller has received the previous page. Stops when the caller disconnects. Throws
+ * Reads one page at a time, once the caller has received the previous one. Stops when the caller disconnects. Throws
  * concurrency_limit_exceeded if too many reports are being read.
  */
 export async function statementReply({ account, reader, month, format }: Asked, deps: Deps): Promise<Reply> {

@@ -3,7 +3,7 @@ import { isTerminal } from '../../task/task.ts';
 import type { Task } from '../../task/record.ts';
 import type { RouteDeps } from '../deps.ts';
 
-/** Cancels a task for a caller. Used by the routes of all dialects. Throws task_not_cancellable. */
+/** Used by the routes of all dialects. Throws task_not_cancellable. */
 export async function cancelTask(
   task: Task,
   { tasks, port }: Pick<RouteDeps, 'tasks' | 'port'>,

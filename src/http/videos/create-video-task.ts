@@ -38,10 +38,7 @@ export interface CreatedVideo {
   readonly endUser?: string;
 }
 
-/**
- * Creates a video task. Used by the routes of all dialects. Throws GatewayError with the field names that the caller
- * sent.
- */
+/** Used by the routes of all dialects. Throws GatewayError with the field names that the caller sent. */
 export async function createVideoTask(
   { route, asked, caller, meta }: VideoCreate,
   deps: CreateVideoDeps,

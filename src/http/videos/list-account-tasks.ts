@@ -17,10 +17,7 @@ import type { Route } from '../route.ts';
 
 const limitMax = 100;
 const limitDefault = 20;
-/**
- * The maximum page size if prompts are included, which is about a screenful. A prompt's document also contains the
- * request's media.
- */
+/** About a screenful. A prompt's document also contains the request's media, so pages with prompts are small. */
 const promptsMax = 25;
 const unixSeconds = queryNumber(z.int().min(0).max(99_999_999_999).optional());
 

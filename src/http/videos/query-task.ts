@@ -70,7 +70,7 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
 function replyWith(task: Task, meta: RequestMeta, deps: QueryTaskDeps): Reply {
   const presented = presentTask(task, deps.mediaUrl);
   const reply = jsonReply(presented);
-  // The etag excludes the estimate, which changes every second even if the task does not.
+  // The ETag excludes the estimate, which changes every second even if the task does not.
   const etag = etagOf(reply.body);
   const isKnown = matchesEtag(meta.header('if-none-match'), etag);
   if (isTerminal(task.status)) {
@@ -106,7 +106,7 @@ function retryAfter(task: Task, eta: Eta | undefined, { catalogue, now }: PollDe
   return retryAfterSeconds(elapsedSeconds, model?.expected_seconds ?? expectedSecondsDefault);
 }
 
-/** Returns an interval that grows with the distance from the expected end, where a change is most likely. */
+/** A change is most likely near the expected end, so the interval grows with the distance from it. */
 function retryAfterSeconds(elapsedSeconds: number, expectedSeconds: number): number {
   const distance = Math.abs(expectedSeconds - elapsedSeconds);
   return Math.min(Math.max(Math.round(distance / 10), shortestSeconds), longestSeconds);

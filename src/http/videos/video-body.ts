@@ -41,7 +41,7 @@ const imageList = z
 const durationCharactersMax = 16;
 const durationText = /^(-1|\d{1,4}(?:\.\d{1,3})?)\s?s?$/i;
 
-/** Accepts 5, "5" and "5s" for five seconds. -1 lets the model decide. */
+/** 5, "5" and "5s" all mean five seconds. -1 lets the model decide. */
 const duration = z
   .union([z.number(), z.string().max(durationCharactersMax)], { error: 'must be a number of seconds' })
   .transform((value, context): Duration => {
@@ -74,7 +74,10 @@ const consumedFields = {
     .min(1)
     .max(endUserCharactersMax)
     // Without this check, the gateway could mistake a caller's job for its own lost job.
-    .refine((text) => !markerPattern.test(text.trim()), 'has a form that is reserved for the gateway')
+    .refine(
+      (text) => !markerPattern.test(text.trim()),
+      'has a format that is reserved for ids that the gateway generates',
+    )
     .optional(),
   tools: jsonStructure.optional(),
   // These fields are also read from metadata, because the price must be based on what the upstream receives.
@@ -114,8 +117,8 @@ const metadataFields = z.object(metadataShape).catchall(anyJson);
 const metadataNames: ReadonlySet<string> = new Set(Object.keys(metadataFields.shape));
 
 /**
- * The `metadata` fields that the gateway reads. It passes all others to the upstream. Fields that many upstreams share
- * are renamed for each of them.
+ * All other `metadata` fields are passed to the upstream. Fields that many upstreams share are renamed for each of
+ * them.
  */
 export const consumedMetadataNames: ReadonlySet<string> = new Set(Object.keys(consumedFields));
 

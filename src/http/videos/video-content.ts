@@ -32,7 +32,7 @@ interface ContentAsked {
 
 type ContentDeps = PollDeps & Pick<RouteDeps, 'keptResults'>;
 
-/** Sends our copy of a result, or redirects to the upstream's. Throws `result_not_ready` or `result_not_found`. */
+/** Redirects if the gateway has no copy of the result. Throws `result_not_ready` or `result_not_found`. */
 export async function replyWithContent(
   task: Task,
   { index, meta, part = 'video' }: ContentAsked,

@@ -21,8 +21,8 @@ export interface ParsedVideo {
 }
 
 /**
- * Applies field precedence: `images` over `image`, `duration` over `seconds`, and the top level over `metadata`. The
- * meaning of `size` depends on the model. Unused `metadata` fields stay in `extra`. Throws GatewayError.
+ * Precedence: `images` over `image`, `duration` over `seconds`, and the top level over `metadata`. The meaning of
+ * `size` depends on the model. Unused `metadata` fields stay in `extra`. Throws GatewayError.
  */
 export function readVideo(
   { body: asked, unread, nameOf, strict }: Understood,
@@ -175,10 +175,7 @@ function checkRoles(
   });
 }
 
-/**
- * Determines a single value for everything that affects the price, wherever the value was sent. The first occurrence
- * wins.
- */
+/** Everything that affects the price needs a single value, wherever it was sent. The first occurrence wins. */
 function resolveOutput(body: VideoBody, metadata: VideoMetadata, { nameOf }: Sender) {
   const inBoth = (name: 'mode' | 'resolution' | 'ratio' | 'size'): Said<string> =>
     firstOf([name, body[name]], [`metadata.${name}`, metadata[name]]);

@@ -8,9 +8,8 @@ export interface CloseHoldDeps {
 }
 
 /**
- * Closes the open hold of an image whose request is no longer being served, and completes a partly written charge.
- * Idempotent. If the account is given and the hold does not exist yet, the hold will be rejected, however late it is
- * written.
+ * Completes a partly written charge. Idempotent. If the account is given and the hold does not exist yet, any later
+ * attempt to take the hold is rejected.
  */
 export type CloseHold = (image: string, account?: string) => Promise<'settled' | 'released' | 'was_closed'>;
 
@@ -45,10 +44,7 @@ export function createCloseHold({ leases, ledger }: CloseHoldDeps): CloseHold {
   };
 }
 
-/**
- * Whether all entries of a charge exist. A charge beyond the hold has a second entry, and the process or MongoDB may
- * have failed between the two writes.
- */
+/** A charge beyond the hold has a second entry, and the process or MongoDB may fail between the two writes. */
 function isWhole(entries: readonly LedgerEntry[]): boolean {
   const isOwed = entries.some(({ excess }) => excess !== undefined);
   return !isOwed || entries.some(({ kind }) => kind === 'charge_extra');

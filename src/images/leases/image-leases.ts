@@ -13,12 +13,12 @@ export interface ImageLeasesDeps extends ProcessLeaseDeps {
 }
 
 /**
- * Ensures that every synchronous image's hold is closed eventually, even if this process dies or the ledger is
+ * Ensures that every hold for a synchronous image is eventually closed, even if this process dies or the ledger is
  * unavailable.
  */
 export interface ImageLeases {
   newImage(): string;
-  /** Call and await this before taking the image's hold. After that, call either `end` or `abandon`. */
+  /** Await this before taking the image's hold. Afterwards, call either `end` or `abandon`. */
   watch(image: string): Promise<WatchedImage>;
   /** Removes the process's lease if no hold is open. Otherwise, the lease expires and a reconciler closes the holds. */
   stop(): Promise<void>;
@@ -26,13 +26,12 @@ export interface ImageLeases {
 
 export interface WatchedImage {
   /**
-   * Call this after taking the hold. Resolves to false if taking the hold took so long that a reconciler may have
-   * intervened.
+   * Call this after taking the hold. Resolves to false if that took so long that a reconciler may have closed the hold.
    */
   confirm(): Promise<boolean>;
   /**
-   * Records the charge for images that arrived while the ledger was unavailable. The process that later closes the
-   * hold reads the charge.
+   * Records the charge for images that arrived while the ledger was unavailable. Whichever process closes the hold
+   * reads the charge.
    */
   owe(charge: OwedCharge): Promise<void>;
   end(): void;
@@ -40,7 +39,7 @@ export interface WatchedImage {
   abandon(account: string): void;
 }
 
-/** How long to wait, in milliseconds, until a write that seemed to fail can no longer take effect. */
+/** After this time, a write that seemed to fail can no longer take effect. */
 const closeAfterMs = 60_000;
 
 interface Abandoned {
@@ -86,7 +85,7 @@ export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
       },
       onFailed([image, hold], error) {
         onError(error);
-        // Move the failed item to the end, so that the next round starts with the others.
+        // Move the failed item to the end so that the next round starts with the others.
         abandoned.delete(image);
         abandoned.set(image, hold);
       },

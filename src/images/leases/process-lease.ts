@@ -5,10 +5,7 @@ import type { RandomBytes } from '../../base/ids.ts';
 import { imageLeaseIdLength } from '../../store/image-leases.ts';
 import type { ImageLeaseStore } from '../../store/image-leases.ts';
 
-/**
- * How long a lease lasts, in milliseconds. A process that has not renewed its lease for this long, by its own clock,
- * starts no more work under the lease.
- */
+/** A process that has not renewed its lease for this long, by its own clock, starts no more work under it. */
 export const leaseMs = 60_000;
 
 /** In base 36. The length is fixed, so that a process's ids sort by creation time. */
@@ -23,19 +20,17 @@ export interface ProcessLeaseDeps {
 }
 
 /**
- * The lease under which one process takes holds for images. A single document shows that the process is alive, however
- * many images it renders. Image ids begin with the lease's id and increase, so a reconciler can find a dead process's
- * holds through the ledger's key index.
+ * A single document shows that the process is alive, however many images it renders. Image ids begin with the lease's
+ * id and increase, so a reconciler can find a dead process's holds through the ledger's key index.
  */
 export interface ProcessLease {
   readonly id: string;
   newImage(): string;
   isValid(): boolean;
-  /** Call and await this before taking the image's hold. If the process dies later, a reconciler closes the hold. */
+  /** Await this before taking the image's hold. If the process dies later, a reconciler closes the hold. */
   watch(image: string): Promise<void>;
   /**
-   * Call this after taking the hold. Resolves to false if taking the hold took so long that a reconciler may have
-   * intervened.
+   * Call this after taking the hold. Resolves to false if that took so long that a reconciler may have closed the hold.
    */
   confirm(): Promise<boolean>;
   forget(image: string): void;
@@ -61,7 +56,7 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
     try {
       await leases.insert({ id, process: deps.process, from: floor });
     } catch (error) {
-      // The lease may or may not have been written. It is never renewed, and its replacement has another name.
+      // It is unknown whether the lease was written. It is never renewed, and its replacement has another name.
       validUntil = 0;
       throw error;
     }

@@ -17,24 +17,24 @@ export interface DeadLeaseDeps {
 }
 
 /**
- * A lease that has not changed for this long by our clock has also expired for its owner, whatever the owner's clock
- * says. Any renewal in flight has also arrived by then.
+ * A lease that has not changed for this long by our clock has also expired by its owner's clock. Any renewal in flight
+ * has arrived by then.
  */
 const deadAfterMs = leaseMs + 30_000;
 /**
- * How much longer a lease must stay unchanged while all reads succeed in time, because MongoDB may have been
+ * A lease must stay unchanged for this much longer while all reads succeed in time, because MongoDB may have been
  * unavailable before. Once MongoDB is back, the owner renews the lease within 15 s, possibly after writing a pending
  * bill.
  */
 const watchedMs = 45_000;
 const readEveryMs = 5_000;
-/** The longest gap between two reads. After a longer gap, MongoDB may have been unavailable in between. */
+/** If two reads are further apart, MongoDB may have been unavailable in between. */
 const gapMsMax = 2 * readEveryMs;
 const holdsAtOnce = 500;
 
 /**
- * Creates the reconciler step that closes the holds of image requests whose process has died. The step settles a hold
- * if the images were delivered, releases the hold if not, and returns the number of holds.
+ * The returned step settles the hold of a dead process if the images were delivered, and releases it otherwise. It
+ * resolves to the number of holds.
  */
 export function createReleaseDeadLeases(deps: DeadLeaseDeps) {
   const { leases, ledger, log } = deps;
@@ -98,10 +98,7 @@ function createDeathWatch({ leases, now, pause }: Pick<DeadLeaseDeps, 'leases' |
     return found;
   }
 
-  /**
-   * Finds the leases of dead processes. If MongoDB was unavailable in between, returns an empty list, and the next
-   * round starts over.
-   */
+  /** If MongoDB was unavailable between the reads, returns an empty list, and the next round starts over. */
   async function findDead(): Promise<ImageLease[]> {
     let silent = await findUnchanged();
     readAt = now();

@@ -4,7 +4,7 @@ export type Attempt<Program> = { readonly program: Program } | { readonly failur
 
 export interface Source<Program> {
   readonly title: string;
-  /** Set if the attempt may take a while, in which case its failure is reported immediately. */
+  /** Set if the attempt may take a while. Its failure is then reported immediately. */
   readonly slow?: true;
   readonly attempt: (options: LocalOptions) => Promise<Attempt<Program>>;
 }
@@ -15,10 +15,7 @@ export interface Wanted<Program> {
   readonly sources: readonly Source<Program>[];
 }
 
-/**
- * Returns the first program that works. If none works, throws a LocalServerError that lists why each source failed,
- * followed by `advice`.
- */
+/** Throws a LocalServerError that lists why each source failed, followed by `advice`. */
 export async function firstThatWorks<Program>(
   { server, advice, sources }: Wanted<Program>,
   options: LocalOptions,

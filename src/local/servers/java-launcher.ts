@@ -11,8 +11,8 @@ const launcherSources = fileURLToPath(new URL('../../../workshop/mongo-standin/'
 const compileTimeoutMs = 600_000;
 
 /**
- * Returns the launcher's class path: its classes and the jars. Each version of the launcher's sources is compiled only
- * once, into DIRECTORY/mongo-java-server/classes-HASH, which saves two seconds on later starts.
+ * Returns the class path: the compiled launcher and the jars. The classes are kept in
+ * DIRECTORY/mongo-java-server/classes-HASH, which saves two seconds on later starts.
  */
 export async function compileLauncher(
   program: { java: string; jars: string },

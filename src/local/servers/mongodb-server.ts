@@ -18,18 +18,18 @@ const fallbackFile = 'fallback.mv';
 
 export type MongoOptions = LocalOptions & {
   program: MongoProgram;
-  /** The directory for the stand-in's jars and compiled classes. Defaults to the data directory. */
+  /** Holds the stand-in's jars and compiled classes. Defaults to the data directory. */
   programDir?: string;
   port?: PortRequest;
-  /** The stand-in's heap, in megabytes. Defaults to 512. */
+  /** In megabytes, for the stand-in only. Defaults to 512. */
   heapMegabytes?: number;
 };
 
 export type MongoServer = ChildServer & { uri: string; kind: MongoProgram['kind'] };
 
 /**
- * Starts MongoDB on DATA_DIR/mongodb and waits until it accepts writes. A mongod runs as a replica set with one member,
- * so that majority concerns and retried writes work as in production. The stand-in has no replica set.
+ * Waits until the server accepts writes. A mongod runs as a replica set with one member, so that majority concerns and
+ * retried writes work as in production. The stand-in has no replica set.
  */
 export async function startMongoServer(options: MongoOptions): Promise<MongoServer> {
   const directory = join(options.dataDir, 'mongodb');
@@ -47,7 +47,7 @@ async function startOn(port: number, directory: string, options: MongoOptions): 
     ...(await commandLine(options, directory, port)),
   });
   const host = `127.0.0.1:${port}`;
-  // Connect directly. The address stored in the replica set contains the port, which may differ at each start.
+  // Connect directly, because the address stored in the replica set contains the port, which may differ at each start.
   const uri = `mongodb://${host}/?directConnection=true`;
   await waitUntilServing(child, () => prepare(uri, host, options.program.kind), startDeadlineMs);
   return { ...child, uri, kind: options.program.kind };
@@ -89,14 +89,13 @@ async function commandLine(
 }
 
 /**
- * The flag that disables the socket file. Another user's mongod may have left one in /tmp, which would prevent the
- * start. Windows has no socket files.
+ * Another user's mongod may have left a socket file in /tmp, which would prevent the start. Windows has no socket
+ * files.
  */
 const noSocketFile = process.platform === 'win32' ? [] : ['--nounixsocket'];
 
 /**
- * Flags that, together with the small heap, halve the startup time. The result is still fast enough for a single
- * machine.
+ * Together with the small heap, these flags halve the startup time. The result is still fast enough for one machine.
  */
 const javaFlags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];
 const heapMegabytesDefault = 512;
@@ -149,7 +148,7 @@ async function initiate(client: MongoClient, host: string): Promise<void> {
   }
 }
 
-/** Warns if the directory contains the other kind of server's data, because neither can read the other's files. */
+/** Neither kind of server can read the other's files, so warn if the directory contains them. */
 async function warnOfOtherData(directory: string, options: MongoOptions): Promise<void> {
   const other = options.program.kind === 'java' ? 'WiredTiger' : fallbackFile;
   const own = options.program.kind === 'java' ? fallbackFile : 'WiredTiger';
@@ -159,7 +158,7 @@ async function warnOfOtherData(directory: string, options: MongoOptions): Promis
   ]);
   if (hasOther && !hasOwn) {
     options.report(
-      `MongoDB: ${directory} holds data of another kind of server, which this one cannot read. It starts empty.`,
+      `MongoDB: ${directory} holds data of another kind of server, which this one cannot read. It starts with an empty database.`,
       'lasting',
     );
   }

@@ -14,11 +14,11 @@ const mavenPackage = 'de.bwaldvogel:mongo-java-server-h2-backend:1.47.0';
 const javaVersionMin = 17;
 const downloadTimeoutMs = 900_000;
 
-/** A mongod, or the Java stand-in, which consists of mongo-java-server's jars and our launcher. */
+/** Either a mongod, or the Java stand-in, which consists of mongo-java-server's jars and our launcher. */
 export type MongoProgram = { kind: 'mongod'; path: string } | { kind: 'java'; java: string; jars: string };
 
 export type MongoResolveOptions = LocalOptions & {
-  /** The path from MONGOD_BINARY. If set, no other source is tried, even if it does not work. */
+  /** From MONGOD_BINARY. If set, no other source is tried, even if it does not work. */
   mongodBinary?: string;
 };
 
@@ -30,8 +30,8 @@ const sources: readonly Source<MongoProgram>[] = [
 ];
 
 /**
- * Finds MongoDB or downloads it into DATA_DIR. If every source fails, throws a LocalServerError that lists what was
- * tried and what would help.
+ * Finds MongoDB or downloads it into DATA_DIR. If every source fails, the LocalServerError lists what was tried and
+ * what would help.
  */
 export async function resolveMongo(options: MongoResolveOptions): Promise<MongoProgram> {
   if (options.mongodBinary !== undefined) {
@@ -56,10 +56,6 @@ async function fromPath(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   return path === undefined ? { failure: 'not found' } : checkedMongod(path, options);
 }
 
-/**
- * Finds a mongod in the data directory or, failing that, the stand-in's jars. No mongod can read the data that the
- * stand-in has written.
- */
 async function fromDataDir(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   const path = mongodPath(options);
   if (await isExecutable(path)) {
@@ -80,7 +76,7 @@ async function checkedMongod(path: string, options: LocalOptions): Promise<Attem
     : { program: { kind: 'mongod', path } };
 }
 
-/** A program that downloads MongoDB in a child process, so that a hanging download can be stopped. */
+/** Runs in a child process, so that a hanging download can be stopped. */
 const downloadScript = `
 const [, library, downloadDir] = process.argv;
 const { MongoBinary } = require(library);
@@ -157,7 +153,7 @@ function pomWith(coordinates: string): string {
 <artifactId>${artifactId}</artifactId><version>${version}</version></dependency></dependencies></project>`;
 }
 
-/** Finds a JDK. A JRE is not enough, because the launcher is compiled on this machine. */
+/** A JRE is not enough, because the launcher is compiled on this machine. */
 async function findJava(options: LocalOptions): Promise<{ path: string } | { failure: string }> {
   const home = options.environment['JAVA_HOME'];
   const path =

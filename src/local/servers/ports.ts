@@ -9,20 +9,21 @@ import { LocalServerError } from './local-options.ts';
 const loopback = '127.0.0.1';
 const neighboursMax = 50;
 /**
- * The range of ports to choose from. It lies below the range that systems use for outgoing connections, because an
- * outgoing connection could take a port before its server binds it.
+ * This range lies below the one that systems use for outgoing connections. Otherwise, such a connection could take a
+ * port before its server binds it.
  */
 const anyPort = { from: 15_000, below: 32_000 } as const;
 const startsMax = 4;
 const inUse = /EADDRINUSE|address already in use/i;
 
-/** `preferred`: this port, or the next free one. `fixed`: this port, or an error. `any`: a random port. */
+/**
+ * `preferred` means this port or the next free one, `fixed` means this port or an error, and `any` means a random port.
+ */
 export type PortRequest = { preferred: number } | { fixed: number } | 'any';
 
 /**
- * Returns a free port. Until this process exits, no other call gets the same port, even in another process, except for
- * a `fixed` request from this process. A program that does not use this function may still take the port (see
- * `startOnPort`).
+ * Until this process exits, no other call gets the same port, even in another process. The exception is a `fixed`
+ * request from this process. A program that does not use this function may still take the port (see `startOnPort`).
  */
 export async function choosePort(request: PortRequest, purpose: string): Promise<number> {
   if (request === 'any') {
@@ -41,8 +42,8 @@ export async function choosePort(request: PortRequest, purpose: string): Promise
 }
 
 /**
- * Starts something that listens on a port. If another program takes the port first, starts again, up to four times in
- * total. Each start uses another port unless the port is fixed.
+ * If another program takes the port first, starts again, up to four times in total. Each start uses another port unless
+ * the port is fixed.
  */
 export async function startOnPort<Running>(
   request: PortRequest,
@@ -99,9 +100,9 @@ async function take(port: number): Promise<boolean> {
 }
 
 /**
- * Reserves a port by binding the UDP port with the same number. Only one process can bind the UDP port, but the server
- * can still bind the TCP port. The system frees the reservation however the process exits. Returns undefined if the
- * port is already reserved.
+ * Reserves a port by binding the UDP port with the same number, which only one process can do. The server can still
+ * bind the TCP port, and the system frees the reservation however the process exits. Returns undefined if the port is
+ * already reserved.
  */
 function reserve(port: number): Promise<Socket | undefined> {
   return new Promise((resolve) => {

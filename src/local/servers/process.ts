@@ -16,13 +16,13 @@ import {
 
 const logBytesMax = 10_000_000;
 const logTailLines = 15;
-/** Matches mongod's log lines about errors and fatal errors. About thirty other lines follow before mongod exits. */
+/** mongod logs about thirty other lines between an error and its exit. */
 const mongodError = /"s":"[EF]"/;
 const stopGraceMs = 8_000;
 const pollIntervalMs = 40;
 
 export type ChildOptions = LocalOptions & {
-  /** Names the log and the pid file. Must be unique among the children that share a data directory. */
+  /** Names the log and the pid file, so it must be unique in a data directory. */
   name: string;
   command: string;
   args: readonly string[];
@@ -36,17 +36,16 @@ export type ChildServer = {
   logOffset: number;
   exited: Promise<string>;
   hasExited(): boolean;
-  /** Sends a message to a child with `hasChannel`. Has no effect if the child has exited. */
+  /** Requires `hasChannel`. Does nothing if the child has exited. */
   send(message: object): void;
-  /** Sends SIGTERM and, after 8 s, SIGKILL. */
   stop(): Promise<void>;
   kill(): Promise<void>;
 };
 
 /**
- * Starts a server in its own session. Ctrl-C therefore reaches only this process, which then stops its servers in
- * order. The server exits with this process, even after kill -9: a shell watches a pipe to this process and kills the
- * server when the pipe breaks. If there is no `sh`, the next start in the same directory kills the server instead.
+ * Starts a server in its own session, so that Ctrl-C reaches only this process, which stops its servers in order. Even
+ * after kill -9, the server exits with this process: a shell watches a pipe to this process and kills the server when
+ * the pipe breaks. If there is no `sh`, the next start in the same directory kills the server instead.
  */
 export async function startChild(options: ChildOptions): Promise<ChildServer> {
   await endLeftover(options);
@@ -72,8 +71,8 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
 }
 
 /**
- * Repeats the probe until it succeeds. If the process exits or the time runs out, stops the process and throws an error
- * with the end of the process's log.
+ * Repeats the probe until it succeeds. If the process exits or the time runs out, the error contains the end of the
+ * process's log.
  */
 export async function waitUntilServing(
   child: ChildServer,
@@ -85,7 +84,7 @@ export async function waitUntilServing(
     try {
       // Also stop waiting when the process exits, because another program on the port may never respond.
       await Promise.race([probe(), child.exited]);
-      // If the process has exited, the response came from another server, on the port that this process could not bind.
+      // If the process has exited, the response came from another server that already used the port.
       if (!child.hasExited()) {
         return;
       }
@@ -217,7 +216,7 @@ async function readPidFile(options: ChildOptions): Promise<ProcessIdentity | und
   }
 }
 
-/** Stops a server left over from an earlier run, because it would still lock the data files. */
+/** A server left over from an earlier run would still lock the data files. */
 async function endLeftover(options: ChildOptions): Promise<void> {
   const leftover = await readPidFile(options);
   if (leftover === undefined || leftover.startedAt === '' || !(await isSameProcessAlive(leftover))) {

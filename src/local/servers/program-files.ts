@@ -26,9 +26,8 @@ export function programPath(dataDir: string, name: string): string {
 }
 
 /**
- * Provides a temporary directory for a download or a build. It is inside the data directory, so that the result can be
- * renamed into place. A partial download is therefore never mistaken for a program, and two processes can download the
- * same file.
+ * Creates a temporary directory inside the data directory, so that the result can be renamed into place. A partial
+ * download is therefore never mistaken for a program, and two processes can download the same file.
  */
 export async function inTemporaryDirectory<T>(
   dataDir: string,
@@ -55,7 +54,7 @@ async function removeAbandoned(dataDir: string): Promise<void> {
       await rm(directory, { recursive: true, force: true });
       return true;
     },
-    // Proceed with the download even if another user's directory cannot be removed.
+    // Continue with the download even if another user's directory cannot be removed.
     onFailed: () => undefined,
   });
 }

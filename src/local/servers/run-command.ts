@@ -9,20 +9,14 @@ import { isExecutable } from './program-files.ts';
 
 const outputCharactersMax = 100_000;
 const reasonCharactersMax = 300;
-/**
- * The time limit for commands that only print information. A busy machine needs more than 20 seconds to start Python
- * or Java.
- */
+/** For commands that only print information. A busy machine needs more than 20 seconds to start Python or Java. */
 const shortTimeoutMs = 60_000;
 const connectTimeoutMs = 4_000;
 const heartbeatMs = 5_000;
 
 export type CommandResult = { ok: boolean; output: string };
 
-/**
- * Runs a program. `output` combines stdout and stderr. `ok` is false if the program is missing, fails or takes too
- * long.
- */
+/** `output` combines stdout and stderr. `ok` is false if the program is missing, fails or takes too long. */
 export function runCommand(
   [program = '', ...args]: readonly string[],
   { environment: env }: Pick<LocalOptions, 'environment'>,
@@ -77,8 +71,8 @@ export async function findOnPath(
 }
 
 /**
- * Whether a host can be reached within four seconds, which limits the delay in a blocked network. Returns true if
- * there is a proxy, because only the download can show whether the proxy works.
+ * Waits at most four seconds, so that a blocked network does not cause a long delay. Returns true if there is a proxy,
+ * because only the download can show whether the proxy works.
  */
 export async function canReach(host: string, environment: NodeJS.ProcessEnv): Promise<boolean> {
   const proxies = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
@@ -99,7 +93,7 @@ export async function canReach(host: string, environment: NodeJS.ProcessEnv): Pr
   });
 }
 
-/** Reports what is being done and, every five seconds, how much is in `directory` and how much time has passed. */
+/** Every five seconds, reports how much is in `directory` and how much time has passed. */
 export async function withProgress<T>(
   report: Report,
   { what, directory }: { readonly what: string; readonly directory: string },
@@ -123,7 +117,7 @@ export async function withProgress<T>(
   }
 }
 
-/** Counts a file that has just disappeared as empty. */
+/** A file may have just disappeared, so treat it as empty. */
 async function bytesIn(directory: string): Promise<number> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
   const sizes = await Promise.all(

@@ -39,7 +39,7 @@ export type TemporalOptions = LocalOptions & {
   /** Defaults to 7233 or the next free port. */
   port?: PortRequest;
   uiPort: PortRequest | 'none';
-  timeSkipping?: boolean;
+  dynamicConfig?: readonly string[];
 };
 
 export type TemporalServer = ChildServer & {
@@ -55,7 +55,7 @@ export async function startTemporalServer(options: TemporalOptions): Promise<Tem
 }
 
 async function startOn(port: number, options: TemporalOptions): Promise<TemporalServer> {
-  // Choose the UI port again for each attempt, because either port may have been the one that was taken.
+  // Choose the UI port again for each attempt, because either port may be the one that was taken.
   const uiPort = options.uiPort === 'none' ? undefined : await choosePort(options.uiPort, 'the Temporal UI');
   const child = await startChild({
     ...options,
@@ -70,15 +70,11 @@ async function startOn(port: number, options: TemporalOptions): Promise<Temporal
 }
 
 /**
- * Do not rely on the variables that remove buttons from the Temporal UI (TEMPORAL_WORKFLOW_TERMINATE_…). They work only
- * in the separate UI server. The UI built into the dev server ignores them (tested on 1.9.1), so ui-proxy.ts removes
- * the buttons.
+ * The variables that remove buttons from the Temporal UI (TEMPORAL_WORKFLOW_TERMINATE_…) work only in the separate UI
+ * server. The UI in the dev server ignores them (tested on 1.9.1), so ui-proxy.ts removes the buttons.
  */
 function serverArguments(options: TemporalOptions, port: number, uiPort: number | undefined): string[] {
-  const dynamicConfig = [
-    ...tuning,
-    ...(options.timeSkipping === true ? ['frontend.WorkflowTimeSkippingEnabled=true'] : []),
-  ];
+  const dynamicConfig = [...tuning, ...(options.dynamicConfig ?? [])];
   return [
     'server',
     'start-dev',
@@ -91,7 +87,7 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number 
     'warn',
     '--db-filename',
     join(options.dataDir, 'temporal.db'),
-    // A write-ahead log doubles the workflow throughput, and data written with `normal` still survives the end of the
+    // A write-ahead log doubles the workflow throughput. Data written with `normal` still survives the end of the
     // process.
     '--sqlite-pragma',
     'journal_mode=wal',
@@ -102,10 +98,7 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number 
   ];
 }
 
-/**
- * Looks up a workflow, which requires every part of the server. Describing the namespace would succeed before all
- * parts know the namespace.
- */
+/** Looks up a workflow, which needs every part of the server. Describing the namespace would succeed too early. */
 async function askForWorkflow(
   connection: Temporal.Connection,
   { Client, WorkflowNotFoundError }: typeof Temporal,
@@ -118,8 +111,7 @@ async function askForWorkflow(
 }
 
 /**
- * Keeps closed workflows for three days, because the reconciler and operators need them. The dev server keeps them for
- * 24 hours by default.
+ * The reconciler and operators need closed workflows for three days. The dev server keeps them for 24 hours by default.
  */
 async function prepareNamespace(address: string): Promise<void> {
   // Load the SDK while the server starts, because loading it takes 0.3 s.

@@ -21,8 +21,8 @@ const sources: readonly Source<string>[] = [
 ];
 
 /**
- * Finds the Temporal CLI, which contains the dev server, or downloads it into DATA_DIR/bin. Returns its path. If every
- * source fails, throws a LocalServerError that lists what was tried and what would help.
+ * The Temporal CLI contains the dev server. It is downloaded into DATA_DIR/bin if necessary. If every source fails, the
+ * LocalServerError lists what was tried and what would help.
  */
 export function resolveTemporal(options: LocalOptions): Promise<string> {
   const advice =
@@ -50,8 +50,7 @@ async function checked(path: string, options: LocalOptions): Promise<Attempt<str
 }
 
 /**
- * A program that downloads the CLI in a child process, so that a hanging download can be stopped and the SDK's runtime
- * stays out of this process.
+ * Runs in a child process, so that a hanging download can be stopped and this process need not load the SDK's runtime.
  */
 const downloadScript = `
 const [, testing, downloadDir] = process.argv;
@@ -113,7 +112,7 @@ async function downloadWheel(
   { environment, report }: LocalOptions,
 ): Promise<Attempt<string>> {
   const download = ['download', '--no-deps', '--no-input', '--disable-pip-version-check', '--retries', '1'];
-  // pip 25.1 and newer continue a broken download. TMPDIR is where pip keeps a file while it downloads it.
+  // pip 25.1 and newer continue a broken download. pip keeps unfinished files in TMPDIR.
   const settings = { environment: { ...environment, PIP_RESUME_RETRIES: '5', TMPDIR: directory } };
   const what = `Fetching ${pypiRequirement} (45 MB) with pip`;
   for (const way of ways) {

@@ -10,7 +10,9 @@ export interface UiProxy {
   stop(): Promise<void>;
 }
 
-/** The buttons that docker-compose.yml also disables. They start, end or repeat a task behind the ledger's back. */
+/**
+ * These buttons start, end or repeat a task without the ledger's knowledge. docker-compose.yml disables the same ones.
+ */
 const switchedOff = {
   StartWorkflowDisabled: true,
   WorkflowTerminateDisabled: true,
@@ -20,8 +22,7 @@ const switchedOff = {
 
 const settingsPath = '/api/v1/settings';
 /**
- * Matches the requests that these buttons send. Resetting, pausing and unpausing an activity use longer paths and stay
- * allowed.
+ * The requests that these buttons send. Resetting, pausing and unpausing an activity use longer paths and stay allowed.
  */
 const refusedPath =
   /^\/api\/v1\/namespaces\/[^/]+\/(?:workflows\/[^/]+(?:\/(?:terminate|reset))?|batch-operations\/[^/]+)$/;
@@ -29,9 +30,9 @@ const refusedPath =
 const settingsSchema = z.looseObject({});
 
 /**
- * Starts a proxy for the dev server's built-in UI, which cannot disable buttons. The proxy changes the UI's settings
- * as docker-compose.yml would, rejects the requests of the disabled buttons, and passes on everything else. It only
- * prevents accidents, because the dev server's own port has no password.
+ * The dev server's built-in UI cannot disable buttons. This proxy changes the UI's settings as docker-compose.yml
+ * would, rejects the requests of disabled buttons, and passes on everything else. It only prevents accidents, because
+ * the dev server's own port has no password.
  */
 export async function startUiProxy(target: string, port: number): Promise<UiProxy> {
   const server = createServer((incoming, answer) => {

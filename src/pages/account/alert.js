@@ -71,7 +71,7 @@ function AlertForm({ api, currency, alert, onClose }) {
     </label>
     <label class="field">
       Address that receives the events
-      ${alert.url !== null && html`<span class="small soft">Currently: ${alert.url}. Enter it again, with its query.</span>`}
+      ${alert.url !== null && html`<span class="small soft">Currently: ${alert.url}. Enter the full address again, including its query string.</span>`}
       <input
         type="url"
         placeholder="https://…"

@@ -7,8 +7,8 @@ import { dataUrl } from './media.js';
 
 /** @typedef {import('./types.js').Task} Task */
 /**
- * @typedef {{ name: string, address: string, link: string, isOurs: boolean }} File `link`: empty if the file is part of
- * the response.
+ * @typedef {{ name: string, address: string, link: string, isOurs: boolean }} File `link` is empty if the file is part
+ * of the response.
  */
 
 const mediaExtensions = new Map([
@@ -27,7 +27,7 @@ export function Downloads({ tasks, onClear }) {
   const files = tasks.flatMap(filesOf);
   const links = files.filter(({ link }) => link !== '');
 
-  /** Saves one file at a time, so that only one is in memory. */
+  /** One file at a time, so that only one is in memory. */
   async function save() {
     setBusy(true);
     const unsaved = [];

@@ -80,5 +80,5 @@ function pricesOf({ pricing: { currency, factor, lines } }) {
     const conditions = Object.entries(when).map(([name, value]) => `${name} ${[value].flat().join(' or ')}`);
     return `${money(price)} per ${measure.replaceAll('_', ' ')}${conditions.length === 0 ? '' : ` for ${conditions.join(', ')}`}`;
   });
-  return `In ${currency}: ${prices.join('; ')}${factor === '1' ? '' : `, all times ${factor}`}.`;
+  return `In ${currency}: ${prices.join('; ')}${factor === '1' ? '' : `, each multiplied by ${factor}`}.`;
 }

@@ -117,9 +117,8 @@ const megabyte = 1_000_000;
 const pictureBytesMax = 2_000_000;
 
 /**
- * Returns a URL for a file in a request. An image within `inRequestMax` becomes a data URL, unless requests are
- * limited to a megabyte. All other files are uploaded to the gateway.
- *
+ * An image within `inRequestMax` becomes a data URL, unless requests are limited to a megabyte. All other files are
+ * uploaded.
  * @param {File} file
  * @param {import('../shared/api.js').Api} api
  * @param {number} inRequestMax

@@ -64,7 +64,7 @@ const signInWords = {
   lead: 'For owners of API keys. The key stays in this tab until it is closed.',
   label: 'API key',
   gone: 'The key is no longer valid. Sign in again.',
-  hint: 'It begins with sk-. npm start prints one; in production the operator of the gateway gives it to you.',
+  hint: 'The key begins with sk-. npm start prints one. For any other gateway, ask its operator.',
 };
 
 /** @param {{ api: import('../shared/api.js').Api, signOut: () => void }} props */

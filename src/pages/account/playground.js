@@ -16,7 +16,7 @@ import { TaskView } from './task.js';
 /** @typedef {import('./request.js').Entered} Entered */
 /** @typedef {Event & { currentTarget: HTMLSelectElement }} Chosen */
 
-/** In bytes. A video request is limited to a megabyte, and base64 makes a file a third larger. */
+/** A video request is limited to a megabyte, and base64 makes a file a third larger. */
 const fileBytesMax = { video: 700_000, image: 10_000_000 };
 
 /** @typedef {{ model: string, kind: string, answer?: import('./create.js').Answer, error?: Error }} Made */
@@ -42,7 +42,7 @@ export function Playground({ api, onSpent, again }) {
     <h1>Playground</h1>
     <${LiveState} live=${live} />
     ${again !== '' && html`<${LiveState} live=${earlier} />`}
-    ${isReady && live.data?.data.length === 0 && html`<p class="soft">This key may not use any model.</p>`}
+    ${isReady && live.data?.data.length === 0 && html`<p class="soft">This key is not allowed to use any model.</p>`}
     ${isReady && html`<${Start} key=${again} models=${live.data?.data ?? []} request=${earlier.data?.request} props=${{ api, onSpent }} />`}
   </main>`;
 }
@@ -59,7 +59,7 @@ function Start({ models, request, props }) {
   const isSameKind = request?.kind === model.kind;
   const { entered, missing } = request && isSameKind ? enteredOf(request) : { entered: nothing, missing: 0 };
   return html`${request === null && html`<p class="notice warn">The request of this task has been deleted.</p>`}
-    ${request && request.model !== model.id && id === request.model && html`<p class="notice warn">This key may not use ${request.model}.</p>`}
+    ${request && request.model !== model.id && id === request.model && html`<p class="notice warn">This key is not allowed to use ${request.model}.</p>`}
     ${missing > 0 && html`<p class="notice warn">The request contained ${counted(missing, 'file')}. Add ${missing === 1 ? 'it' : 'them'} again.</p>`}
     <${Bench}
       key=${model.kind}

@@ -1,9 +1,7 @@
 /** @typedef {import('./types.js').Model} Model */
 
 /**
- * A form field. Its value is one of `options`, or a number within `range`. `path` is the part of the request that
- * contains it.
- *
+ * The value of a form field is one of `options`, or a number within `range`.
  * @typedef {{
  *   name: string, title: string, path: 'body' | 'metadata',
  *   options?: readonly string[], range?: { min: number, max: number, step: number }, isFlag?: boolean,
@@ -73,7 +71,7 @@ function flag(name, title) {
 }
 
 /**
- * `values` are the entries by field name, with empty entries left out. `media` contains URLs and data URLs.
+ * Empty entries are left out of `values`. `media` contains URLs and data URLs.
  *
  * @param {Model} model
  * @param {{ prompt: string, values: Record<string, string | boolean>, media: Record<string, readonly string[]> }} entered
@@ -96,7 +94,7 @@ export function requestOf(model, { prompt, values, media }) {
     .filter(([, addresses]) => addresses.length > 0);
   const { images, ...others } = Object.fromEntries(given);
   if (model.kind === 'image') {
-    // Create a task, so that the result can be found even after this page is closed.
+    // A task can be found even after this page is closed.
     const body = { ...base, async: true };
     return images === undefined
       ? { path: '/v1/images/generations', body }

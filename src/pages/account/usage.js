@@ -43,7 +43,7 @@ export function UsagePage({ api }) {
     <${Period} asked=${asked} onChange=${setAsked} />
     <${LiveState} live=${live} />
     <p class="soft">
-      Charges of finished tasks. The caps of a key count charges less refunds, plus what is held for
+      Shows the charges of finished tasks. A key’s caps apply to charges minus refunds, plus the holds of
       unfinished tasks. <a href="#/key">Key</a> shows the caps, the projection of the month and the alerts.
     </p>
     ${live.data && html`<${Report} usage=${live.data} by=${by} title=${title} />`}

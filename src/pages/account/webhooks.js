@@ -101,7 +101,7 @@ function columnsOf(redeliver) {
     { title: 'Last response', cell: (/** @type {Logged} */ { delivery }) => lastOf(delivery) },
     actionsColumn(
       (/** @type {Logged} */ { task_id: id }) =>
-        html`<button aria-label=${`Send again, the callback of ${id}`} onClick=${() => redeliver(id)}>
+        html`<button aria-label=${`Send again: callback of ${id}`} onClick=${() => redeliver(id)}>
           Send again
         </button>`,
     ),
@@ -167,5 +167,5 @@ function outcomeOf(tried) {
   if (tried.status === null) return `There was no response ${took} (${answerOf(tried)}).`;
   return isAccepted(tried)
     ? `Your server accepted it with ${tried.status} ${took}.`
-    : `Your server responded with ${tried.status} ${took}. A callback counts as delivered only after a 2xx.`;
+    : `Your server responded with ${tried.status} ${took}. A callback is delivered only if the status is 2xx.`;
 }

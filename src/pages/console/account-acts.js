@@ -6,7 +6,7 @@ import { Confirm } from './confirm.js';
 import { PriceFactors } from './price-factors.js';
 
 /** @typedef {import('./types.d.ts').Account} Account */
-/** @typedef {'credit' | 'overdraft' | 'close' | 'reopen'} Confirmed Actions that need only a few fields. */
+/** @typedef {'credit' | 'overdraft' | 'close' | 'reopen'} Confirmed These actions need only a few fields. */
 /** @typedef {Confirmed | 'prices' | 'caps' | 'alert' | 'secret' | 'save' | 'delete'} ActName */
 
 const reason = { name: 'reason', label: 'Reason (kept with your name)' };
@@ -120,7 +120,7 @@ function actsOf({ available, overdraft_limit: limit }, currency) {
       path: 'credits',
       fields: [
         { name: 'amount', label: `Amount in ${currency} (negative: a correction)` },
-        { name: 'reference', label: 'Reference (credits with the same reference are booked once)' },
+        { name: 'reference', label: 'Reference (a second credit with the same reference has no effect)' },
         { name: 'note', label: 'Reason (kept with your name)' },
       ],
       effect: ({ amount = '' }) =>

@@ -28,7 +28,7 @@ export function ReplaceSecret({ api, path, account, onIssued, onSaved, onClose }
     title=${`Replace the webhook secret of ${account.id}`}
     button="Replace it"
     fields=${[reason]}
-    effect=${() => 'The new secret is shown once, here. The two previous secrets stay valid: callbacks carry a signature for each valid secret. The next replacement invalidates the older of them.'}
+    effect=${() => 'The new secret is shown once, here. The two previous secrets stay valid, because callbacks carry a signature for each valid secret. The next replacement invalidates the older of them.'}
     run=${async (/** @type {Record<string, string>} */ written) => {
       /** @type {{ webhook_secret: string }} */
       const { webhook_secret: secret } = await api.post(`${path}/webhook-secret/rotate`, written);
@@ -70,7 +70,7 @@ export function AccountAlert({ api, path, account, currency, onSaved, onClose })
       },
       {
         name: 'url',
-        label: `Address that receives the events ${url === null ? '(empty: none)' : `(currently ${url}; enter it again, with its query)`}`,
+        label: `Address that receives the events ${url === null ? '(empty: none)' : `(currently ${url}; enter the full address again, including its query string)`}`,
         isOptional: true,
       },
       reason,

@@ -125,9 +125,7 @@ function priceFactors({ price_factors: factors }) {
 function endUserCaps({ end_user_caps: caps }) {
   if (caps === null) return '';
   const own = caps.users.length === 0 ? '' : `${counted(caps.users.length, 'end user')} with their own caps`;
-  return [capsText(caps), own, caps.ignore_case && 'upper and lower case count as the same name']
-    .filter(Boolean)
-    .join('; ');
+  return [capsText(caps), own, caps.ignore_case && 'names are not case-sensitive'].filter(Boolean).join('; ');
 }
 
 const pageSize = 50;

@@ -13,7 +13,7 @@ import { changeQuery, goTo, linkTo } from './router.js';
 
 /** @typedef {import('./types.d.ts').Account} Account */
 /**
- * @typedef {Account & { webhook_secret: string, uncredited?: string }} Created `uncredited`: why the first credit
+ * @typedef {Account & { webhook_secret: string, uncredited?: string }} Created `uncredited` says why the first credit
  * failed.
  */
 
@@ -118,7 +118,7 @@ export function createDialog({ api, may, currency, onCreated }) {
     { name: 'amount', label: `First credit, in ${currency} (empty: none)`, isOptional: true },
     {
       name: 'overdraft_limit',
-      label: `How far the balance may go below zero, in ${currency} (empty: not at all)`,
+      label: `How far the balance may go below zero, in ${currency} (empty: never below zero)`,
       isOptional: true,
     },
   ];

@@ -79,7 +79,8 @@ const kinds = /** @type {const} */ (['charged', 'released', 'refunded']);
 function movedInWords(frozen, { action, amount }, currency) {
   const previews = previewsOf(frozen, action);
   if (previews.some(({ refunded }) => refunded === null)) return 'you need the role amounts to see amounts';
-  if (previews.some(({ charged }) => charged === null)) return 'the facts that you enter decide the charge';
+  if (previews.some(({ charged }) => charged === null))
+    return 'the charge depends on the facts that you enter';
   const parts = kinds.flatMap((kind) => {
     const written = kind === 'refunded' && typeof amount === 'string' ? amount : undefined;
     const sum = sumMoney(previews.map((preview) => written ?? preview[kind] ?? '0'));

@@ -26,7 +26,7 @@ export function Act(props) {
   const listed = action === undefined ? tasks.map(selectedRow) : [];
   if (possible.length > 0) return html`<${Form} ...${props} possible=${possible} listed=${listed} />`;
   return html`<${Dialog} title=${`Act on ${counted(tasks.length, 'task')}`} onClose=${onClose}>
-    <p>No act is possible for all of these tasks. Open a task to see what is possible for it.</p>
+    <p>No action is possible for all of these tasks. Open a task to see its possible actions.</p>
   <//>`;
 }
 
@@ -127,7 +127,7 @@ function Entries({ isFixed, isReasonOnly, isBusy, possible, chosen, written, onC
         label="Act"
         isFirst
         value=${chosen ?? ''}
-        options=${[['', 'Choose an act'], ...possible.map((name) => [name, actNamed(name).title])]}
+        options=${[['', 'Choose an action'], ...possible.map((name) => [name, actNamed(name).title])]}
         onChange=${(/** @type {string} */ name) => {
           onChoose(possible.find((one) => one === name));
           onChange();
@@ -165,11 +165,11 @@ function selectedRow(task) {
 function Done({ outcome: { done, refused, unconfirmed, left }, title, onClose }) {
   return html`<${Dialog} title=${title} onClose=${onClose}>
     ${done.length > 0 && html`<p class="notice good" role="status">Done for ${counted(done.length, 'task')}.</p>`}
-    ${left.length > 0 && html`<p class="notice warn">You stopped the act: ${counted(left.length, 'task')} not changed.</p>`}
+    ${left.length > 0 && html`<p class="notice warn">You stopped the action before it reached ${counted(left.length, 'task')}.</p>`}
     <${Failures} title="Not possible" rows=${refused} />
     <${Failures}
       title="Not confirmed"
-      advice=". Each act may be done: look at the task before you repeat it"
+      advice=". Each action may have been performed, so check the task before you repeat it"
       rows=${unconfirmed}
     />
     <${IdList}

@@ -46,7 +46,8 @@ export async function addChosen(api, { channel, model, apiKey, baseUrl, hasListe
     channel,
     model,
     has_listed_cost: hasListedCost,
-    // Send invalid input as text, which the gateway rejects. NaN would become null, which counts as a missing field.
+    // Send invalid input as text, which the gateway rejects. NaN would become null, which means that the field is
+    // missing.
     ...(markup.trim() === ''
       ? {}
       : { markup_percent: Number.isNaN(Number(markup)) ? markup : Number(markup) }),
@@ -80,7 +81,7 @@ export function UpstreamFields({ catalogue, own, chosen, error, onChange }) {
       chosen.channel !== '' &&
       html`<${Input}
           name="api_key"
-          label=${`The vendor’s key${isNew ? '' : ', if you want to replace it'} (encrypted at once and never shown again)`}
+          label=${`The vendor’s key${isNew ? '' : ', if you want to replace it'} (encrypted immediately and never shown again)`}
           type="password"
           value=${chosen.apiKey}
           error=${error}

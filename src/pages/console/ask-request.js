@@ -9,8 +9,8 @@ import { Offers } from './offers.js';
 const resolutions = ['480p', '720p', '1080p', '4k'];
 
 /**
- * A form for a dry run: the gateway explains what it would do with the request. Anything without its own field is
- * entered as JSON.
+ * A form for a dry run, in which the gateway explains what it would do with the request. Parameters without a field of
+ * their own are entered as JSON.
  *
  * @template Answer
  * @param {{
@@ -105,7 +105,7 @@ function parsed(json) {
     const value = JSON.parse(json);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // The message below explains both mistakes.
+    // The message below also covers invalid JSON.
   }
   throw mistake('more', 'The further fields are not a JSON object, such as {"ratio": "16:9"}.');
 }

@@ -1,7 +1,7 @@
 import { words } from '../shared/format.js';
 
 /**
- * A verb phrase for each action in the audit log. `{target}` stands for what the action affected. Other names in braces
+ * Verb phrases for the actions in the audit log. `{target}` stands for what the action affected. Other names in braces
  * stand for fields of the request.
  *
  * @type {Record<string, string>}
@@ -60,8 +60,8 @@ export const phrases = {
 };
 
 /**
- * Returns the sentence about an entry as the texts before and after its target. The second text is undefined if the
- * sentence does not mention the target.
+ * Returns the texts before and after the target. The second text is undefined if the sentence does not mention the
+ * target.
  *
  * @param {{ by: string, via: string, action: string, target: string, what: string }} entry
  * @returns {readonly [string, string | undefined]}
@@ -85,7 +85,7 @@ function wordOf(value) {
 }
 
 /**
- * Returns the fields of a request. Long requests are truncated and therefore cannot be parsed.
+ * Long requests are truncated and therefore cannot be parsed.
  * @param {string} what @returns {Record<string, unknown>}
  */
 function fieldsOf(what) {

@@ -60,7 +60,7 @@ export function Audit({ api, place }) {
 const hourSeconds = 3_600;
 
 /**
- * Rounds the time down to the minute, so that the path stays the same and an unchanged response is not sent twice.
+ * The time is rounded down to the minute, so that the path stays the same and an unchanged response is not sent twice.
  *
  * @param {Record<string, string>} asked
  */
@@ -77,7 +77,7 @@ const taskLink = (task) => html`<a class="mono" href=${linkTo(['tasks', task])}>
 function Items({ title, items }) {
   return html`<details class="items">
     <summary>${title}</summary>
-    <ul class="ids small" tabindex="0" role="region" aria-label="Tasks of the act">
+    <ul class="ids small" tabindex="0" role="region" aria-label="Tasks of the action">
       ${items.map(
         ({ task, outcome, result }) =>
           html`<li key=${task}>${taskLink(task)} ${outcome}${result === null ? '' : `: ${result}`}</li>`,
@@ -106,7 +106,7 @@ function Details({ entry: { what, result, via, address } }) {
   </details>`;
 }
 
-/** The number of changes displayed without a click. A configuration may change in many places. */
+/** A configuration may change in many places, so only this many changes are displayed without a click. */
 const openMax = 3;
 
 /** @param {{ entry: AuditEntry }} props */

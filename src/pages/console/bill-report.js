@@ -82,15 +82,14 @@ function Report({ compared, onAdopt }) {
 }
 
 /**
- * Adopts all fitting jobs in one action. Not offered if rows are missing, because a job that fits one visible task may
- * also fit a hidden one.
+ * Not offered if rows are missing, because a job that fits one visible task may also fit a hidden one.
  *
  * @param {{ fitting: ReadonlyMap<string, string>, isPart: boolean, onAdopt: OnAdopt }} props
  */
 function Bulk({ fitting, isPart, onAdopt }) {
   if (isPart)
     return html`<p class="notice warn">
-      Adopt jobs one by one: not all rows, attempts or candidates are shown, so another job may fit the same
+      Adopt jobs one by one. Not all rows, attempts or candidates are shown, so another job may fit the same
       task. A shorter bill may show all of them.
     </p>`;
   return html`<div class="row">
@@ -149,9 +148,9 @@ const taskLink = (task) => html`<a class="mono" href=${linkTo(['tasks', task])}>
 
 /**
  * Returns the jobs that can be assigned without doubt, by task. Such a job fits only this task, and the task fits only
- * this job and is waiting for a job.
+ * this job and is waiting for one.
  *
- * @param {readonly Row[]} rows A job that is billed in multiple units has multiple rows.
+ * @param {readonly Row[]} rows A job that is billed in several units has several rows.
  * @returns {ReadonlyMap<string, string>}
  */
 function fittingJobs(rows) {

@@ -13,7 +13,7 @@ const windows = /** @type {const} */ ([
 ]);
 
 /**
- * Formats caps as in `5.00 a day, 100.00 a month`. Returns an empty string if there are none.
+ * For example `5.00 a day, 100.00 a month`, or an empty string if there are no caps.
  *
  * @param {Windows | null} caps
  */

@@ -100,7 +100,7 @@ function OneChannel({ channel, may, onSwitch }) {
           'Tasks',
           html`<a href=${linkTo(['tasks'], { channel: id })}>All tasks of this channel</a>${', '}<a
               href=${linkTo(['tasks'], { channel: id, state: 'attention' })}
-              >tasks that need a person</a
+              >tasks that need an operator</a
             >${', '}<a href=${linkTo(['tasks'], { waiting_for: id })}
               >${counted(health.waiting?.tasks ?? 0, 'task')} to be submitted here</a
             >`,
@@ -135,7 +135,7 @@ function pausing({ id, enabled }) {
   return {
     title: enabled ? `Pause ${id}` : `Resume ${id}`,
     effect: enabled
-      ? 'Within seconds, no node submits new tasks there. Tasks in flight stay at the channel.'
+      ? 'Within seconds, no node submits new tasks there. Tasks in flight stay on the channel.'
       : 'The configuration file decides again whether it accepts new tasks.',
     path: `${channelsPath}/${encodeURIComponent(id)}`,
     body: ({ reason }) => ({ enabled: !enabled, reason }),
@@ -219,7 +219,7 @@ function closing({ id }, part) {
   const { credential, model } = part;
   return {
     title: `Close the circuit ${nameOf(part)}`,
-    effect: 'Submissions resume at once, regardless of earlier failures.',
+    effect: 'Submissions resume immediately, regardless of earlier failures.',
     path: `${channelsPath}/${encodeURIComponent(id)}/circuits`,
     body: ({ reason }) => ({ credential, ...(model === null ? {} : { model }), state: 'closed', reason }),
   };

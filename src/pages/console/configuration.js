@@ -147,7 +147,7 @@ function State({ draft: { begun, base, running, edits, violations, publishable }
   const last = edits.at(-1);
   return html`
     <p class="soft">
-      Version ${running} is in force.
+      Version ${running} is active.
       ${begun && last !== undefined ? html` ${last.by} changed the draft <${Time} at=${last.at} />.` : ' Nobody has changed the draft.'}
       ${' '}The <a href=${linkTo(['start'])}>first steps</a> add an upstream, a model with its price, and an
       account.

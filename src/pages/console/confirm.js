@@ -66,7 +66,7 @@ export function Confirm({ title, effect, button, fields, run, onSaved, onClose }
 }
 
 /**
- * Creates an error about a field, for mistakes that the gateway cannot detect.
+ * For an error in a field that the gateway cannot detect.
  *
  * @param {string} param
  * @param {string} message
@@ -76,7 +76,7 @@ export function mistake(param, message) {
 }
 
 /**
- * Returns the error's message if it concerns the parameter `name` or a part of it, such as `models[0]`.
+ * Returns undefined unless the error concerns the parameter `name` or a part of it, such as `models[0]`.
  *
  * @param {Error | undefined} error
  * @param {string} name
@@ -87,7 +87,7 @@ export function mistakeAt(error, name) {
 }
 
 /**
- * Shows an error below its field. If `name` is undefined, shows an error that concerns none of the fields in `others`.
+ * If `name` is undefined, shows an error that concerns none of the fields in `others`.
  *
  * @param {{ error: Error | undefined, name?: string, others?: readonly string[] }} props
  */

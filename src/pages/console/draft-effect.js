@@ -91,7 +91,7 @@ function costText(cost, { unknown, amount }) {
 }
 
 /**
- * Returns the result from the last line. During long operations, the gateway sends progress as earlier lines of JSON.
+ * The result is in the last line. During long operations, the gateway sends progress as earlier lines of JSON.
  *
  * @param {unknown} answer
  */
@@ -104,8 +104,8 @@ function lastLine(answer) {
 }
 
 /**
- * Returns the name to show. The gateway combines all accounts beyond the first few into one row without a name. @param
- * {Payer} payer
+ * The gateway combines all accounts beyond the first few into one row without a name.
+ * @param {Payer} payer
  */
 function nameOf({ account }) {
   return account ?? 'all others';

@@ -153,7 +153,7 @@ function Fields({ entry: { fields, pointer: at, removable }, onSave, onRemove })
 /** @param {{ isWrong: boolean }} props */
 function Saved({ isWrong }) {
   return html`<p class=${`notice ${isWrong ? 'warn' : 'good'}`} role="status">
-    Saved in the draft${isWrong ? ', with the mistakes above' : ''}.
+    Saved in the draft${isWrong ? ', with the errors above' : ''}.
   </p>`;
 }
 
@@ -213,7 +213,7 @@ function aboutOf({ type, description, required, default: fallback, value }) {
   const sentences = [
     description,
     type === 'texts' || type === 'numbers' ? 'Separate several with commas' : '',
-    type === 'secret' ? 'Sealed at once and never shown. Leave it empty to keep it' : '',
+    type === 'secret' ? 'Sealed immediately and never shown. Leave the field empty to keep the secret' : '',
     type === 'secret' && value !== null ? `Now ${shown(value)}` : '',
     required ? 'Required' : '',
     fallback === null ? '' : `Default: ${shown(fallback) || 'empty'}`,
@@ -243,7 +243,7 @@ function valuesOf(fields, written) {
 }
 
 /**
- * Returns the value to save. An empty input becomes null, which removes the field.
+ * An empty input becomes null, which removes the field.
  *
  * @param {Field} field
  * @param {string} written
@@ -259,7 +259,7 @@ function valueOf({ type }, written) {
   return type === 'number' ? numberOr(text) : text;
 }
 
-/** Returns any other text unchanged, so that the gateway's error states what it expects. @param {string} text */
+/** Invalid text stays unchanged, so that the gateway's error states what it expects. @param {string} text */
 function numberOr(text) {
   const number = Number(text);
   return Number.isNaN(number) ? text : number;

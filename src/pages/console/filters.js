@@ -13,7 +13,7 @@ const countedPath = '/admin/v1/task-filters';
 
 const states = [
   ['', 'All'],
-  ['attention', 'Needs a person'],
+  ['attention', 'Needs an operator'],
   ['pending', 'Pending'],
   ['submitted', 'Submitted'],
   ['running', 'Running'],

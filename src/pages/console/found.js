@@ -29,7 +29,7 @@ export function hitsOf(others, text) {
     ...(other.name === other.id || other.name === '' ? {} : { id: other.id }),
   }));
   const reasons = matching(reasonNames, text).map(([attention, name]) => ({
-    kind: 'Tasks that need a person',
+    kind: 'Tasks that need an operator',
     link: linkTo(['tasks'], { attention }),
     name,
   }));

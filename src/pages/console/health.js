@@ -3,7 +3,7 @@ import { Badge, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { linkTo } from './router.js';
 
-/** Shows channel health as the gateway describes it. Do not derive or reword health in the pages. */
+/** The gateway describes the health of channels. Do not derive or reword it in the pages. */
 
 /** @typedef {import('./types.d.ts').ChannelHealth} ChannelHealth */
 
@@ -20,7 +20,7 @@ const tones = {
 /** @type {readonly ChannelHealth['state'][]} */
 const worstFirst = ['ill', 'partly_ill', 'probing', 'flapping', 'paused', 'serving'];
 
-/** Returns 0 for the worst state. @param {{ health: ChannelHealth }} channel */
+/** The worst state has rank 0. @param {{ health: ChannelHealth }} channel */
 export function rankOf({ health }) {
   return worstFirst.indexOf(health.state);
 }
@@ -30,10 +30,7 @@ export function HealthBadge({ state }) {
   return html`<${Badge} tone=${tones[state]} word=${words(state)} />`;
 }
 
-/**
- * @param {{ health:
- * ChannelHealth }} props
- */
+/** @param {{ health: ChannelHealth }} props */
 export function HealthNotice({ health: { state, text, since, until, waiting } }) {
   if (state === 'serving') return null;
   return html`<p class="notice warn">

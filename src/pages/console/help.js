@@ -6,7 +6,7 @@ const keys = [
   ['j  k', 'Next and previous row'],
   ['Enter', 'Open the focused row, or press the focused button'],
   ['x', 'Select or deselect the row'],
-  ['a', 'Act on the selected tasks; on a task’s page: go to its acts'],
+  ['a', 'Act on the selected tasks or, on a task’s page, go to its actions'],
   ['Escape', 'Close a dialog, or leave a field'],
   ['?', 'This list'],
 ];

@@ -130,7 +130,7 @@ const limitFields = [
   },
   {
     name: 'strict',
-    label: 'A field without effect is',
+    label: 'A field that has no effect is',
     value: 'false',
     choices: [
       ['false', 'a warning'],

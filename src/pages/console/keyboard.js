@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef } from '../shared/preact.js';
 
 /**
- * Handles single keys unless a field has the focus or a dialog is open. Do not use keys that act on the focused
- * element, such as Enter. Escape removes the focus from a field.
+ * Keys are ignored while a field has the focus or a dialog is open. Do not use keys that act on the focused element,
+ * such as Enter. Escape removes the focus from a field.
  *
  * @param {Record<string, () => void>} keys by `KeyboardEvent.key`
  */

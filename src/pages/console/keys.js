@@ -186,7 +186,7 @@ function Act({ api, account, currency, may, doing, onIssued, onSaved, onClose })
     title=${`Revoke ${nameOf(key)}`}
     button="Revoke"
     fields=${[{ name: 'reason', label: 'Reason (kept with your name)' }]}
-    effect=${() => 'Within five seconds, every node refuses the key. Its tasks keep running and are charged. This cannot be undone. To replace a key without a gap, rotate it instead.'}
+    effect=${() => 'Within five seconds, every node rejects the key. Its tasks keep running and are charged. This cannot be undone. To replace a key without a gap, rotate it instead.'}
     run=${({ reason = '' }) => api.remove(withQuery(own, { reason }))}
     onSaved=${onSaved}
     onClose=${onClose}
@@ -239,10 +239,10 @@ function Rotate({ api, name, path: own, onIssued, onSaved, onClose }) {
     fields=${[
       {
         name: 'old',
-        label: 'The old key ends',
+        label: 'The old key expires',
         value: String(daySeconds),
         choices: [
-          ['0', 'at once'],
+          ['0', 'immediately'],
           ['3600', 'in an hour'],
           [String(daySeconds), 'in a day'],
           [String(7 * daySeconds), 'in a week'],
@@ -250,14 +250,14 @@ function Rotate({ api, name, path: own, onIssued, onSaved, onClose }) {
       },
       { name: 'reason', label: 'Reason (kept with your name)' },
     ]}
-    effect=${() => 'A new key with the same permissions, limits and caps; both are valid until the old one ends.'}
+    effect=${() => 'Creates a new key with the same permissions, limits and caps. Both keys are valid until the old one expires.'}
     run=${async (/** @type {Record<string, string>} */ { old, reason }) => {
       /** @type {{ key: string }} */
       const { key } = await api.post(`${own}/rotate`, { old_valid_seconds: Number(old), reason });
       onIssued({
         title: 'The new key',
         secret: key,
-        note: `${name} is refused after that time. Switch to the new key before then.`,
+        note: `${name} is rejected after that time. Switch to the new key before then.`,
       });
     }}
     onSaved=${onSaved}

@@ -1,6 +1,5 @@
 /**
- * Returns a row's cost or margin, or null if its cost is entirely unknown. Showing 0 would suggest that the vendor
- * charged nothing.
+ * Returns null if the cost is entirely unknown. Showing 0 would suggest that the vendor charged nothing.
  *
  * @param {{ cost: string, cost_unknown: number, margin: string }} row
  * @param {'cost' | 'margin'} name

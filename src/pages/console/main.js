@@ -129,7 +129,7 @@ function Shell({ api, signOut }) {
 }
 
 /**
- * Loads the actions. Called only once, because they are built into the gateway.
+ * Called only once, because the actions are built into the gateway.
  *
  * @param {import('./types.d.ts').Api} api
  * @param {AbortSignal} signal

@@ -58,7 +58,7 @@ export function Models({ api, may, currency }) {
  */
 function columnsOf(currency, models) {
   const own = {
-    title: 'Own price at',
+    title: 'Channel prices',
     cell: (/** @type {Model} */ { pricing }) => ownPrices(pricing.channels),
   };
   return [

@@ -28,9 +28,9 @@ const groups = [
   ['end_user', 'End user'],
 ];
 const liveMs = 60_000;
-/** In days. Reports on longer periods are loaded only once, because their query is slow. */
+/** Longer reports are loaded only once, because their query is slow. */
 const liveDaysMax = 31;
-/** The table shows this many rows. The CSV contains all of them. */
+/** The CSV contains all rows. */
 const rowsShown = 500;
 
 /** @param {import('./types.d.ts').PageProps & { place: import('./router.js').Place }} props */
@@ -191,7 +191,7 @@ function columnsOf(data, { by, currency }) {
   return by === 'day' ? all.filter((column) => column.title !== 'Share') : all;
 }
 
-/** @type {Record<Group, string>} The label for a row without a name. */
+/** Labels for rows without a name. @type {Record<Group, string>} */
 const unnamed = {
   day: '',
   channel: 'nothing submitted',

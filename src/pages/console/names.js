@@ -1,7 +1,7 @@
 import { words } from '../shared/format.js';
 
 /**
- * Readable words for names in the API. The compiler reports names that are missing here or that the API no longer has.
+ * The compiler reports names that are missing here or that the API no longer has.
  *
  * @typedef {import('./types.d.ts').Task} Task
  * @typedef {NonNullable<Task['situation']['attention']>} AttentionReason
@@ -61,11 +61,11 @@ const stateNames = {
   sending: waitNames.submission,
   pausing: waitNames.upstream,
   searching: waitNames.lookup,
-  asking: 'a person',
+  asking: 'an operator',
   waiting: waitNames.job,
   stopping: waitNames.job,
-  broken: 'a person',
-  review: 'a person',
+  broken: 'an operator',
+  review: 'an operator',
   ending: waitNames.settlement,
 };
 

@@ -7,8 +7,8 @@ import { useModelNames } from './offers.js';
 
 /** @typedef {import('./types.d.ts').Key} Key */
 /**
- * @typedef {{ title: string, secret: string, note: string }} Issued
- *   A new key, or the link at which its owner can get it. Displayed only once.
+ * @typedef {{ title: string, secret: string, note: string }} Issued `secret` is a new key, or the link at which its
+ * owner can get it. It is displayed only once.
  */
 
 const path = '/admin/v1/keys';
@@ -27,7 +27,7 @@ export function mayUse(key) {
     seconds !== null && `videos of ${seconds.toLocaleString('en')} s at most`,
     resolution !== null && `${resolution} at most`,
     addresses !== null && `from ${addresses.join(', ')}`,
-    strict && 'fields without effect refused',
+    strict && 'fields that have no effect are rejected',
     namesUser && 'end user required',
     routes !== null && `by ${routes.join(', ')}`,
   ]
@@ -36,7 +36,7 @@ export function mayUse(key) {
 }
 
 /**
- * A dialog that creates a key, which is then displayed either here or, through a link, only to its owner.
+ * The new key is displayed either here or, through a link, only to its owner.
  *
  * @param {{
  *   api: import('./types.d.ts').Api, account: string, currency: string, may: (word: string) => boolean,
@@ -64,7 +64,7 @@ export function NewKey({ api, account, currency, may, onIssued, onSaved, onClose
               secret: new URL(link, root).href,
               note: `Send it to the owner of ${account}. It gives them a key for ${mayUse(created)}.`,
             }
-          : { title: 'The new key', secret: key, note: `It is valid at once, for ${mayUse(created)}.` },
+          : { title: 'The new key', secret: key, note: `It is valid immediately, for ${mayUse(created)}.` },
       );
     }}
     onSaved=${onSaved}

@@ -12,7 +12,7 @@ import { TrendsSection } from './trends.js';
 
 /** @typedef {import('./types.d.ts').Overview} Overview */
 
-/** In seconds. If the counts are older, the page shows when they were taken. */
+/** If the counts are older, the page shows when they were taken. */
 const staleSeconds = 30;
 
 /**
@@ -36,7 +36,7 @@ export function Now({ api, live, overview, currency }) {
       ${isStale && html`<span class="soft small">counted <${Time} at=${overview.counted_at} /></span>`}
     </div>
     <${LiveState} live=${live} />
-    ${isWell && html`<p class="notice good"><${Badge} tone="good" word="All is well" /> Nothing needs a person.</p>`}
+    ${isWell && html`<p class="notice good"><${Badge} tone="good" word="All is well" /> Nothing needs an operator.</p>`}
     ${attention.length > 0 && html`<${Needed} attention=${attention} />`}
     ${
       channels.length > 0 &&
@@ -110,9 +110,9 @@ const tasksOf = ({ reason, channel }) => linkTo(['tasks'], { attention: reason, 
 function Needed({ attention }) {
   const count = sumOf(attention);
   return html`<section>
-    <h2>${counted(count, 'task')} ${count === 1 ? 'needs' : 'need'} a person</h2>
+    <h2>${counted(count, 'task')} ${count === 1 ? 'needs' : 'need'} an operator</h2>
     <${Table}
-      label="Tasks that need a person"
+      label="Tasks that need an operator"
       columns=${[
         {
           title: 'Why',
@@ -141,7 +141,7 @@ function Needed({ attention }) {
 
 /** @type {Record<string, string>} */
 const noticeTitles = {
-  attention: 'Needs a person',
+  attention: 'Needs an operator',
   callbacks_abandoned: 'Callbacks abandoned',
   low_balance: 'Low balance',
   margin_negative: 'Costs more than it earns',
@@ -237,7 +237,7 @@ function waitOf({ state, waits_for: waits }) {
 }
 
 /**
- * Adds up rows with the same text, because multiple states can wait for the same thing.
+ * Several states can wait for the same thing, so rows with the same text are added up.
  *
  * @param {readonly Depth[]} rows
  */

@@ -136,7 +136,7 @@ function dialogOf(doing, { api, self, onLink }) {
       title: `Withdraw the invitation of ${name}`,
       button: 'Withdraw',
       fields: [reason],
-      effect: () => 'The link stops working at once, on every node.',
+      effect: () => 'The link stops working immediately, on every node.',
       run,
     };
   return {
@@ -144,7 +144,7 @@ function dialogOf(doing, { api, self, onLink }) {
     button: 'Revoke',
     fields: [reason],
     effect: () =>
-      `${name} is refused in the console at the next request, and with the token within five seconds. What ${name} did stays on record.`,
+      `The console rejects ${name} from the next request on, and the API rejects the token within five seconds. The records of what ${name} did are kept.`,
     run,
   };
 }
@@ -213,10 +213,7 @@ function changeRoles(api, self, { name, roles }) {
   };
 }
 
-/**
- * @param
- * {import('./types.d.ts').Overview['operator']} self
- */
+/** @param {import('./types.d.ts').Overview['operator']} self */
 function rolesOffered({ roles }) {
   const offered = roles.filter((role) => role !== 'admin' && role !== 'read');
   return {

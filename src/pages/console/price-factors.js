@@ -6,7 +6,7 @@ import { ReasonDialog } from './reason-dialog.js';
 /** @typedef {{ model: string, factor: string }} ModelFactor */
 /** @typedef {Event & { currentTarget: HTMLInputElement }} Changed */
 
-/** A number from 0 to 100, with at most six decimal places. */
+/** From 0 to 100, with at most six decimal places. */
 const factorPattern = '(?:100(?:\\.0{1,6})?|\\d{1,2}(?:\\.\\d{1,6})?)';
 
 /**

@@ -137,8 +137,7 @@ function Line({ label, price, written, onChange }) {
 }
 
 /**
- * Returns the changes by JSON pointer. Removals come last and start from the end, because each one shifts the lines
- * after it.
+ * Keyed by JSON pointer. Removals come last and start from the end, because each one shifts the lines after it.
  *
  * @param {string} place
  * @param {Draft['models'][number]['lines']} lines

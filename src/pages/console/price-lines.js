@@ -46,7 +46,7 @@ export function PriceLines({ price: { minimum, lines } }) {
 }
 
 /**
- * Describes what a price line applies to, as in `a million tokens, resolution 1080p`.
+ * For example `a million tokens, resolution 1080p`.
  *
  * @param {{ measure: string, when: Record<string, unknown>, beyond: number }} line
  */

@@ -5,7 +5,7 @@ export function failedOf({ failures }) {
   return failures.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Returns the share of finished tasks that succeeded, or -1 if none have finished. @param {Ended} ended */
+/** Returns -1 if no task has finished. @param {Ended} ended */
 export function rateOf(ended) {
   const all = ended.succeeded + failedOf(ended);
   return all === 0 ? -1 : ended.succeeded / all;

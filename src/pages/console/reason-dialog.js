@@ -4,7 +4,7 @@ import { html, useState } from '../shared/preact.js';
 import { useSaving } from './saving.js';
 
 /**
- * A form with multiple rows that is saved with a reason. Use `Confirm` for single fields.
+ * For forms with several rows. Use `Confirm` for single fields.
  *
  * @template Written
  * @param {{

@@ -19,14 +19,14 @@ export function Reload({ api, onSaved, onClose }) {
 
   return html`<${Dialog} title="Reload the configuration" onClose=${leave}>
     <p class="soft">
-      The process that handles the request publishes its gateway.yaml to all processes. A file with mistakes
+      The process that handles the request publishes its gateway.yaml to all processes. A file with errors
       changes nothing.
     </p>
     <${LiveState} live=${preview} />
     ${
       changes &&
       html`<p>
-          ${changes.length === 0 ? 'The file is already in force.' : `${counted(changes.length, 'change')}:`}
+          ${changes.length === 0 ? 'The file is already active.' : `${counted(changes.length, 'change')}:`}
         </p>
         ${changes.length > 0 && html`<${ConfigChanges} changes=${changes} />`}`
     }

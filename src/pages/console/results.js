@@ -4,8 +4,8 @@ import { sourceOf } from '../shared/source.js';
 /** @typedef {import('./types.d.ts').TaskDetail} TaskDetail */
 
 /**
- * Displays only files that this gateway stores. A file at the upstream is shown as a link. For the role `read`, the
- * link lacks the part that grants access.
+ * Displays only files that this gateway stores. A file at the upstream is shown as a link, from which the gateway
+ * removes the part that grants access if the operator has only the role `read`.
  *
  * @param {{ task: TaskDetail }} props
  */

@@ -29,7 +29,7 @@ export function RouteExplanation({ api, models }) {
     models=${models}
     ask=${(/** @type {unknown} */ request) => api.post('/admin/v1/routes/explain', { request })}
     show=${(/** @type {Explained} */ explained) => html`
-      ${explained.refusal && html`<p class="notice warn">It would be refused: ${explained.refusal.message}</p>`}
+      ${explained.refusal && html`<p class="notice warn">The request would be rejected: ${explained.refusal.message}</p>`}
       <${HealthList} channels=${explained.health} />
       <${Table}
         label="Route"

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useState } from '../shared/preact.js';
 
 /**
- * `#/tasks/task_1?a=b` becomes `{ path: ['tasks', 'task_1'], query }`.
+ * For example, `#/tasks/task_1?a=b` becomes `{ path: ['tasks', 'task_1'], query }`.
  *
  * @typedef {{ path: readonly string[], query: URLSearchParams }} Place
  */

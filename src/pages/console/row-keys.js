@@ -2,8 +2,8 @@ import { useEffect } from '../shared/preact.js';
 import { useKeys } from './keyboard.js';
 
 /**
- * Makes the keys `j` and `k` focus the link or button in the next or previous row. Enter then opens the row, browsers
- * scroll to it, and screen readers read it. Rows are elements with the class `opens`.
+ * The keys `j` and `k` focus the link or button in the next or previous row. Enter then opens the row, browsers scroll
+ * to it, and screen readers read it. Rows are elements with the class `opens`.
  */
 export function useRowKeys() {
   /** @param {number} by */

@@ -1,12 +1,12 @@
 import { errorOf } from '../shared/api.js';
 import { useRef, useState } from '../shared/preact.js';
 
-/** How long a dialog waits for the page to refresh, in milliseconds. Its action has already been performed by then. */
+/** A dialog waits at most this long for the page to refresh. Its action has already been performed by then. */
 const shownWithinMs = 5_000;
 
 /**
- * Performs a dialog's action. The dialog closes when the page behind it shows the effect, so that the next click
- * applies to current data. `onSaved` resolves at that point.
+ * The dialog closes when the page behind it shows the effect, so that the next click applies to current data. `onSaved`
+ * resolves at that point.
  *
  * @template Written
  * @param {{ run: (written: Written) => Promise<unknown>, onSaved?: (() => Promise<void>) | undefined, onClose: () => void }} dialog

@@ -13,8 +13,7 @@ const pages = {
 };
 
 /**
- * Renders a sentence from the gateway. Text between backticks becomes a link to a page, the title of an action, or
- * code.
+ * Text between backticks becomes a link to a page, the title of an action, or code.
  *
  * @param {{ text: string }} props
  */

@@ -9,7 +9,7 @@ import { TaskState } from './task-state.js';
 /** @typedef {import('./types.d.ts').Task} Task */
 
 /**
- * Loads the other task only when the operator opens the comparison.
+ * The other task is loaded only when the operator opens the comparison.
  *
  * @param {{ api: import('./types.d.ts').Api, task: Task, currency: string }} props
  */

@@ -115,8 +115,8 @@ function Sell(props) {
   if (chosen.channel === '' || !may('addCatalogueModel'))
     return html`<h2>What do you sell?</h2>
       <p class="soft">
-        You have chosen no upstream. Models and prices are on the page
-        <a href=${linkTo(['configuration'])}>Configuration</a>, too.
+        You have not chosen an upstream. You can also add models and prices on the page
+        <a href=${linkTo(['configuration'])}>Configuration</a>.
       </p>
       <${Ends} next=${next} />`;
   if (draft === undefined)
@@ -160,7 +160,7 @@ function Publish({ api, currency, model, draft, verdict, error, next }) {
         ? html`<ul class="notice bad" role="alert">
             ${draft.violations.map(({ path: where, message }) => html`<li><code>${where}</code> ${message}</li>`)}
           </ul>`
-        : html`<p>The draft has ${counted(draft.changes.length, 'change')} and no mistakes.</p>
+        : html`<p>The draft has ${counted(draft.changes.length, 'change')} and no errors.</p>
             ${
               sold &&
               html`<p>You sell ${model} at these prices, in ${currency}:</p>

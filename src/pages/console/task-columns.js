@@ -10,7 +10,7 @@ import { amountOf, TaskState } from './task-state.js';
 /**
  * @param {string} currency
  * @param {{ byEnd: boolean, isNarrow: boolean }} shown
- *   In narrow windows, the first column also has the model and the time, which would otherwise require scrolling.
+ * In narrow windows, the first column also has the model and the time, which would otherwise require scrolling.
  * @returns {readonly import('../shared/table.js').Column<Task>[]}
  */
 export function columnsOf(currency, { byEnd, isNarrow }) {

@@ -5,7 +5,7 @@ import { html, useState } from '../shared/preact.js';
 /** @typedef {import('./types.d.ts').TaskRequest} TaskRequest */
 
 /**
- * Loads the request only on demand, because the audit log records every access.
+ * Loaded only on demand, because the audit log records every access.
  *
  * @param {{ api: import('./types.d.ts').Api, path: string }} props
  */

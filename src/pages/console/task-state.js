@@ -8,8 +8,7 @@ import { named } from './names.js';
 const tones = { pending: 'idle', submitted: 'busy', running: 'busy', succeeded: 'good', failed: 'bad' };
 
 /**
- * Shows a task's state in one word. If the task needs attention, shows the reason instead of the state. If `full` is
- * set, shows both.
+ * If the task needs attention, the reason replaces the state. If `full` is set, both are shown.
  *
  * @param {{ task: Pick<Task, 'status' | 'needs_attention'>, full?: boolean }} props
  */
@@ -20,7 +19,7 @@ export function TaskState({ task: { status, needs_attention: attention }, full =
 }
 
 /**
- * Shows the hold of a failed task as released.
+ * The hold of a failed task is shown as released.
  *
  * @param {Pick<Task, 'charge' | 'hold' | 'status'>} task
  */

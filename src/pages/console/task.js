@@ -146,7 +146,7 @@ function Situation({ task: { situation, waiting, health }, may, currency, onAct 
         [
           'Review factor',
           times &&
-            `${times} times the hold. The review_above in the model’s price sets when a person must decide.`,
+            `${times} times the hold. An operator must decide if this exceeds review_above in the model’s price.`,
         ],
         ['Last error', waiting?.last_error],
         ['Next try', waiting?.next_at && html`<${Time} at=${waiting.next_at} />`],

@@ -27,10 +27,7 @@ import { columnsOf, hiddenColumns } from './task-columns.js';
 const tickMs = 5_000;
 const pageSize = 50;
 const largestPage = 100;
-/**
- * The maximum number of tasks to select at once. This is few enough for an operator to take responsibility for acting
- * on all of them.
- */
+/** Few enough for an operator to take responsibility for acting on all of them at once. */
 const allMax = 1_000;
 
 /** @param {Props} props */
@@ -247,8 +244,8 @@ function hoursAgo(hours) {
 }
 
 /**
- * Converts both responses to one shape. The response to `find` nests each task one level deeper, and contains ledger
- * entries if ids of synchronous images match.
+ * The response to `find` nests each task one level deeper, and contains ledger entries if ids of synchronous images
+ * match.
  *
  * @param {Found} answer
  */
@@ -260,7 +257,7 @@ function toPage({ data, has_more: hasMore = false, ledger = [], others = [] }) {
 function FoundImages({ entries, currency }) {
   const account = entries[0]?.account ?? '';
   return html`<p>
-      These images were returned at once and have no task. The account is
+      These images were returned synchronously and have no task. The account is
       <a href=${linkTo(['accounts', account])}>${account}</a>.
     </p>
     <${LedgerTable} entries=${entries} currency=${currency} />`;

@@ -29,7 +29,9 @@ const groupings = [
   ['model', 'By model'],
 ];
 
-/** @param {{ api: import('./types.d.ts').Api, channel?: string }} props `channel`: show only this channel's tasks. */
+/**
+ * @param {{ api: import('./types.d.ts').Api, channel?: string }} props `channel` restricts the charts to one channel.
+ */
 export function TrendsSection({ api, channel: only }) {
   const by = only === undefined ? 'channel' : 'model';
   const [asked, setAsked] = useState({ span: 'day', by, channel: only ?? '', model: '' });

@@ -84,7 +84,7 @@ function RollBack({ api, version, onDone, onClose }) {
 function actOf(running, choose) {
   return actionsColumn(({ version }) =>
     version === running
-      ? 'in force'
+      ? 'active'
       : html`<button aria-label=${`Roll back to version ${version}`} onClick=${() => choose(version)}>
           Roll back
         </button>`,

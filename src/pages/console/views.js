@@ -9,7 +9,7 @@ const viewsMax = 30;
 const nameMax = 40;
 
 /**
- * Stores the filters in this browser.
+ * Views are stored in this browser.
  *
  * @param {{ query: URLSearchParams }} props
  */

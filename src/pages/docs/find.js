@@ -30,7 +30,7 @@ function rankOf({ kind, title, detail }, words) {
   const [name, more] = [title.toLowerCase(), detail.toLowerCase()];
   if (!words.every((word) => name.includes(word) || more.includes(word))) return 0;
   const whole = words.join(' ');
-  // A match at the end of a title with multiple words is not a close match.
+  // In a title with several words, a match at the end is not a close match.
   const isExact = name === whole && words.length === 1;
   const closeness = isExact
     ? 4

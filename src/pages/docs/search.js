@@ -6,7 +6,7 @@ import { readIndex } from './index-of-page.js';
 const shownMax = 30;
 
 /**
- * Shows a button that opens the search dialog. The keys `/`, Ctrl+K and ⌘K also open it.
+ * The keys `/`, Ctrl+K and ⌘K also open the search.
  *
  * @param {{ onChosen: (href: string) => void }} props
  */

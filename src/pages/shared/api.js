@@ -2,8 +2,8 @@ import { root } from './root.js';
 
 /** @typedef {ReturnType<typeof createApi>} Api */
 /**
- * @typedef {{ answerMs?: number, headers?: Record<string, string> }} Sending `answerMs`: how long to wait for the
- * response, in milliseconds.
+ * @typedef {{ answerMs?: number, headers?: Record<string, string> }} Sending `answerMs` limits how long to wait for the
+ * response.
  */
 
 export class ApiError extends Error {
@@ -32,8 +32,7 @@ const answerMsMax = 30_000;
 const keptAnswersMax = 50;
 
 /**
- * Returns an API client that sends a token. A repeated GET sends the previous response's etag, so that an unchanged
- * response arrives without a body.
+ * A repeated GET sends the previous response's ETag, so that an unchanged response arrives without a body.
  *
  * @param {{ client: string, token: () => string | undefined, onExpired: () => void }} options `client`: the name in the
  * audit log. `onExpired`: called if the token is invalid or has expired.
@@ -109,7 +108,7 @@ export function createApi({ client, token, onExpired }) {
 }
 
 /**
- * Sends a request. If the connection breaks before the end of the body, that counts as no response.
+ * If the connection breaks before the end of the body, the request fails as if there were no response.
  *
  * @param {string} path
  * @param {RequestInit} request

@@ -1,6 +1,6 @@
 import { html } from './preact.js';
 
-/** The charts in this module show only proportions. Put a table with the numbers next to each chart. */
+/** The charts show only proportions. Put a table with the numbers next to each chart. */
 
 /**
  * Parts are stacked from the bottom up. `tone` is a CSS class in app.css.
@@ -33,7 +33,7 @@ function heightOf({ parts }) {
   return parts.reduce((sum, { value }) => sum + Math.max(0, value), 0);
 }
 
-/** The minimum height of a part, as a percentage of the chart. */
+/** As a percentage of the chart's height, so that a small part stays visible. */
 const least = 1.5;
 
 /** @param {{ bar: Bar, x: number, scale: number }} props */
@@ -52,7 +52,7 @@ function BarOf({ bar, x, scale }) {
   </g>`;
 }
 
-/** Draws `of` as a bar. `most` is the value of a full bar. @param {{ of: number, most: number }} props */
+/** `most` is the value of a full bar. @param {{ of: number, most: number }} props */
 export function Share({ of, most }) {
   return html`<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
     <rect class="main" width=${most === 0 ? 0 : (Math.max(0, of) / most) * 100} height="8" />

@@ -1,7 +1,7 @@
 import { html, useState } from './preact.js';
 
 /**
- * Copies text to the clipboard and returns a message to display. Browsers offer the clipboard only on secure origins.
+ * Browsers offer the clipboard only on secure origins. Resolves to a message to display.
  *
  * @param {string} text
  * @returns {Promise<string>}

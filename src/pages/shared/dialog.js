@@ -1,8 +1,8 @@
 import { html, useLayoutEffect, useRef } from './preact.js';
 
 /**
- * A modal dialog that is open while it is rendered. The close button and Escape call `onClose`. If `isFirm` is set,
- * neither does, which protects content that exists nowhere else.
+ * A modal dialog that is open while it is rendered. The close button and Escape call `onClose`, unless `isFirm`
+ * protects content that exists nowhere else.
  *
  * @param {{ title: string, onClose: () => void, closeWord?: string, isFirm?: boolean, children?: unknown }} props
  * `closeWord`: the close button's label, if closing does more than that.
@@ -47,12 +47,12 @@ export function Dialog({ title, onClose, closeWord = 'Close', isFirm = false, ch
   </dialog>`;
 }
 
-/** Keeps Enter in a field from submitting the form. Only the form's button submits it. @param {SubmitEvent} event */
+/** Enter in a field must not submit the form. Only the form's button does. @param {SubmitEvent} event */
 export function hold(event) {
   event.preventDefault();
 }
 
-/** Moves the focus to the page's heading if the element that opened the dialog has disappeared or is disabled. */
+/** If the element that opened the dialog has disappeared or is disabled, moves the focus to the page's heading. */
 function keepFocus() {
   const focused = document.activeElement;
   if (focused !== null && focused !== document.body && !focused.matches(':disabled')) return;

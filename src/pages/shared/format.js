@@ -3,8 +3,8 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /**
- * Formats a decimal string from the API with at least two decimal places: `0.5` becomes `0.50`, and `1234.5` becomes
- * `1,234.50`. Works on the digits, so nothing is rounded.
+ * Shows at least two decimal places: `0.5` becomes `0.50`, and `1234.5` becomes `1,234.50`. Works on the digits, so
+ * nothing is rounded.
  *
  * @param {string | null | undefined} amount
  * @param {number} [least] the minimum number of decimal places
@@ -18,8 +18,8 @@ export function money(amount, least = 2) {
 }
 
 /**
- * Formats an amount for a heading. Amounts of 1 or more are rounded to two decimal places. Small amounts keep all
- * digits, because rounding would hide most of a price.
+ * Amounts of 1 or more are rounded to two decimal places. Small amounts keep all digits, because rounding would hide
+ * most of a price.
  *
  * @param {string | null | undefined} amount
  */
@@ -32,7 +32,7 @@ export function roundMoney(amount) {
 }
 
 /**
- * Formats an amount with its sign: `0.500000` becomes `+0.50`, and `-0.4` becomes `−0.40`.
+ * `0.500000` becomes `+0.50`, and `-0.4` becomes `−0.40`.
  *
  * @param {string | null | undefined} amount
  * @param {number} [least]
@@ -42,7 +42,7 @@ export function movement(amount, least = 2) {
 }
 
 /**
- * Formats an amount that leaves the account: `0.500000` becomes `−0.50`.
+ * For an amount that leaves the account: `0.500000` becomes `−0.50`.
  *
  * @param {string | null | undefined} amount
  */
@@ -78,8 +78,8 @@ export function shortAmounts(text) {
 }
 
 /**
- * Returns the exact sum of decimal strings with at most six decimal places. Returns an empty string if an amount is
- * null, which means the operator is not allowed to see it.
+ * Adds decimal strings with at most six decimal places exactly. Returns an empty string if an amount is null, which
+ * means that the operator is not allowed to see it.
  *
  * @param {readonly (string | null)[]} amounts
  */
@@ -94,7 +94,7 @@ export function sumMoney(amounts) {
 }
 
 /**
- * Formats a duration in its two largest units: `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`.
+ * Uses the two largest units: `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`.
  *
  * @param {number} seconds
  */
@@ -115,7 +115,7 @@ function pair([large, unit], [rest, smallUnit]) {
 }
 
 /**
- * Formats a time relative to now: `12 min ago`, `in 3 h`. Both times are Unix seconds.
+ * For example `12 min ago` or `in 3 h`. Both times are Unix seconds.
  *
  * @param {number} at
  * @param {number} now
@@ -126,7 +126,7 @@ export function relative(at, now) {
 }
 
 /**
- * Formats the time since a start: `+1.2 s`, `+12 min`, `+3 h 20 min`.
+ * For example `+1.2 s`, `+12 min` or `+3 h 20 min`.
  *
  * @param {number} seconds
  */
@@ -135,7 +135,7 @@ export function offset(seconds) {
 }
 
 /**
- * Formats a time as `2026-11-22 14:56:23`, in the reader's time zone.
+ * For example `2026-11-22 14:56:23`, in the reader's time zone.
  *
  * @param {number} at Unix seconds
  */
@@ -152,7 +152,7 @@ export function words(name) {
 }
 
 /**
- * Formats a count with its noun: `1 task`, `2 tasks`, `2 processes`.
+ * For example `1 task`, `2 tasks` or `2 processes`.
  *
  * @param {number} count
  * @param {string} noun
@@ -163,7 +163,7 @@ export function counted(count, noun) {
 }
 
 /**
- * Returns the gateway's sentence about a task, or an empty string if the sentence only repeats the task's state.
+ * Returns an empty string if the gateway's sentence only repeats the task's state.
  *
  * @param {string} state
  * @param {string} sentence

@@ -1,5 +1,5 @@
 /**
- * Reads a display preference from this browser's storage. Never store a secret there.
+ * Preferences are stored in this browser. Never store a secret there.
  *
  * @template Value
  * @param {string} name
@@ -19,6 +19,6 @@ export function keep(name, value) {
   try {
     localStorage.setItem(name, JSON.stringify(value));
   } catch {
-    // If there is no storage, the preference lasts until the page is closed.
+    // Without storage, the preference lasts until the page is closed.
   }
 }

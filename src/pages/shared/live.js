@@ -2,16 +2,16 @@ import { errorOf, OfflineError } from './api.js';
 import { useCallback, useEffect, useRef, useState } from './preact.js';
 
 /**
- * Loaded data and its state. After a failed load, `data` is still from the last response, and `error` explains the
- * failure. `refresh` resolves after the next load, even if that load fails.
+ * After a failed load, `data` is still from the last response, and `error` explains the failure. `refresh` resolves
+ * after the next load, even if that load fails.
  *
  * @template T
  * @typedef {{ data: T | undefined, error: Error | undefined, offlineSince: number | undefined, refresh: () => Promise<void> }} Live
  */
 
 /**
- * Loads immediately, then every `everyMs` while the tab is visible. Loads never overlap. If `key` changes, the
- * previous data is dropped.
+ * Loads immediately, then every `everyMs` while the tab is visible. Loads never overlap. If `key` changes, the previous
+ * data is dropped.
  *
  * @template T
  * @param {string} key
@@ -80,7 +80,7 @@ function useLoading({ key, load, everyMs, version, isOff = false }) {
       if (interval.current > 0 && !stop.signal.aborted) timer = setTimeout(again, interval.current);
     }
 
-    // The interval may have become 0 in the meantime.
+    // The interval may have become 0 during the load.
     const again = () => void (interval.current > 0 && run());
     const onVisible = () => void run();
     document.addEventListener('visibilitychange', onVisible);

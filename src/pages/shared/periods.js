@@ -1,7 +1,7 @@
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * Returns named periods of whole UTC days. `to` is the first day after the period.
+ * The periods consist of whole UTC days. `to` is the first day after the period.
  *
  * @param {number} now Unix milliseconds
  * @returns {Record<string, { from: string, to: string }>}

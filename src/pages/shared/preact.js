@@ -8,9 +8,9 @@ export { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 export const html = htm.bind(h);
 
 /**
- * Attributes that focus an element when it appears, as in `<input ...${focused} />`. `autofocus` alone works only in a
- * dialog that opens. Elsewhere, browsers honour it once per document and only after the next paint, when the user may
- * already have pressed a key.
+ * Focuses an element when it appears, as in `<input ...${focused} />`. `autofocus` alone works only in a dialog that
+ * opens. Elsewhere, browsers honour it once per document and only after the next paint, when the user may already have
+ * pressed a key.
  */
 export const focused = {
   autofocus: true,

@@ -1,5 +1,5 @@
 /**
- * Returns a random hexadecimal id. Does not use `crypto.randomUUID`, which browsers offer only on secure origins.
+ * Browsers offer `crypto.randomUUID` only on secure origins, so it is not used here.
  *
  * @param {number} bytes
  */

@@ -1,8 +1,8 @@
 import { useMemo, useState } from './preact.js';
 
 /**
- * Tracks which of a list's tasks are selected. A row that disappears from the list is deselected, unless the tasks were
- * selected with `takeAll`. Switching to another list clears the selection.
+ * A row that disappears from the list is deselected, unless the tasks were selected with `takeAll`. Switching to
+ * another list clears the selection.
  *
  * @template {{ readonly id: string }} Task
  * @param {string} list

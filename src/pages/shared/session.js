@@ -1,6 +1,5 @@
 /**
- * Keeps a token in this tab's sessionStorage. The token is lost when the tab is closed, and never appears in a cookie
- * or a URL.
+ * The token is in this tab's sessionStorage. It is lost when the tab is closed, and never appears in a cookie or a URL.
  *
  * @param {string} name
  */

@@ -21,7 +21,7 @@ export function useSignIn({ session, client, enter, leave }) {
         token: () => typed.current ?? session.token(),
         onExpired() {
           session.signOut();
-          // Multiple requests may be rejected at the same time. Only the first of them signs the user out and shows the
+          // Several requests may be rejected at the same time. Only the first of them signs the user out and shows the
           // message.
           setSignedIn((before) => {
             if (before) setExpired(true);

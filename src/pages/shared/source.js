@@ -1,8 +1,7 @@
 /**
- * Returns the URL from which to show a result. The gateway's own copies are loaded from the host that served this
- * page, even if their links name another host. They are loaded through the gateway, because the page's content
- * security
- * policy blocks the bucket that the link would redirect to.
+ * The gateway's own copies are loaded from the host that served this page, even if their links name another host. They
+ * are loaded through the gateway, because the page's content security policy blocks the bucket that the link would
+ * redirect to.
  *
  * @param {string} url
  * @returns {{ src: string, isOurs: boolean }} `src` is empty unless the URL is http or https.

@@ -2,9 +2,8 @@ import { money, movement, placesOf } from './format.js';
 import { html, useLayoutEffect, useRef, useState } from './preact.js';
 
 /**
- * Cells of a column with `isProse` may have multiple lines. `money` replaces `cell` for amounts. All amounts in the
- * table have the same number of decimal places, so that their decimal points align. `movement` does the same for
- * signed
+ * Cells of a column with `isProse` may have several lines. `money` replaces `cell` for amounts, which get the same
+ * number of decimal places throughout the table so that their decimal points align. `movement` does the same for signed
  * amounts. `by` returns the value to sort by.
  *
  * @template Row
@@ -16,8 +15,8 @@ import { html, useLayoutEffect, useRef, useState } from './preact.js';
  */
 
 /**
- * If `onOpen` is set, a click on a row opens it. Put a link into the row as well, for keyboard users. If `selection`
- * is set, rows have checkboxes.
+ * If `onOpen` is set, a click on a row opens it. Put a link into the row as well, for keyboard users. If `selection` is
+ * set, rows have checkboxes.
  *
  * @template Row
  * @param {{
@@ -133,7 +132,7 @@ function sorted(rows, columns, order) {
 
 /**
  * Keeps the header visible. If the table is wider than its container, it scrolls sideways, so its header sticks to the
- * table instead of the window. This sets `--above` to the height of the part that is above the window.
+ * table instead of the window. `--above` is the height of the part that is above the window.
  */
 function useHeadInSight() {
   const region = useRef(/** @type {HTMLElement | null} */ (null));

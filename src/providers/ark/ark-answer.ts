@@ -86,10 +86,7 @@ export function arkRefusal(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readArkRefusal(answer.json), arkFailures);
 }
 
-/**
- * Returns the error for a rejected request about a job. A 404 in the upstream's own format means that the upstream
- * does not know the job.
- */
+/** A 404 in the upstream's own format means that it does not know the job. */
 export function arkJobRefusal(answer: HttpResponse): UpstreamError {
   const error = arkRefusal(answer);
   const refusal = readArkRefusal(answer.json);
@@ -97,7 +94,7 @@ export function arkJobRefusal(answer: HttpResponse): UpstreamError {
   return unknownJob(404, error);
 }
 
-/** Uses `updated_at`, which changes neither while the job runs nor after it has finished. */
+/** `updated_at` stays the same while the job runs and after it has finished, so it shows when the job ended. */
 function endOf({ updated_at: updatedAt }: ArkJob): { readonly endedAt?: number } {
   return defined({ endedAt: middleOfSecond(updatedAt) });
 }
@@ -126,12 +123,12 @@ export function arkStatus(job: ArkJob): OperationStatus | undefined {
     case 'cancelled':
       return cancelledJob({ traceId });
     default:
-      // Unknown states count as running. If a job stays in an unknown state, our own deadline ends it.
+      // Treat unknown states as running. If a job stays in one, its deadline ends it.
       return { state: 'pending', phase: 'running', traceId };
   }
 }
 
-/** Whether the job has the facts that determine the charge, which list entries may lack. */
+/** List entries may lack the facts that determine the charge. */
 export function hasSettleFacts(job: ArkJob): boolean {
   return job.resolution !== undefined && (job.duration !== undefined || job.frames !== undefined);
 }

@@ -5,8 +5,8 @@ import type { RequestIssue } from '../provider.ts';
 import { issue } from '../shared/request-issue.ts';
 
 /**
- * Checks what the facts table cannot express, namely prompt flags that would change the price, and the step of
- * `frames`.
+ * Checks two rules that the facts table cannot express: prompt flags must not change the price, and `frames` has a
+ * fixed step.
  */
 export function checkArkVideo({ prompt, extra: { frames } }: VideoRequest): RequestIssue | undefined {
   const flag = pricedPromptFlag(prompt);

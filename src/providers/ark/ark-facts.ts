@@ -17,14 +17,13 @@ export const frameCounts = { min: 29, max: 289 };
 
 type Cases = NonNullable<VideoFacts['cases']>;
 
-/** `duration` is not sent if `frames` is set. */
 const countedCases: Cases = [
   { when: { metadata: { frames: 'any' } }, facts: { fields: { duration: false } } },
 ];
 
 const taskField = 'omni_reference_task_type';
 
-/** A video is a reference unless the request sets another task. Some families guess the task if none is sent. */
+/** A video is a reference unless the request sets another task. Without a task, some model families would guess one. */
 function videoCases({ references, keepsShape }: SeedanceFamily): Cases {
   if (references.videos === 0) return [];
   const task: ParameterFacts = keepsShape
@@ -108,7 +107,7 @@ function referenceCases({ resolutions, referencesExclude }: SeedanceFamily): Cas
   return [{ when: { brings: ['references'] }, facts: { resolutions: others } }];
 }
 
-/** If `video_task` were missing, the upstream would guess whether to edit a video or use it only as a reference. */
+/** Without `video_task`, the upstream would guess whether to edit a video or use it only as a reference. */
 function shapeCases({ min, max }: SeedanceFamily['durations']): Cases {
   const like = { ratios: ['adaptive'] };
   const task = (name: string) => ({

@@ -1,11 +1,11 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
- * Codes of rejected requests and failed jobs. Suffixes make a code more specific. Source: the vendor's error page,
+ * Covers rejected requests and failed jobs. A suffix makes a code more specific. Source: the vendor's error page,
  * 2026-11.
  */
 export const arkFailures: FailureTable = [
-  // The moderation service itself failed. The request was neither accepted nor checked.
+  // The moderation service itself failed, so the request was neither accepted nor checked.
   { code: /^ContentSecurityDetectionError/, outcome: 'throttled', class: 'capacity' },
   {
     code: /^Output(?:Image|Video|Audio|Text)?(?:SensitiveContent|Risk)Detect/,
@@ -37,8 +37,8 @@ export const arkFailures: FailureTable = [
     input: 'audio',
   },
   { code: /^SensitiveContentDetected/, outcome: 'rejected', class: 'moderation_input' },
-  // The problem lies in the key, the account, its quota or the model's activation rather than the request. Waiting a
-  // minute does not help.
+  // The cause is the key, the account, its quota or the model's activation rather than the request. Waiting a minute
+  // would not help.
   {
     code: /^(?:AuthenticationError|InvalidAccountStatus|InvalidSubscription|AccessDenied|AccountOverdueError|OperationDenied|InvalidEndpointOrModel|InvalidEndpoint|ModelNotOpen|UnsupportedModel|QuotaExceeded|SetLimitExceeded)(?:\.|$)/,
     outcome: 'unavailable',

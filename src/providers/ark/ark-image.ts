@@ -105,9 +105,9 @@ const arkImageFacts: FactsTable = {
 };
 
 /**
- * Seedream and SeedEdit use one path for generation and editing, without `n`. Streaming, image groups
+ * Seedream and SeedEdit use the same path for generation and editing, without `n`. Streaming, image groups
  * (`sequential_image_generation`) and layers (`layer_decomposition`) are not supported. The model decides how many
- * images a group or its layers contain, so no hold can cover them.
+ * images a group or its layers contain, so no hold could cover them.
  */
 export const arkImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],
@@ -117,7 +117,7 @@ export const arkImage: SynchronousImageProvider = {
 };
 
 const pixelsPerToken = 256;
-/** The vendor bills width × height / 256 tokens per image. Assumes the largest size if none is specified. */
+/** The vendor bills width × height / 256 tokens per image. Without a size, the largest one is assumed. */
 function estimateTokens({ size, n }: ImageRequest, { sizes }: PlainFacts): bigint {
   const pixels = pixelCount(size ?? '') ?? sizes?.pixels?.max ?? pixelsMax;
   return BigInt(n) * BigInt(Math.ceil(pixels / pixelsPerToken));

@@ -19,7 +19,7 @@ export function buildArkVideo(request: VideoRequest, context: SubmitContext): Js
     ...outputFields(request, facts),
     model,
     content: contentItems(request),
-    // The caller's own end-user id replaces our marker. Only an operator can find a lost job that has no marker.
+    // If the caller sends an end-user id, it replaces our marker, and only an operator can find a lost job.
     safety_identifier: request.safetyIdentifier ?? marker,
     execution_expires_after: Math.min(
       Math.max(Math.floor(remainingSeconds), expiresAfterMinSeconds),

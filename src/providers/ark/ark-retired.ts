@@ -1,8 +1,8 @@
 import type { Retirements } from '../../models/facts-table.ts';
 
 /**
- * Returns retirement dates from ModelArk's page. `models` uses ModelArk's names. On the other cloud, the same names
- * begin with `doubao-`.
+ * `models` uses the names of ModelArk, whose page contains the dates. On the other cloud, the same names begin with
+ * `doubao-`.
  */
 export function arkRetired(...models: Retirements['models']): Retirements {
   return { source: 'ModelArk’s page of deprecated models', read: '2026-11-29', models };

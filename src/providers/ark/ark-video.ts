@@ -27,19 +27,15 @@ import { defined } from '../../base/defined.ts';
 import type { VideoRequest } from '../../models/request.ts';
 
 const tasksPath = '/contents/generations/tasks';
-/**
- * The vendor allows 500 ids per page, but the ids are part of the URL, and 140 of them already make it about 6 KB
- * long.
- */
+/** The vendor allows 500 ids per page, but they are part of the URL, and 140 ids already make it about 6 KB long. */
 const listMax = 140;
 const listBodyBytesMax = 4 * 1024 * 1024;
 const findPageSize = 100;
 const findPagesMax = 20;
 
 /**
- * Video jobs of Volcengine Ark and BytePlus ModelArk. The operation is `{id}`. 3-D models, access key pair signatures,
- * and the final render of a draft (`draft_task`) are not supported. The latter would need a field for another job,
- * which our API lacks.
+ * Volcengine Ark and BytePlus ModelArk. The operation is `{id}`. 3-D models, access key pair signatures, and the final
+ * render of a draft (`draft_task`) are not supported. Our API has no field for the job that `draft_task` refers to.
  */
 export const arkVideo: VideoProvider = {
   listMax,
@@ -95,7 +91,7 @@ async function getJob(
   return { job, answer };
 }
 
-/** Leaves out finished jobs whose list entry lacks facts for the charge. Those jobs are then polled individually. */
+/** Omits finished jobs whose list entry lacks facts for the charge. Those jobs are then polled individually. */
 async function list(
   operations: readonly Operation[],
   context: ProviderContext,
@@ -129,8 +125,8 @@ async function listPage(
 }
 
 /**
- * Cancels only a queued job. DELETE would remove a finished job's record, and the upstream rejects it for a running
- * job. If the job starts between the two requests, the upstream responds with 409.
+ * DELETE would remove a finished job's record, and the upstream rejects it for a running job, so only a queued job is
+ * cancelled. If the job starts between the two requests, the upstream responds with 409.
  */
 async function cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'> {
   const { job } = await getJob(operation, context);
@@ -147,11 +143,11 @@ async function cancel(operation: Operation, context: ProviderContext): Promise<'
 }
 
 /**
- * Finds the jobs in the time window that carry the marker. The list order is undocumented, so all pages are read, up to
- * 2000 jobs. Jobs with the caller's own `safety_identifier` carry no marker and cannot be found.
+ * The list's order is undocumented, so all pages are read, up to 2000 jobs. Jobs with the caller's own
+ * `safety_identifier` carry no marker and cannot be found.
  */
 async function find(lost: LostSubmit<VideoRequest>, context: ProviderContext): Promise<readonly Submitted[]> {
-  // Keyed by id, because a job can move from one page to another and therefore appear twice.
+  // A job can move from one page to another and appear twice, so collect by id.
   const found = new Map<string, Submitted>();
   for (let page = 1; page <= findPagesMax; page += 1) {
     const query = new URLSearchParams({ page_num: String(page), page_size: String(findPageSize) });

@@ -40,7 +40,7 @@ export interface BflJob {
   readonly cost?: Cost;
 }
 
-/** Returns undefined for a response without a status, because such a response is not about a job. */
+/** A response without a status is not about a job. */
 export function readBflJob(json: unknown): BflJob | undefined {
   const job = jobSchema.safeParse(json).data;
   const word = job?.status ?? job?.state;
@@ -61,7 +61,7 @@ export function creditCost(amount: string | undefined): Cost | undefined {
 
 const messageCharactersMax = 500;
 
-/** Returns the details as text. The upstream sends either a string or an object with the reasons. */
+/** The upstream sends either a string or an object with the reasons. */
 function textOf(details: unknown): string {
   if (typeof details === 'string') return details;
   if (typeof details !== 'object' || details === null) return noReason;
@@ -98,7 +98,7 @@ export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | u
       return failedJob(bflFailures, { code: job.word, message: job.said }, { cost: job.cost, unbilled });
     }
     default:
-      // `Pending`, `Reasoning` and unknown states count as running.
+      // `Pending`, `Reasoning` and unknown states are treated as running.
       return { state: 'pending', phase: 'running' };
   }
 }

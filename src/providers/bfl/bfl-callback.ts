@@ -11,10 +11,9 @@ export function parseBflCallback({ body }: UpstreamCallback): CallbackNews {
 }
 
 /**
- * Verifies the HMAC-SHA256 of the body, keyed with the secret that we send as `webhook_secret`. Source: the vendor's
- * published skill. Older notes say that a header contains the secret itself. We have not verified which of the two is
- * true. A channel without `callback_secret` sends no secret and accepts every callback, because a callback is only a
- * hint.
+ * Checks the HMAC-SHA256 of the body. Its key is the secret that we send as `webhook_secret`. Source: the vendor's
+ * published skill. Older notes say that a header contains the secret itself, and we have not verified which is true.
+ * Without `callback_secret`, every callback is accepted, because it only triggers a poll.
  */
 export async function verifyBflCallback(
   { header, raw }: UpstreamCallback,

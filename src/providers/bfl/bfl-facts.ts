@@ -82,7 +82,7 @@ const flux3: VideoFacts = {
   ],
 };
 
-/** The vendor decides for other models, but frames cannot be combined with a video, and audio is not supported. */
+/** For other models, the vendor decides. Frames cannot be combined with a video, and audio is not supported. */
 export const bflVideoFacts: FactsTable = {
   origin: { source: 'the vendor’s pages on FLUX 3', read: '2026-10' },
   models: [[/^flux-3/, flux3]],

@@ -1,6 +1,6 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
-/** Codes and messages of rejected requests, and states of failed jobs. Source: the vendor's errors page, 2026-10. */
+/** Covers rejected requests and failed jobs. Source: the vendor's errors page, 2026-10. */
 export const bflFailures: FailureTable = [
   { code: /^Request Moderated$/i, class: 'moderation_input' },
   { code: /^Content Moderated$/i, class: 'moderation_output' },

@@ -50,7 +50,6 @@ const flux3: ImageFacts = {
 export const bflImageFacts: FactsTable = {
   origin: { source: 'the vendor’s pages on its models', read: '2026-10' },
   models: [
-    // Has the same size classes and references as `flux-3-image`.
     [/^flux-3-image-klein/, flux3, { source: 'a gateway that sells it', read: '2026-11' }],
     [/^flux-3-image/, flux3],
     [/^flux-2-klein/, { ...flux2, references: { max: 4, mask: false } }],

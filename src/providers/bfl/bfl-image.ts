@@ -8,7 +8,7 @@ import { readImage } from '../shared/read-facts.ts';
 import { bareImage } from '../shared/image-input.ts';
 import type { ImageTaskProvider, SubmitContext } from '../provider.ts';
 
-/** FLUX images, one per job. Fine-tuned models, outpainting, depth and edges are not supported. */
+/** Renders one FLUX image per job. Fine-tuned models, outpainting, depth and edges are not supported. */
 export function createBflImage(now: () => number): ImageTaskProvider {
   return {
     linkLifeSeconds: shortestLinkSeconds,

@@ -7,10 +7,7 @@ import { vendorBalance } from '../shared/vendor-balance.ts';
 import type { Operation, OperationStatus, ProviderContext, Submitted, VendorBalance } from '../provider.ts';
 import type { JsonObject } from '../../models/request.ts';
 
-/**
- * The operation contains `id`, the credits that the response reports and, if trusted, the polling URL from the
- * response.
- */
+/** The operation contains `id`, the reported credits and, if it can be trusted, the polling URL from the response. */
 export async function submitBflJob(json: JsonObject, context: ProviderContext): Promise<Submitted> {
   const answer = await context.request({
     method: 'POST',
@@ -32,7 +29,7 @@ export interface BflJobKind {
   readonly facts: SettleFacts;
 }
 
-/** `now` returns Unix milliseconds. It is needed to compute when links expire. */
+/** @param now - Returns Unix milliseconds. Needed to compute when links expire. */
 export async function bflJobStatus(
   operation: Operation,
   context: ProviderContext,
@@ -62,7 +59,7 @@ export async function bflJobStatus(
 
 const creditsSchema = z.object({ credits: z.unknown() });
 
-/** Returns the account's balance. Source: clients of `GET /v1/credits`, 2026-11. */
+/** Source: clients of `GET /v1/credits`, 2026-11. */
 export async function bflBalance(context: ProviderContext): Promise<VendorBalance> {
   const { request, baseUrl, signal } = context;
   const answer = await request({
@@ -83,9 +80,9 @@ function keyHeader({ credential }: ProviderContext): { readonly 'x-key': string 
 const addressCharactersMax = 600;
 
 /**
- * Returns the polling URL that the upstream chose, on a host in its region. Polling sends the key, so the URL must be
- * on the channel's own origin or, if the channel uses a vendor host, on another vendor host. For any other URL,
- * returns undefined, and the channel's own host is polled.
+ * The upstream chooses a polling URL on a host in its region. Polling sends the key, so the URL must be on the
+ * channel's own origin or, if the channel uses a vendor host, on another vendor host. Any other URL is ignored, and the
+ * channel's own host is polled.
  */
 function trustedAddress(text: string, id: string, baseUrl: string): string | undefined {
   if (text.length > addressCharactersMax || !URL.canParse(text) || !URL.canParse(baseUrl)) return undefined;

@@ -11,8 +11,8 @@ import type { RequestIssue, SubmitContext, VideoProvider } from '../provider.ts'
 import { issue } from '../shared/request-issue.ts';
 
 /**
- * FLUX 3 videos: from text, from images at given times, or continuing a video. Finishing a draft is not supported,
- * because it needs a bundle that our results do not contain. `now` is in Unix milliseconds.
+ * FLUX 3 videos from text, from images at given times, or continuing a video. A draft cannot be finished, because that
+ * needs a bundle that our results do not contain. `now` returns Unix milliseconds.
  */
 export function createBflVideo(now: () => number): VideoProvider {
   const kind = { linkLifeSeconds: 3600, facts: {} };
@@ -32,7 +32,7 @@ function readMoments({ keyframe_seconds: moments }: JsonObject): readonly number
   return momentsSchema.safeParse(moments).data;
 }
 
-/** Checks what the facts table cannot express, namely whether the keyframe times fit the images and the duration. */
+/** The facts table cannot express that the keyframe times must fit the images and the duration. */
 function checkMoments(request: VideoRequest): RequestIssue | undefined {
   const param = 'metadata.keyframe_seconds';
   const { duration, extra } = request;

@@ -3,7 +3,7 @@ import { bflBalance } from './bfl-job.ts';
 import { createBflVideo } from './bfl-video.ts';
 import type { Provider } from '../provider.ts';
 
-/** `now` returns Unix milliseconds. It is needed because links expire within minutes. */
+/** @param now - Returns Unix milliseconds. Needed because links expire within minutes. */
 export function createBfl(now: () => number): Provider {
   return {
     about: {

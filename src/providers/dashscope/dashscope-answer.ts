@@ -61,10 +61,7 @@ export function imageLinks({ output }: DashscopeJob): string[] {
 
 const linkLifetimeSeconds = 24 * 3600;
 
-/**
- * Returns when a job's links expire: one day after the job finishes. `endTime` is Chinese local time without a time
- * zone.
- */
+/** Links expire one day after the job finishes. `endTime` is Chinese local time without a time zone. */
 export function linkExpiry(endTime: string | undefined): number | undefined {
   const match = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})/.exec(endTime ?? '');
   if (match === null) return undefined;

@@ -3,7 +3,7 @@ import type { FactsTable } from '../../models/facts-table.ts';
 import { wanModels } from './dashscope-models.ts';
 import type { WanModel } from './dashscope-models.ts';
 
-/** Pixel sizes by resolution and ratio. Source: the vendor's list of common sizes. */
+/** By resolution and ratio. Source: the vendor's list of common sizes. */
 export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '480p': { '16:9': '832x480', '9:16': '480x832', '1:1': '624x624' },
   '720p': { '16:9': '1280x720', '9:16': '720x1280', '1:1': '960x960', '4:3': '1088x832', '3:4': '832x1088' },
@@ -64,9 +64,7 @@ const usual: VideoFacts = {
   cases: videoCases,
 };
 
-/**
- * The possible default resolutions: 720p for older models, 1080p for newer ones. Source: the vendor's parameter tables.
- */
+/** Older models default to 720p, newer ones to 1080p. Source: the vendor's parameter tables. */
 const resolutionsUnsaid = ['720p', '1080p'];
 const secondsUnsaid = 5;
 

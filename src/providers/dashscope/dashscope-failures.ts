@@ -1,7 +1,7 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
- * Codes of rejected requests and failed tasks. Suffixes make a code more specific. Source: the vendor's error page,
+ * Covers rejected requests and failed tasks. A suffix makes a code more specific. Source: the vendor's error page,
  * 2026-11.
  */
 export const dashscopeFailures: FailureTable = [
@@ -18,8 +18,7 @@ export const dashscopeFailures: FailureTable = [
     outcome: 'rejected',
     class: 'moderation_input',
   },
-  // The problem lies in the account's balance, quota or permissions, or in the model's activation. Another channel may
-  // succeed.
+  // The cause is the account's balance, quota or permissions, or the model's activation. Another channel may succeed.
   {
     code: /^(?:Arrearage|InvalidApiKey|AccessDenied|Model\.AccessDenied|ModelNotFound|model_not_found|Model\.NotFound|AllocationQuota|Throttling\.AllocationQuota|insufficient_quota)(?:\.|$)/,
     outcome: 'unavailable',

@@ -147,8 +147,8 @@ function buildTask(request: ImageRequest, context: SubmitContext): OutgoingObjec
 }
 
 /**
- * Links from a synchronous response are valid for one day. The response contains no end time, so the day is counted
- * from the response's date.
+ * Links in a synchronous response are valid for one day. The response contains no end time, so the day is counted from
+ * the response's date.
  */
 function dayAfter(date: string | undefined): number | undefined {
   const at = Date.parse(date ?? '');

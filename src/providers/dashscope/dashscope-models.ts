@@ -1,12 +1,12 @@
 import type { LengthFacts } from '../../models/model-facts.ts';
 
 export interface WanModel {
-  /** `any`: the model accepts every input and chooses the mode by the media in the request. */
+  /** An `any` model accepts every input and chooses the mode by the media in the request. */
   readonly kind: 't2v' | 'i2v' | 'kf2v' | 'r2v' | 'any';
   readonly shape: 'size' | 'resolution' | 'resolution_and_ratio';
   readonly resolutions: readonly string[];
   readonly seconds: LengthFacts;
-  /** Limits for references. Undefined if the vendor decides. */
+  /** Undefined if the vendor sets the limits. */
   readonly references?: { readonly images: number; readonly videos: number };
   readonly audios: number;
   readonly generatesAudio: boolean;
@@ -66,7 +66,7 @@ export const wanModels: readonly Row[] = [
   ...rowsOf('wanx?2\\.[0-4]', ['kf2v', 'i2v', 't2v'], oldest),
 ];
 
-/** Returns the model's capabilities. A model missing from the table is treated like the newest model. */
+/** A model that is missing from the table is treated like the newest one. */
 export function wanModel(upstream: string): WanModel {
   return wanModels.find(([name]) => name.test(upstream))?.[1] ?? wan30;
 }
@@ -79,7 +79,7 @@ function rowsOf(name: string, kinds: readonly Kind[], generation: Generation): R
 }
 
 /**
- * Returns how a request specifies the output's shape. An input image determines the shape. Only models before 2.7
+ * Decides how a request specifies the output's shape. An input image determines the shape, and only models before 2.7
  * accept pixel sizes.
  */
 function shapeOf(kind: Kind, { mediaList }: Generation): WanModel['shape'] {

@@ -7,7 +7,7 @@ import { bearer, isSuccess, optionalText, unknownJob, unreadableError } from '..
 import { cancelledJob, failedJob } from '../shared/job-status.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
 
-/** The life cycle of video tasks and asynchronous image tasks. The operation is `{id}`. */
+/** Video tasks and asynchronous image tasks share this code. The operation is `{id}`. */
 
 export async function submitDashscopeTask(
   path: string,
@@ -60,12 +60,12 @@ export async function dashscopeStatus(
       // The task does not exist, is more than a day old, or is so new that the upstream does not show it yet.
       throw unknownJob(answer.status, { code: 'UNKNOWN' });
     default:
-      // `RUNNING`, `SUSPENDED` and unknown states count as running.
+      // `RUNNING`, `SUSPENDED` and unknown states are treated as running.
       return { state: 'pending', phase: 'running' };
   }
 }
 
-/** Cancels a pending task. The upstream rejects this for any other task, in its own error format. */
+/** Only a pending task can be cancelled. The upstream rejects this for any other task, in its own error format. */
 export async function cancelDashscopeTask(
   operation: Operation,
   context: ProviderContext,
@@ -93,8 +93,8 @@ const listSchema = z.object({
 const ended = new Set(['SUCCEEDED', 'FAILED', 'CANCELED', 'UNKNOWN']);
 
 /**
- * Returns the states of unfinished tasks, because the list contains no results. Omits finished tasks and those that
- * are not among the newest, which are then polled individually.
+ * The list contains no results, so only unfinished tasks are returned. Finished tasks, and those that are missing from
+ * the list, are polled individually.
  */
 export async function listDashscopeTasks(
   operations: readonly Operation[],

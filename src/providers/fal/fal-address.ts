@@ -1,7 +1,7 @@
 import type { Operation } from '../provider.ts';
 
 /**
- * URLs at fal. A request is created under a model's full name and polled under its app, usually the first two parts of
+ * fal creates a request under a model's full name, but polls it under its app, which is usually the first two parts of
  * that name. A URL from a response is used only if it is on the channel's own host and has this form.
  */
 
@@ -40,22 +40,18 @@ function appOf(endpoint: string): string {
   return parts.slice(0, namespaces.has(parts[0] ?? '') ? 3 : 2).join('/');
 }
 
-/** Returns the URL of a request. The URL without a suffix serves the result. */
+/** The URL without a suffix serves the result. */
 export function requestUrl(operation: Operation, baseUrl: string, what: '' | '/status' | '/cancel'): string {
   const { id, app = '' } = operation;
   return `${baseUrl}/${app}/requests/${id}${what}`;
 }
 
 /**
- * The vendor's queue hosts. The second host is a fallback with the same keys and jobs. Source: the vendor's client,
- * `@fal-ai/client`.
+ * Both hosts have the same keys and jobs, and the second is a fallback. Source: the vendor's client, `@fal-ai/client`.
  */
 const queues = ['https://queue.fal.run', 'https://queue.falrun.com'];
 
-/**
- * Whether the base URL is fal's own. fal uses a separate host for each purpose. Any other host serves everything
- * itself.
- */
+/** fal uses a separate host for each purpose. Any other host serves everything itself. */
 function isFal(baseUrl: string): boolean {
   return /\.(?:fal\.run|falrun\.com)$/.test(new URL(baseUrl).hostname);
 }

@@ -1,9 +1,9 @@
 import type { BillFormat } from '../provider.ts';
 
 /**
- * The records of `GET https://api.fal.ai/v1/models/billing-events`, one per billed request. Source: the Billing Events
- * page of fal's Platform API reference. It lists `request_id`, `endpoint_id`, `timestamp`, and
- * `cost_estimate_nano_usd`, which is the price after discounts, as an integer.
+ * The records of `GET https://api.fal.ai/v1/models/billing-events`, one per billed request. They contain `request_id`,
+ * `endpoint_id`, `timestamp` and `cost_estimate_nano_usd`, an integer price after discounts. Source: the Billing Events
+ * page of fal's Platform API reference.
  */
 export const falBill: BillFormat = {
   source:

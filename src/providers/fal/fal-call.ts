@@ -13,10 +13,7 @@ interface FalRequest {
   readonly json?: OutgoingObject;
 }
 
-/**
- * The maximum size of a response, in bytes. Large enough for a history page with the inputs and outputs of a hundred
- * requests.
- */
+/** In bytes. Large enough for a history page with the inputs and outputs of a hundred requests. */
 const bodyBytesMax = 16 * 1024 * 1024;
 
 export async function callFal(request: FalRequest, context: ProviderContext): Promise<HttpResponse> {
@@ -32,7 +29,7 @@ export function falError(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readFalRefusal(answer.json), falFailures);
 }
 
-/** Whether fal itself reports the request as unknown. A proxy's error page does not count. */
+/** Only fal's own format is trusted, because a proxy may respond with 404 too. */
 export function isUnknown({ status, json }: HttpResponse): boolean {
   return status === 404 && readFalRefusal(json) !== undefined;
 }
@@ -68,7 +65,7 @@ export function readFalRefusal(json: unknown): Refusal | undefined {
   return defined({ code: code ?? '', message, field: place === 'body' ? field : place });
 }
 
-/** Returns the charge in the model's own unit, which only a header reports. */
+/** The charge in the model's own unit. Only this header reports it. */
 export function billedUnits({ headers }: Pick<HttpResponse, 'headers'>): string | undefined {
   return headers['x-fal-billable-units'];
 }

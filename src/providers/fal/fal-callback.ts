@@ -12,8 +12,8 @@ export function parseFalCallback({ body }: UpstreamCallback): CallbackNews {
 const ageMaxSeconds = 300;
 
 /**
- * Verifies a callback's Ed25519 signature over the request, the user, the time and the body's digest, by any of the
- * vendor's public keys. All callbacks are signed. Throws if the keys cannot be fetched.
+ * Checks the Ed25519 signature over the request, the user, the time and the body's digest against the vendor's public
+ * keys. fal signs all callbacks. Throws if the keys cannot be fetched.
  */
 export function createFalVerifier(
   keys: FalKeys,

@@ -12,7 +12,7 @@ export const falFailures: FailureTable = [
     class: 'moderation_output',
   },
   { code: /^content_policy_violation$/, outcome: 'rejected', class: 'moderation_input' },
-  // The partner behind the model returned nothing and gave no reason. It usually means that the request was rejected.
+  // The partner behind the model returned nothing and gave no reason. Usually, the request was rejected.
   { code: /^no_media_generated$/, class: 'moderation_output' },
   { code: /^client_(?:cancelled|disconnected)$/, class: 'cancelled' },
   { code: /^(?:downstream_service_unavailable|runner_scheduling_failure)$/, class: 'capacity' },

@@ -15,7 +15,7 @@ import { endedJob, noReason } from '../shared/job-status.ts';
 import { mappedEndpoint } from '../shared/mapped-request.ts';
 import type { LostSubmit, Operation, OperationStatus, ProviderContext, Submitted } from '../provider.ts';
 
-/** The vendor's request history, which keeps inputs and outputs for thirty days. */
+/** The vendor keeps inputs and outputs of requests for thirty days. */
 
 const itemSchema = z.object({
   request_id: z.string().refine(isRequestId),
@@ -40,7 +40,7 @@ async function askHistory(query: Readonly<Record<string, string>>, context: Prov
 
 const findPagesMax = 20;
 
-/** Finds a request by the field that the mapping reserves for our marker. The history contains inputs unchanged. */
+/** Searches for the field that the mapping reserves for our marker, because the history contains inputs unchanged. */
 export async function findFal(
   { request, marker, sentAfter, sentBefore }: LostSubmit<GenerationRequest>,
   context: ProviderContext,
@@ -68,7 +68,7 @@ export async function findFal(
   return [...found.values()];
 }
 
-/** Reads the status of a request that the queue no longer has. Throws if the history does not have it either. */
+/** Used if the queue no longer has the request. Throws if the history does not have it either. */
 export async function statusFromHistory(
   { id, endpoint = '' }: Operation,
   context: ProviderContext,

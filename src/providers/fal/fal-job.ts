@@ -94,7 +94,7 @@ export async function falStatus(
     case 'COMPLETED':
       return (await readResult(operation, context, { outcome, status: answer })) ?? running;
     default:
-      // `IN_PROGRESS` and unknown states count as running.
+      // `IN_PROGRESS` and unknown states are treated as running.
       return running;
   }
 }
@@ -128,8 +128,8 @@ function readStatusError({ json }: HttpResponse) {
 const cancelSchema = z.object({ status: optionalText });
 
 /**
- * Cancels a request. A running request only receives a signal, which the model may ignore, so the subsequent status
- * decides. A request that was accepted but is no longer known has been removed from the queue.
+ * A running request only receives a signal, which the model may ignore, so the next status decides. If the request was
+ * accepted but is no longer known, it has been removed from the queue.
  */
 export async function cancelFal(
   operation: Operation,

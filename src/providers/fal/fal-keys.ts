@@ -7,8 +7,8 @@ import type { CallbackContext } from '../provider.ts';
 
 export interface FalKeys {
   /**
-   * Whether one of the vendor's keys matches. If none does, the vendor may have changed its keys, so they are fetched
-   * again, at most once per minute, because anyone can send a callback that matches no key.
+   * Returns true if one of the vendor's keys fits. If none does, the vendor may have new keys, so they are fetched
+   * again. This happens at most once per minute, because anyone can send a callback that fits no key.
    */
   some(context: CallbackContext, fits: (key: KeyObject) => boolean): Promise<boolean>;
 }
@@ -17,17 +17,14 @@ interface Fetched {
   readonly keys: Promise<readonly KeyObject[]>;
   /** Unix milliseconds. */
   readonly at: number;
-  /** When newer keys were last requested, successfully or not, in Unix milliseconds. */
+  /** Unix milliseconds of the last request for newer keys, successful or not. */
   readonly askedAt: number;
 }
 
-/** The vendor's limit for caching keys. */
+/** The vendor asks that keys are cached for no longer than this. */
 const keptMaxMs = 24 * 3600 * 1000;
 const fetchedAgainMs = 60_000;
-/**
- * The maximum number of hosts whose keys are cached. Most channels use the vendor's URL. Only channels on other hosts
- * add entries.
- */
+/** Most channels use the vendor's URL. Only channels on other hosts add entries to the cache. */
 const addressesMax = 20;
 
 export function createFalKeys(): FalKeys {
@@ -67,7 +64,6 @@ const keySchema = z.object({
 const keysMax = 100;
 const keysSchema = z.object({ keys: readableItems(keySchema) });
 
-/** Fetches public keys without sending our own key. */
 async function fetchKeys(url: string, { request, signal }: CallbackContext): Promise<readonly KeyObject[]> {
   const answer = await request({ method: 'GET', url, signal });
   const keys = isSuccess(answer) ? keysSchema.safeParse(answer.json).data?.keys : undefined;

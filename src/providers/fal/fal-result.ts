@@ -16,7 +16,7 @@ export interface Outcome {
   readonly mapping: FieldMapping | undefined;
 }
 
-/** Where files usually are. Used for tasks whose model has been removed from the channel. */
+/** Most models put their files here. Used for tasks whose model has been removed from the channel. */
 const unknownMappings = {
   video: { result: 'video.url', facts: {} },
   image: { result: 'images[].url', facts: {} },
@@ -34,8 +34,8 @@ export function falSuccess(
   if (links.length === 0) return undefined;
   const cost = mappedCost(json, map, billedUnits(answer));
   const flags = flagsSchema.safeParse(json).data?.has_nsfw_concepts ?? [];
-  // The vendor blanks flagged images. If there are fewer or more flags than files, the files are withheld only if all
-  // flags are set.
+  // The vendor blanks flagged images. If the number of flags differs from the number of files, the files are withheld
+  // only if all flags are set.
   const usable =
     flags.length === links.length || !flags.includes(false)
       ? links.filter((_, index) => (flags[index] ?? flags.at(-1)) !== true)
@@ -54,7 +54,7 @@ export function falSuccess(
   });
 }
 
-/** Returns the failure of a request. A rejected request may be billed if a runner worked on it first. */
+/** A rejected request may be billed if a runner worked on it first. */
 export function falFailure(
   answer: Pick<HttpResponse, 'json' | 'headers' | 'status'>,
   refusal: Refusal,
@@ -88,9 +88,9 @@ function inputOf(field: string): ModeratedInput | undefined {
 }
 
 /**
- * Returns why the request failed, or undefined if the response came from the queue or an intermediary and therefore
- * says nothing about the request. A model's own response has a distinctive body. If that body has no type, only the
- * statuses that models themselves use count.
+ * Returns undefined if the response came from the queue or an intermediary, because it then says nothing about the
+ * request. A model's own response has a distinctive body. If that body has no type, only statuses that models
+ * themselves use are considered.
  */
 export function readOutcomeRefusal(answer: HttpResponse): Refusal | undefined {
   const said = readFalRefusal(answer.json);

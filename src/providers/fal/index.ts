@@ -17,8 +17,8 @@ type Verify = NonNullable<TaskProvider<never>['verifyCallback']>;
 const linkLifeSeconds = 3600;
 
 /**
- * Serves any model in fal's queue, as mapped in gateway.yaml. Does not support the synchronous host, status streams,
- * file uploads, or the headers for priority and file lifetime (the account's settings determine both).
+ * Serves any model in fal's queue that gateway.yaml maps. Does not support the synchronous host, status streams, file
+ * uploads, or the headers for priority and file lifetime (the account's settings determine both).
  */
 function jobs<Request extends GenerationRequest>(
   kind: Request['kind'],
@@ -38,7 +38,7 @@ function jobs<Request extends GenerationRequest>(
   };
 }
 
-/** Creates the adapter. Create only one per process, because it caches the vendor's public keys for a day. */
+/** Create only one per process, because it caches the vendor's public keys for a day. */
 export function createFal(): Provider {
   const verifyCallback = createFalVerifier(createFalKeys());
   return {

@@ -12,8 +12,8 @@ import { endedJob, failedCode, middleOfSecond, noReason, tokenUsage } from '../s
 import type { OperationStatus } from '../provider.ts';
 
 /**
- * The paths at which other gateways' responses contain a fact. Gateways agree on little, and their documentation
- * contradicts their code, so each list contains every path seen. The first path with a value counts.
+ * Paths at which other gateways' responses contain a fact. Gateways agree on little, and their documentation
+ * contradicts their code, so each list contains every path seen. The first path with a value is used.
  */
 
 const idPlaces = ['id', 'task_id', 'data.task_id', 'data.id', 'request_id'];
@@ -48,7 +48,7 @@ const lastFramePlaces = [
   'last_frame_url',
 ];
 const expiryPlaces = ['data.0.expires_at', 'expires_at', 'data.expires_at'];
-/** In Unix seconds. A relay reports when it noticed that the job had finished, so this is an upper bound. */
+/** Unix seconds. A relay reports when it noticed that the job had finished, so this is an upper bound. */
 const endPlaces = ['completed_at', 'finish_time', 'data.finish_time'];
 const progressPlaces = ['progress', 'data.progress'];
 const durationPlaces = ['duration', 'data.data.duration', 'metadata.duration', 'data.duration', 'seconds'];

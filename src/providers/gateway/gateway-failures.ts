@@ -1,8 +1,8 @@
 import type { FailureRow, FailureTable } from '../shared/failure-table.ts';
 
 /**
- * Returns the rows for a vendor's code, which arrives in one of two ways. Some relays pass it on as their own, and
- * others put the vendor's entire response into their message.
+ * Some relays pass a vendor's code on as their own, and others put the vendor's entire response into their message. The
+ * rows match both.
  */
 function vendorCode(pattern: RegExp, row: Omit<FailureRow, 'code' | 'words'>): FailureTable {
   return [
@@ -11,12 +11,9 @@ function vendorCode(pattern: RegExp, row: Omit<FailureRow, 'code' | 'words'>): F
   ];
 }
 
-/**
- * Codes of other gateways, and vendor codes that they pass on. Gateways agree on little, so the rows look for words
- * inside a code.
- */
+/** Gateways agree on little, and they pass on vendors' codes, so the rows look for words inside a code. */
 export const gatewayFailures: FailureTable = [
-  // The problem lies in the upstream's account, prices or channels. Another of our channels may succeed.
+  // The cause is the upstream's account, prices or channels. Another of our channels may succeed.
   {
     code: /quota|balance|billing|invalid_api_key|model_price_error|model_not_found|model_not_allowed|channel_not_allowed|no_available_channel|get_channel_failed/,
     outcome: 'unavailable',

@@ -16,9 +16,9 @@ export interface GatewayEndpoints {
 }
 
 /**
- * Returns the endpoints of a channel. If `base_url` ends in `/v1`, videos are created at `/video/generations`. Any
- * other `base_url` already contains the video path: `…/v1/videos` means the OpenAI dialect, and
- * `…/v1/videos/generations` is another spelling of the task dialect.
+ * If `base_url` ends in `/v1`, videos are created at `/video/generations`. Any other `base_url` already contains the
+ * video path: `…/v1/videos` means the OpenAI dialect, and `…/v1/videos/generations` is another spelling of the task
+ * dialect.
  */
 export function gatewayEndpoints(baseUrl: string): GatewayEndpoints {
   const named = /^(.*)\/(videos|videos?\/generations)$/.exec(baseUrl);
@@ -60,8 +60,8 @@ export const gatewayFacts: FactsTable = {
 };
 
 /**
- * Builds the fields for both families of gateways: at the top level for those that share our API, and in `metadata` for
- * those that pass on nothing else to the vendor.
+ * Writes the fields twice, for both families of gateways: at the top level for those that share our API, and in
+ * `metadata` for those that pass on nothing else to the vendor.
  */
 export function buildGatewayVideo(
   request: VideoRequest,

@@ -42,8 +42,8 @@ import type {
 
 /**
  * Another gateway with the same API as ours or a similar one. Videos use the task dialect or the OpenAI dialect (see
- * `gatewayEndpoints`). Images follow the common convention, synchronously or as a task. The operation is `{id}`. Does
- * not support videos that are served only as bytes and require the key.
+ * `gatewayEndpoints`). Images follow the common convention, synchronously or as a task. The operation is `{id}`. Videos
+ * that are served only as bytes and require the key are not supported.
  */
 const gatewayVideo: VideoProvider = {
   check,
@@ -52,7 +52,7 @@ const gatewayVideo: VideoProvider = {
   status,
   cancelUntil: 'queued',
   cancel,
-  // Seedance models are the only ones behind gateways that are priced by tokens, with the same formula everywhere.
+  // Behind gateways, only Seedance models are priced by tokens, and the formula is the same everywhere.
   estimateTokens: estimateSeedanceTokens,
   renders,
 };
@@ -152,7 +152,7 @@ async function status(operation: Operation, context: ProviderContext): Promise<O
   return { state: 'succeeded', items: [link], facts: readGatewayFacts(answer.json), traceId: operation.id };
 }
 
-/** Some gateways redirect to a key-free link here. Others serve the bytes themselves, so callers get no link. */
+/** Some gateways redirect to a link that needs no key. Others serve the bytes themselves, so callers get no link. */
 async function contentLink(
   url: string,
   context: ProviderContext,

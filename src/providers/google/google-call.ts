@@ -4,8 +4,7 @@ import { UpstreamError } from '../provider.ts';
 import type { HttpRequestOptions, HttpResponse, ProviderContext } from '../provider.ts';
 
 /**
- * Whether the channel uses Vertex, whose base URL ends with `/publishers/google`. Vertex expects an access token, and
- * the Gemini API an API key.
+ * Vertex expects an access token, and the Gemini API an API key. The base URL of Vertex ends with `/publishers/google`.
  */
 export function isVertex({ baseUrl }: Pick<ProviderContext, 'baseUrl'>): boolean {
   return baseUrl.endsWith('/publishers/google');
@@ -32,10 +31,7 @@ export async function callGoogle(
   return answer;
 }
 
-/**
- * Sends a request about an existing job. A 404 with the vendor's body and code means that the job is unknown. Any
- * other 404 comes from an intermediary.
- */
+/** A 404 with the vendor's body and code means that the job is unknown. Any other 404 comes from an intermediary. */
 export async function callAboutJob(
   request: Omit<HttpRequestOptions, 'headers' | 'signal'>,
   context: ProviderContext,
@@ -56,7 +52,7 @@ export interface GoogleModel {
   readonly store?: string;
 }
 
-/** Splits a model name. On Vertex, it includes the result folder: `veo-3.1-generate-001@gs://bucket/folder`. */
+/** On Vertex, a model name includes the result folder: `veo-3.1-generate-001@gs://bucket/folder`. */
 export function readGoogleModel(upstream: string): GoogleModel {
   const at = upstream.indexOf('@gs://');
   return at < 0 ? { name: upstream } : { name: upstream.slice(0, at), store: upstream.slice(at + 1) };
@@ -64,7 +60,7 @@ export function readGoogleModel(upstream: string): GoogleModel {
 
 /**
  * On Vertex, the name must include a result folder, because the rendered file is available nowhere else. On the Gemini
- * API, the name must not include one.
+ * API, it must not include one.
  */
 export function requireGoogleModel(context: ProviderContext): GoogleModel {
   const model = readGoogleModel(context.model);
@@ -75,10 +71,7 @@ export function requireGoogleModel(context: ProviderContext): GoogleModel {
   throw new UpstreamError('unavailable', message, { code: 'wrong_upstream_name' });
 }
 
-/**
- * Returns headers with the key for result links and Cloud Storage files. Only the vendor's own hosts may receive the
- * key.
- */
+/** Result links and Cloud Storage files require the key, which only the vendor's own hosts may receive. */
 export function googleLinkHeaders(url: string, context: ProviderContext): Record<string, string> {
   const { origin } = new URL(url);
   const isOwn = origin === new URL(context.baseUrl).origin;

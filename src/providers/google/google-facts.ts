@@ -3,8 +3,8 @@ import { googleRetired } from './google-retired.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
 /**
- * Facts about both video families. Source: the vendor's pages, 2026-09. On Vertex, the result folder follows the
- * model's name.
+ * Shared by both video families. Source: the vendor's pages, 2026-09. On Vertex, the result folder follows the model's
+ * name.
  */
 
 const shared: VideoFacts = {
@@ -97,7 +97,7 @@ const veo: VideoFacts = {
 };
 
 /**
- * The Lite models, which accept frames, but neither references nor a video to extend. Source of the names: the SDK
+ * The Lite models accept frames, but neither references nor a video to extend. Source of the names: the SDK
  * google-genai 3.6.1 (2026-11-28).
  */
 const veoLite: VideoFacts = {

@@ -5,8 +5,8 @@ import type { FailureTable, Refusal } from '../shared/failure-table.ts';
 import type { HttpResponse, UpstreamError } from '../provider.ts';
 
 /**
- * Statuses of rejected requests, gRPC codes of failed operations, and reasons for content rejections. Source: the
- * vendor's error pages, 2026-09.
+ * Covers the statuses of rejected requests, the gRPC codes of failed operations, and the reasons for content
+ * rejections. Source: the vendor's error pages, 2026-09.
  */
 export const googleFailures: FailureTable = [
   // The vendor also reports an invalid key with status 400.

@@ -166,7 +166,7 @@ type Answer = z.infer<typeof answerSchema>;
 function readImages(answer: HttpResponse): GeneratedImages {
   const read = answerSchema.safeParse(answer.json).data;
   if (read === undefined) throw unreadableError(answer, 'it is not a list of candidates');
-  // Skips thoughts, because they may contain drafts.
+  // Skip thoughts, because they may contain drafts.
   const parts = read.candidates
     .flatMap(({ content }) => content?.parts ?? [])
     .filter(({ thought }) => thought !== true);
@@ -178,7 +178,7 @@ function readImages(answer: HttpResponse): GeneratedImages {
   return { images, facts: defined({ images: images.length, usage }), extra: {} };
 }
 
-/** If there are no details, the entire input counts as text. */
+/** Without details, the entire input is counted as text. */
 function usageOf(usage: NonNullable<Answer['usageMetadata']>): SettleFacts['usage'] {
   const { candidatesTokenCount: made, totalTokenCount: total, promptTokenCount: input } = usage;
   const counts = (usage.promptTokensDetails ?? []).filter(({ modality }) => modality === 'IMAGE');

@@ -44,7 +44,7 @@ function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
     ...passedOn(request, facts),
     model: name,
     input: media.length === 0 ? prompt : [...media, ...text],
-    // If this field were missing, the vendor would respond only after rendering.
+    // Without this field, the vendor would respond only after rendering.
     background: true,
     response_format: defined({
       type: 'video',
@@ -133,14 +133,14 @@ export async function omniStatus(operation: Operation, context: ProviderContext)
 const interactionBytesMax = 64 * 1024 * 1024;
 
 /**
- * Whether the vendor does not know the interaction, which it reports with status 400. Other 400s have proved temporary
- * and are treated as ambiguous.
+ * The vendor reports an unknown interaction with status 400. Other 400s have proved temporary and are treated as
+ * ambiguous.
  */
 function isUnknownInteraction({ status, words }: UpstreamError): boolean {
   return status === 400 && /invalid interaction/i.test(words);
 }
 
-/** Returns undefined for a complete interaction that was billed for a video but contains no video. */
+/** Returns undefined for a complete interaction that was billed for a video but contains none. */
 function readInteraction(interaction: Interaction): OperationStatus | undefined {
   const { status = '', error, finish_reason: reason } = interaction;
   switch (status) {
@@ -159,7 +159,7 @@ function readInteraction(interaction: Interaction): OperationStatus | undefined 
       return failedJob(googleFailures, { code, message });
     }
     default:
-      // `in_progress` and unknown states count as running.
+      // `in_progress` and unknown states are treated as running.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -175,7 +175,7 @@ function completed(interaction: Interaction): OperationStatus | undefined {
   )?.tokens;
   const isRendered = (tokens ?? 0) > 0 || parts.some(({ type }) => type === 'video');
   if (isRendered) return undefined;
-  // The content was rejected, either before or after rendering. The vendor does not report which, and bills nothing.
+  // The content was rejected, before or after rendering. The vendor does not report which, and bills nothing.
   const message = textOf(interaction) ?? 'The model responded without a video.';
   return failedJob(googleFailures, { code: 'no_video', message }, { unbilled: true });
 }
@@ -185,12 +185,12 @@ function textOf({ steps }: Interaction): string | undefined {
 }
 
 function factsOf({ usage }: Interaction): SettleFacts {
-  // All kinds of input cost the same, so the total counts as text.
+  // All kinds of input cost the same, so the total is counted as text.
   const given = { inputTextTokens: usage?.total_input_tokens };
   return defined({ usage: tokenUsage(usage?.total_output_tokens, usage?.total_tokens, given) });
 }
 
-/** Cancels an interaction. If the vendor refuses to cancel it, the interaction continues or has already finished. */
+/** If the vendor refuses to cancel an interaction, it continues or has already finished. */
 export async function cancelOmni(
   operation: Operation,
   context: ProviderContext,
@@ -205,10 +205,7 @@ export async function cancelOmni(
   }
 }
 
-/**
- * Whether the vendor refused to cancel the interaction. A 400 can also mean an invalid key, which is handled
- * elsewhere.
- */
+/** True if the vendor refused to cancel. A 400 can also mean an invalid key, which is handled elsewhere. */
 function isRefusedCancel({ gone, status, words }: UpstreamError): boolean {
   return !gone && !/\bapi[ _]key\b/i.test(words) && (status === 400 || status === 409);
 }

@@ -7,9 +7,9 @@ import { optionalText } from '../shared/http-outcome.ts';
 import type { CallbackNews, Operation, UpstreamCallback, VideoProvider } from '../provider.ts';
 
 /**
- * Google videos. Omni models use interactions, and all others use Veo operations. The operation is `{id}`: a path with
- * a slash for Veo, or an id without one for an interaction. Does not support follow-up turns about an earlier clip, or
- * media from the Files API.
+ * Omni models use interactions, and all others use Veo operations. The operation is `{id}`: a path with a slash for
+ * Veo, or an id without one for an interaction. Follow-up turns about an earlier clip and media from the Files API are
+ * not supported.
  */
 export const googleVideo: VideoProvider = {
   // Applies to Omni. Veo has no cancel call, so a request to cancel a Veo job is always rejected.
@@ -37,8 +37,8 @@ function isOmni(name: string): boolean {
 const eventSchema = z.object({ type: optionalText, event: optionalText, event_type: optionalText });
 
 /**
- * Reads an event. We have not verified its format and signature, so every event triggers a poll unless it says that
- * the job continues.
+ * We have not verified the events' format and signature, so every event triggers a poll unless it says that the job
+ * continues.
  */
 function parseCallback({ body }: UpstreamCallback): CallbackNews {
   const { type, event, event_type: other } = eventSchema.safeParse(body).data ?? {};

@@ -4,7 +4,7 @@ import { createKlingImage } from './kling-image.ts';
 import { createKlingVideo } from './kling-video.ts';
 import type { Provider } from '../provider.ts';
 
-/** `now` returns Unix milliseconds. It is needed because key pair signatures include the time. */
+/** @param now - Returns Unix milliseconds. Needed because key pair signatures include the time. */
 export function createKling(now: () => number): Provider {
   const call = createKlingCall(now);
   return {
@@ -19,7 +19,7 @@ export function createKling(now: () => number): Provider {
         'whether `/account/costs`, which reports the balance, accepts API keys: its page shows only a bearer token',
         'what a second create with the same `external_task_id` returns (nothing relies on it)',
         'how many ids one request can contain; the lengths of 2.x in the new standard; the image fields in `multi-image2video` and `omni-image`',
-        'the message of a job that fails moderation, which has no code',
+        'the wording of the message of a job that fails moderation, because such a job has no code',
       ],
     },
     video: createKlingVideo(call),

@@ -119,12 +119,12 @@ export function klingStatus(job: KlingJob): OperationStatus | undefined {
     case 'failed':
       return failedJob(klingFailures, { message: job.message }, { cost: job.cost });
     default:
-      // `processing` and unknown states count as running.
+      // `processing` and unknown states are treated as running.
       return { state: 'pending', phase: 'running' };
   }
 }
 
-/** Returns the billed length. Kling sells whole seconds, but its files are a few frames longer (`5.1`). */
+/** Kling sells whole seconds, but its files are a few frames longer (`5.1`). */
 function soldSeconds(seconds: number): number {
   return seconds < 0 ? seconds : Math.max(1, Math.round(seconds));
 }

@@ -18,15 +18,14 @@ export type KlingCall = (
   context: ProviderContext,
 ) => Promise<{ readonly data: unknown; readonly requestId?: string; readonly answer: HttpResponse }>;
 
-/** Path prefixes that accept a key pair. */
+/** Only these paths accept a key pair. */
 const signedPaths = ['/v1/', '/account/'];
 const listBodyBytesMax = 4 * 1024 * 1024;
 
 /**
- * Creates the function that sends requests to Kling. The credential is an API key, or `<access key>:<secret key>`,
- * which signs requests of the legacy standard. If the vendor rejects a signature as too early or too late, it has not
- * accepted the request. The request is then signed and sent once more, using the vendor's clock. `now` is in Unix
- * milliseconds.
+ * The credential is an API key, or `<access key>:<secret key>`, which signs requests of the legacy standard. If the
+ * vendor rejects a signature as too early or too late, it has not accepted the request, so the request is signed again
+ * by the vendor's clock and sent once more. `now` returns Unix milliseconds.
  */
 export function createKlingCall(now: () => number): KlingCall {
   return async ({ method, path, json }, context) => {
@@ -100,7 +99,7 @@ function readRefusal(json: unknown): Refusal | undefined {
     : { code: said.code, message: said.message ?? '' };
 }
 
-/** Whether the vendor reports the job as unknown. The legacy standard does so with 404. */
+/** The legacy standard reports an unknown job with 404. */
 export function isUnknownJob(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.status === 404 && /^120[23]$/.test(error.code);
 }

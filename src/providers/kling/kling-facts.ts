@@ -5,10 +5,7 @@ type Cases = NonNullable<VideoFacts['cases']>;
 
 const elements = { type: 'list', read: true } as const;
 
-/**
- * The facts that follow from the input. Frames or an edited video determine the shape. An edit is as long as its
- * video.
- */
+/** Frames or an edited video determine the shape. An edit is as long as its video. */
 const sent: Cases = [
   { when: { brings: ['first_frame'] }, facts: { fields: { ratio: false } } },
   {
@@ -54,7 +51,7 @@ const usual: VideoFacts = {
   parameters: {
     video_task: { values: [], read: true },
     element_list: { values: [], read: true },
-    // Rejected, because a voice costs extra and no price covers it.
+    // A voice costs extra and no price covers it, so it is rejected.
     voice_list: { values: [] },
   },
   reserved: [
@@ -138,7 +135,8 @@ const omni: VideoFacts = {
   parameters: { ...third.parameters, element_list: elements },
   cases: [
     ...withVideo(ratios),
-    // A reference video allows multiple shots but no sound. An edited video keeps its own sound and has one shot.
+    // With a reference video, several shots are possible but no sound. An edited video keeps its own sound and has one
+    // shot.
     {
       when: { brings: ['videos'] },
       facts: { sound: 'never', parameters: { multi_shot: { values: [true] } } },

@@ -1,13 +1,12 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
- * Codes of rejected requests, and messages of failed jobs, which have no codes. Source: the vendor's error code table,
- * 2026-09. A status can have multiple meanings: 429 covers the request rate, the number of parallel jobs, and the
- * balance.
+ * Rejected requests have codes, but failed jobs only have messages. Source: the vendor's error code table, 2026-09. A
+ * status can have several meanings: 429 covers the request rate, the number of parallel jobs, and the balance.
  */
 export const klingFailures: FailureTable = [
-  // The problem lies in the key, the balance, the resource pack, the permissions, the IP allowlist or the model.
-  // Another channel may succeed.
+  // The cause is the key, the balance, the resource pack, the permissions, the IP allowlist or the model. Another
+  // channel may succeed.
   { code: /^(?:100[0-4]|110[0-3]|120[23]|1304)$/, outcome: 'unavailable', class: 'quota' },
   { code: /^120[01]$/, outcome: 'rejected', class: 'invalid_input' },
   { code: /^130[01]$/, outcome: 'rejected', class: 'moderation_input' },

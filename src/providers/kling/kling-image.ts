@@ -11,8 +11,8 @@ import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
 import type { ImageTaskProvider, SubmitContext } from '../provider.ts';
 
 /**
- * Kling images, rendered as jobs of the legacy standard. Does not support image sets as one result, the subjects of
- * `multi-image2image`, or expansion.
+ * Kling images are jobs of the legacy standard. Image sets as one result, the subjects of `multi-image2image`, and
+ * expansion are not supported.
  */
 export function createKlingImage(call: KlingCall): ImageTaskProvider {
   return {
@@ -41,7 +41,7 @@ function pathOf(model: string): string {
 
 const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9'];
 
-/** The pixel count of a square image in each class. Only models that accept multiple images offer 4k. */
+/** Pixels of a square image in each class. Only models that accept several images offer 4k. */
 const classes = { '1k': 1024 ** 2, '2k': 2048 ** 2 };
 const sizes = { classes, ratios };
 

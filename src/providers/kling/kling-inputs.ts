@@ -7,14 +7,14 @@ export interface KlingInputs {
   readonly service: 'text' | 'image' | 'multi-image' | 'omni' | 'motion';
   readonly frames: readonly string[];
   readonly references: readonly string[];
-  /** A reference video (`feature`) or a video to edit (`base`). */
+  /** The role is `feature` for a reference video and `base` for a video to edit. */
   readonly video?: { readonly url: string; readonly role: string };
   readonly elements: readonly string[];
 }
 
 /**
- * Whether a model belongs to the legacy standard: its name has a `v` before the version (`kling-v2-6`) or `video`
- * (`kling-video-o1`).
+ * A name with a `v` before the version (`kling-v2-6`) or with `video` (`kling-video-o1`) belongs to the legacy
+ * standard.
  */
 export function isLegacyKling(model: string): boolean {
   return model.startsWith('kling-v');
@@ -33,8 +33,8 @@ export function klingInputs(request: VideoRequest, model: string): KlingInputs {
 type Media = Pick<KlingInputs, 'frames' | 'references'> & { readonly video: KlingInputs['video'] };
 
 /**
- * Returns the service that renders the request. `metadata.character_orientation` selects the motion service, which
- * applies a video's motion to an image. The legacy standard's motion service is not supported.
+ * Decides which service renders the request. `metadata.character_orientation` selects the motion service, which applies
+ * a video's motion to an image. The legacy standard's motion service is not supported.
  */
 function serviceOf({ frames, references, video }: Media, extra: JsonObject, model: string) {
   const isLegacy = isLegacyKling(model);

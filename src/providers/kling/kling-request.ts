@@ -44,7 +44,7 @@ function newPath({ service }: KlingInputs, { model }: Context): string {
   return `/${services[service]}/${encodeURIComponent(model)}`;
 }
 
-/** Puts unknown `metadata` fields into the settings, where the new standard has the fields that affect the result. */
+/** Unknown `metadata` fields go into the settings, where the new standard has the fields that affect the result. */
 function newBody(request: VideoRequest, { inputs, facts, extra, context }: Parts): JsonObject {
   const { resolution, watermark } = request;
   const settings = {
@@ -55,7 +55,7 @@ function newBody(request: VideoRequest, { inputs, facts, extra, context }: Parts
       aspect_ratio: ratioField(request, inputs, facts),
       audio: audioField(request, inputs, facts),
     }),
-    // An edit has one shot, but the model's default is multiple shots.
+    // An edit has one shot, but the model's default is several.
     ...(isEdit(inputs) && context.model.startsWith('kling-3.0') ? { multi_shot: false } : {}),
   };
   const text = inputs.service === 'text';
@@ -70,7 +70,7 @@ function newBody(request: VideoRequest, { inputs, facts, extra, context }: Parts
   };
 }
 
-/** Builds the content items. Their ids let a prompt refer to them: `@image_1`, `@video_1`, `@element_1`. */
+/** A prompt can refer to these items by id: `@image_1`, `@video_1`, `@element_1`. */
 function contents(prompt: string, inputs: KlingInputs): JsonObject[] {
   const { service, frames, references, video, elements } = inputs;
   const image = (type: string, url: string) => ({ type, url: withoutDataHead(url) });
@@ -94,7 +94,7 @@ function isEdit({ video }: KlingInputs): boolean {
   return video?.role === 'base';
 }
 
-/** Whether the result can keep the input's sound. If so, no other sound is generated. */
+/** If the result can keep the input's sound, no other sound is generated. */
 function bringsSound(inputs: KlingInputs): boolean {
   return isEdit(inputs) || inputs.service === 'motion';
 }
@@ -105,7 +105,7 @@ function secondsField({ duration }: VideoRequest, { fields = {} }: PlainFacts): 
 
 const ratioUnsaid = '16:9';
 
-/** A reference video may determine the shape. If there are only other references, the request must specify a ratio. */
+/** A reference video may determine the shape. With only other references, the request must specify a ratio. */
 function ratioField(
   { ratio }: VideoRequest,
   { service, video }: KlingInputs,

@@ -29,10 +29,9 @@ const findPageSize = 500;
 const findPagesMax = 5;
 
 /**
- * Kling videos. The upstream's model name determines the standard: the new one, or the legacy one for names such as
- * `kling-v2-6`. The operation is `{id}`, plus the query `path` in the legacy standard. Does not support effects,
- * extension, intermediate frames, lip-sync (which needs a face found by an earlier call), or the legacy standard's
- * motion control.
+ * The upstream's model name determines the standard: the new one, or the legacy one for names such as `kling-v2-6`. The
+ * operation is `{id}`, plus the query `path` in the legacy standard. Effects, extension, intermediate frames, lip-sync
+ * (which needs a face found by an earlier call) and the legacy standard's motion control are not supported.
  */
 export function createKlingVideo(call: KlingCall): VideoProvider {
   return {
@@ -54,7 +53,7 @@ export function createKlingVideo(call: KlingCall): VideoProvider {
 
 const elementsBesideFramesMax = 3;
 
-/** Checks what the facts table cannot express, namely that elements and references share one limit. */
+/** The facts table cannot express that elements and references share one limit. */
 function checkElements(request: VideoRequest, model: string): RequestIssue | undefined {
   const { firstFrame, references, extra } = request;
   const param = 'metadata.element_list';
@@ -84,7 +83,7 @@ function submitted({ id }: KlingJob, path: string): Submitted {
   return { operation: path.startsWith('/v1') ? { id, path } : { id }, traceId: id };
 }
 
-/** Throws if the response does not contain the id, because the vendor omits unknown ids. */
+/** The vendor omits unknown ids, so this throws if the response does not contain the id. */
 async function newStatus(
   call: KlingCall,
   operation: Operation,
@@ -151,10 +150,7 @@ async function legacyJob(call: KlingCall, { id, path = '' }: Operation, context:
   }
 }
 
-/**
- * Finds a lost job. The new standard supports queries by marker. The legacy standard lists a service's jobs, newest
- * first.
- */
+/** The new standard can be queried by marker. The legacy standard lists a service's jobs, newest first. */
 async function find(
   call: KlingCall,
   { request, marker }: LostSubmit<VideoRequest>,
@@ -172,7 +168,7 @@ export async function findListed(
   { path, marker }: { readonly path: string; readonly marker: string },
   context: ProviderContext,
 ): Promise<readonly Submitted[]> {
-  // Keyed by id, because a job can move from one page to another and therefore appear twice.
+  // A job can move from one page to another and appear twice, so collect by id.
   const found = new Map<string, Submitted>();
   for (let page = 1; page <= findPagesMax; page += 1) {
     const query = new URLSearchParams({ pageNum: String(page), pageSize: String(findPageSize) });

@@ -61,7 +61,7 @@ export function minimaxStatus(job: MinimaxJob): OperationStatus | undefined {
     case 'cancelled':
       return cancelledJob();
     default:
-      // Unknown states also count as running.
+      // Unknown states are treated as running too.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -93,7 +93,7 @@ const plainSchema = z.object({
   video_width: optionalNumber,
   video_height: optionalNumber,
 });
-/** An API version 1 job. Its file has to be requested by id. */
+/** In version 1 of the API, a job's file has to be requested by id. */
 export type MinimaxPlainJob = z.infer<typeof plainSchema>;
 
 export function readPlainJob(value: unknown): MinimaxPlainJob | undefined {
@@ -103,7 +103,7 @@ export function readPlainJob(value: unknown): MinimaxPlainJob | undefined {
 const challengeSchema = z.object({ challenge: z.string().min(1).max(1000) });
 const ends = new Set(['succeeded', 'success', 'failed', 'fail', 'cancelled', 'expired']);
 
-/** Reads a callback. Both versions first send a challenge and expect it back within 3 seconds. */
+/** Both versions first send a challenge and expect it back within 3 seconds. */
 export function parseMinimaxCallback({ body }: UpstreamCallback): CallbackNews {
   const challenge = challengeSchema.safeParse(body).data;
   if (challenge !== undefined) return { ended: false, reply: challenge };

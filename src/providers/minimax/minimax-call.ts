@@ -38,7 +38,7 @@ export async function exchange(
   return { answer, refusal: readRefusal(answer.json) };
 }
 
-/** Reads the credential: a key, or `<group id>:<key>` for accounts that need a group id to retrieve files. */
+/** The credential is a key, or `<group id>:<key>` for accounts that need a group id to retrieve files. */
 export function readKey({ credential }: Pick<ProviderContext, 'credential'>): {
   readonly key: string;
   readonly group?: string;
@@ -54,8 +54,8 @@ const statusSchema = z.object({
 });
 
 /**
- * Reads a rejection. v2 responds with `{"error":{"type","message":"… (2013)"}}`, where the code is in trailing
- * parentheses. v1 responds with `{"base_resp":{"status_code","status_msg"}}` and status 200.
+ * v2 responds with `{"error":{"type","message":"… (2013)"}}`, where the code is in trailing parentheses. v1 responds
+ * with `{"base_resp":{"status_code","status_msg"}}` and status 200.
  */
 function readRefusal(json: unknown): Refusal | undefined {
   const error = errorSchema.safeParse(json).data?.error;
@@ -69,7 +69,7 @@ function readRefusal(json: unknown): Refusal | undefined {
     : { code: said.status_code, message: said.status_msg ?? '' };
 }
 
-/** Returns the error for a failed query. A rejected query may mean that the upstream no longer knows the job. */
+/** A rejected query may mean that the upstream no longer knows the job. */
 export function jobError({ answer, refusal }: Exchanged): UpstreamError {
   const { code: said, message } = refusal ?? { code: '', message: '' };
   const isUnknown = said === '2013' && /task[_ ]?id|not (?:exist|found)/i.test(message);

@@ -1,8 +1,8 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
- * Codes of rejected requests in both API versions, and of failed jobs. Source: the vendor's error code tables,
- * 2026-09. Error types without a code are also matched.
+ * Covers rejected requests in both API versions, and failed jobs. Some errors have a type but no code. Source: the
+ * vendor's error code tables, 2026-09.
  */
 export const minimaxFailures: FailureTable = [
   { code: /^(?:1004|2049|authorized_error)$/, outcome: 'unavailable', class: 'quota' },

@@ -12,7 +12,7 @@ import { issue } from '../shared/request-issue.ts';
 import type { GeneratedImages, ProviderContext, RequestIssue } from '../provider.ts';
 
 /**
- * H3-Image and H3-Image Highspeed, which use OpenAI's image API in JSON. Source: two resellers' pages, which quote the
+ * H3-Image and H3-Image Highspeed use OpenAI's image API in JSON. Source: two resellers' pages, which quote the
  * vendor's reference of 2026-11-11. No SDK supports these models yet.
  */
 
@@ -38,7 +38,7 @@ export const h3ImageFacts: ImageFacts = {
   },
 };
 
-/** Checks what the facts table cannot express, namely that a pixel size and a ratio exclude each other. */
+/** The facts table cannot express that a pixel size and a ratio exclude each other. */
 export function checkH3Image({ size, extra }: ImageRequest): RequestIssue | undefined {
   return parseSize(size) !== undefined && extra['aspect_ratio'] !== undefined
     ? issue(
@@ -48,10 +48,7 @@ export function checkH3Image({ size, extra }: ImageRequest): RequestIssue | unde
     : undefined;
 }
 
-/**
- * How long links stay valid. Assumed from the vendor's other images, because the lifetime of these links is
- * undocumented.
- */
+/** The lifetime of these links is undocumented. This is the lifetime of the vendor's other image links. */
 const linkLifetimeSeconds = 24 * 3600;
 
 export async function generateH3Image(

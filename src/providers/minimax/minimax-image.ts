@@ -47,7 +47,7 @@ const minimaxImageFacts: FactsTable = {
   others,
 };
 
-/** MiniMax images. image-01 accepts one reference image, which must show a character. Responses omit failed images. */
+/** image-01 accepts one reference image, which must show a character. Responses omit failed images. */
 export const minimaxImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],
   facts: minimaxImageFacts,

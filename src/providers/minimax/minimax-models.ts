@@ -116,12 +116,10 @@ export const minimaxFacts: FactsTable = {
   },
 };
 
-/** Returns the API version. Version 1 serves the models before H3. */
 export function minimaxVersion(name: string): 1 | 2 {
   return /^(?:MiniMax-Hailuo|[TIS]2V-)/i.test(name) ? 1 : 2;
 }
 
-/** Whether the model has a single length and resolution, and no field for either. */
 export function isFixedMinimax(name: string): boolean {
   return /^S2V-/i.test(name);
 }

@@ -28,7 +28,7 @@ const resolutionUnsaid = '768P';
 const secondsUnsaid = 5;
 const ratioUnsaid = '16:9';
 
-/** Builds the body for version 2, which requires a resolution and a length. */
+/** Version 2 requires a resolution and a length. */
 function contentBody(request: VideoRequest): JsonObject {
   const { prompt, references, videos, audios, resolution, duration, ratio, watermark } = request;
   const frames = framesOf(request);

@@ -31,9 +31,9 @@ const listMax = 20;
 const fileLifeSeconds = 3600;
 
 /**
- * MiniMax videos. The upstream's model name determines the API version: v2 (H3) or v1 (Hailuo and older). The
- * operation is `{id}`, plus `version: '1'` in v1. Does not support regeneration at 2K, or prompt expansion as a
- * separate job. Jobs carry no marker, so only an operator can find a lost job.
+ * The upstream's model name determines the API version: v2 (H3) or v1 (Hailuo and older). The operation is `{id}`, plus
+ * `version: '1'` in v1. Regeneration at 2K, and prompt expansion as a separate job, are not supported. Jobs carry no
+ * marker, so only an operator can find a lost job.
  */
 export const minimaxVideo: VideoProvider = {
   linkLifeSeconds: fileLifeSeconds,
@@ -94,8 +94,8 @@ async function list(
 const actionSchema = z.object({ action: optionalText });
 
 /**
- * Cancels only a queued job. DELETE would remove a finished job's record, and the upstream rejects it for a running
- * job. v1 has no cancel call.
+ * DELETE would remove a finished job's record, and the upstream rejects it for a running job, so only a queued job is
+ * cancelled. v1 has no cancel call.
  */
 async function cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'> {
   if (operation['version'] === '1') return 'refused';
@@ -115,8 +115,8 @@ async function cancel(operation: Operation, context: ProviderContext): Promise<'
 }
 
 /**
- * Returns a v1 job's status. For a successful job, also requests the file's link. A failed job states its reason in
- * the same fields as a rejected request.
+ * For a successful v1 job, the file's link needs a second request. A failed job states its reason in the same fields as
+ * a rejected request.
  */
 async function plainStatus({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
   const query = new URLSearchParams({ task_id: id });

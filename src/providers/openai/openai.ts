@@ -127,8 +127,8 @@ const openaiImageFacts: FactsTable = {
 };
 
 /**
- * OpenAI images, except variations. The vendor shut down its video API on 2026-09-24. Other gateways that offer that
- * API are served by `gateway`.
+ * Variations are not supported. The vendor shut down its video API on 2026-09-24. The provider `gateway` serves other
+ * gateways that offer that API.
  */
 const openaiImage: SynchronousImageProvider = {
   imageForms: ['file', 'data'],
@@ -152,10 +152,7 @@ export const openai: Provider = {
   bill: openaiBill,
 };
 
-/**
- * Whether the request is an edit. A request with an image is an edit on either route, because generation accepts no
- * images.
- */
+/** A request with an image is an edit on either route, because generation accepts no images. */
 function isEdit(request: ImageRequest): boolean {
   return request.images.length > 0;
 }
@@ -179,8 +176,8 @@ async function generate(request: ImageRequest, context: ImageContext): Promise<G
 }
 
 /**
- * Returns the target on Azure, where the base URL's query has the API version, each deployment has its own path, and
- * the key has its own header. Returns undefined for any other base URL. Source: the SDK's `AzureOpenAI`.
+ * On Azure, the base URL's query has the API version, each deployment has its own path, and the key has its own header.
+ * Returns undefined for any other base URL. Source: the SDK's `AzureOpenAI`.
  */
 function azureTarget({ baseUrl, model, credential }: ProviderContext, path: string) {
   const [address = '', query] = baseUrl.split('?');
@@ -191,9 +188,9 @@ function azureTarget({ baseUrl, model, credential }: ProviderContext, path: stri
 }
 
 /**
- * Checks the key by listing the models, which is free. Azure lists them per resource rather than per deployment. Two
- * responses are inconclusive: a 403, which is also returned for a key restricted to rendering, and a list from a
- * compatible server, which may serve it to anyone.
+ * Listing the models is free and requires a valid key. Azure lists them per resource rather than per deployment. Two
+ * responses prove nothing: a 403, which a key restricted to rendering gets too, and a list from a compatible server,
+ * which may serve it to anyone.
  */
 async function listModels(context: ProviderContext): Promise<void> {
   const [address = '', query] = context.baseUrl.split('?');
@@ -224,7 +221,7 @@ const squareTokens: readonly [RegExp, Readonly<Record<string, number>>][] = [
   [/gpt-image-2/, { low: 196, medium: 1_756, high: 7_024 }],
   [/gpt-image/, { low: 272, medium: 1_056, high: 4_160 }],
 ];
-/** The most tokens that any model uses for a square image. Assumed if the quality or its cost is unknown. */
+/** The most tokens that any model uses for a square image. Used if the quality or its cost is unknown. */
 const squareTokensMax = 7_024;
 const squarePixels = 1024 * 1024;
 const tallPixels = 1024 * 1536;

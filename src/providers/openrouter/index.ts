@@ -40,8 +40,8 @@ const moderatedOutput =
   /output.*(?:content policy|safety|moderat)|(?:content policy|safety|moderat).*output/i;
 
 /**
- * OpenRouter has no codes, so failures are classified by status and by message. The message comes from the vendor
- * behind OpenRouter. Source: the vendor's pages and its SDK's types (`@openrouter/sdk` 1.3.19), 2026-11.
+ * OpenRouter has no codes of its own, so failures are classified by status and by the message of the vendor behind it.
+ * Source: the vendor's pages and its SDK's types (`@openrouter/sdk` 1.3.19), 2026-11.
  */
 export const openrouterFailures: FailureTable = [
   { code: /^flagged_input$/, outcome: 'rejected', class: 'moderation_input' },
@@ -54,9 +54,8 @@ export const openrouterFailures: FailureTable = [
 ];
 
 /**
- * All models share one row. The vendor's catalogue lists what each model renders but changes daily, so the vendor's own
- * 400 decides. Fields that reach the vendor behind OpenRouter are also reserved. OpenRouter would silently ignore
- * references next to frames.
+ * All models share one row, because the vendor's catalogue changes daily, so its own 400 decides what a model renders.
+ * Fields for the vendor behind OpenRouter are reserved too. OpenRouter would silently ignore references next to frames.
  */
 const openrouterFacts: FactsTable = {
   origin: { source: 'the vendor’s pages, @openrouter/sdk 1.3.19', read: '2026-11' },
@@ -184,7 +183,7 @@ const jobSchema = z.object({
   error: optionalText,
 });
 
-/** Polls the URL derived from the id, ignoring the polling URL in the response. */
+/** Derives the URL from the id and ignores the polling URL in the response. */
 async function status({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
   const answer = await call({ method: 'GET', path: `/videos/${encodeURIComponent(id)}` }, context);
   const job = jobSchema.safeParse(answer.json).data;
@@ -209,7 +208,7 @@ async function status({ id }: Operation, context: ProviderContext): Promise<Oper
     case 'expired':
       return expiredJob(facts);
     default:
-      // `in_progress` and unknown states count as running.
+      // `in_progress` and unknown states are treated as running.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -218,7 +217,8 @@ const newsSchema = z.object({ type: z.string().regex(/^video\.generation\./) });
 const signatureAgeMaxSeconds = 300;
 
 /**
- * Verifies the HMAC-SHA256 of `<t>,<body>` in hex, sent as `t=<Unix seconds>,v1=<hex>` if the workspace has a secret.
+ * If the workspace has a secret, a header contains the HMAC-SHA256 of `<t>,<body>` in hex, as `t=<Unix
+ * seconds>,v1=<hex>`.
  */
 async function verifyCallback(
   { header, raw }: UpstreamCallback,
@@ -235,9 +235,9 @@ async function verifyCallback(
 }
 
 /**
- * Videos of every model that OpenRouter resells. The operation is `{id}`. The vendor has no cancel or list call, and
- * returns no marker. Does not support OpenRouter's images, continuing a job, upscaling, or the `provider` field, which
- * would let callers set fields that the gateway controls.
+ * Serves every model that OpenRouter resells. The operation is `{id}`. The vendor has no cancel or list call, and
+ * returns no marker. Images, continuing a job, upscaling, and the `provider` field, which would let callers set fields
+ * that the gateway controls, are not supported.
  */
 const video: VideoProvider = {
   cancelUntil: 'never',

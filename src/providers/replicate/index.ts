@@ -10,8 +10,8 @@ import type { Provider, TaskProvider } from '../provider.ts';
 const ended = new Set(['succeeded', 'failed', 'canceled', 'aborted']);
 
 /**
- * Any model on Replicate, as mapped in gateway.yaml. The operation is `{id}`. Does not support training or synchronous
- * responses.
+ * Serves any model on Replicate that gateway.yaml maps. The operation is `{id}`. Training and synchronous responses are
+ * not supported.
  */
 function jobs<Request extends GenerationRequest>(
   kind: Request['kind'],

@@ -18,14 +18,11 @@ interface ReplicateRequest {
   readonly path: string;
   readonly json?: OutgoingObject;
   readonly form?: FormData;
-  /** If set, a response saying that the prediction does not exist counts as success. */
+  /** If set, it is a success if the prediction does not exist. */
   readonly isGone?: boolean;
 }
 
-/**
- * The maximum size of a response, in bytes. Large enough for a list page with a hundred predictions, including their
- * inputs and logs.
- */
+/** In bytes. Large enough for a list page with a hundred predictions, including their inputs and logs. */
 const bodyBytesMax = 16 * 1024 * 1024;
 
 export async function callReplicate(
@@ -66,7 +63,7 @@ export async function askReplicate(
   return { answer, prediction };
 }
 
-/** Whether the vendor reports the prediction as unknown. A proxy's 404 page is not in the vendor's format. */
+/** Only the vendor's own format is trusted, because a proxy may respond with 404 too. */
 function isUnknown({ status, json }: HttpResponse): boolean {
   return status === 404 && readRefusal(json) !== undefined;
 }
@@ -105,10 +102,7 @@ export function readPrediction(value: unknown): Prediction | undefined {
 
 const pageSchema = z.object({ next: optionalText, results: z.array(z.unknown()).catch([]) });
 
-/**
- * Reads a list page. `next` is the path of the next page, always on our own base URL, even if the response names
- * another host.
- */
+/** `next` is the path of the next page, always on our own base URL, even if the response names another host. */
 export function readPage(value: unknown): {
   readonly next?: string;
   readonly predictions: readonly Prediction[];

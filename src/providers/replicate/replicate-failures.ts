@@ -1,7 +1,7 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
- * Messages of failures. Neither rejected requests nor failed predictions have reliable codes. Sources: the vendor's
+ * Neither rejected requests nor failed predictions have reliable codes, so messages are matched. Sources: the vendor's
  * pages, and messages recorded in 2026-09.
  */
 export const replicateFailures: FailureTable = [

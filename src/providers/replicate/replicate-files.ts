@@ -4,7 +4,7 @@ import { unreadableError } from '../shared/http-outcome.ts';
 import type { Provider, ProviderContext, UploadedFile, UploadedMedia } from '../provider.ts';
 import { callReplicate } from './replicate-call.ts';
 
-/** Uploaded files, which predictions of the same account refer to by `urls.get`. Source: the vendor's SDK. */
+/** Predictions of the same account refer to an uploaded file by `urls.get`. Source: the vendor's SDK. */
 
 const fileSchema = z.object({
   id: z.string().min(1).max(200),

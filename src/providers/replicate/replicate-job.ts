@@ -29,10 +29,7 @@ const model = new RegExp(`^${part}/${part}$`);
 const deployment = new RegExp(`^deployments/${part}/${part}$`);
 const versioned = new RegExp(`^(?:${part}/${part}:)?[0-9a-f]{64}$`);
 
-/**
- * Returns the endpoint of a model: `owner/name` for official models, `owner/name:<version>` or just the version for all
- * others.
- */
+/** Official models are named `owner/name`. All others are `owner/name:<version>` or just the version. */
 function endpointOf(name: string): Endpoint | undefined {
   if (versioned.test(name)) return { path: '/predictions', version: name };
   if (deployment.test(name)) return { path: `/${name}/predictions` };
@@ -81,17 +78,14 @@ function unmapped(): UpstreamError {
 
 const markerParameter = 'attempt';
 
-/**
- * Adds the marker to the callback URL. The vendor shows that URL in the prediction, so the marker identifies the
- * attempt.
- */
+/** The vendor shows the callback URL in the prediction, so a marker in that URL identifies the attempt. */
 function marked(callbackUrl: string, marker: string): string {
   const url = new URL(callbackUrl);
   url.searchParams.set(markerParameter, marker);
   return url.href;
 }
 
-/** Where files usually are. Used for tasks whose model has been removed from the channel. */
+/** Most models put their files here. Used for tasks whose model has been removed from the channel. */
 const unknownMapping: Pick<FieldMapping, 'result' | 'facts' | 'cost'> = { result: 'output', facts: {} };
 
 export async function replicateStatus(
@@ -125,7 +119,7 @@ export async function replicateStatus(
     case 'aborted':
       return cancelledJob();
     default:
-      // `processing` and unknown states count as running.
+      // `processing` and unknown states are treated as running.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -135,8 +129,8 @@ function pathOf({ id }: Operation): string {
 }
 
 /**
- * Returns the failure of a prediction that succeeded without output. Outputs are deleted an hour after the prediction
- * ends. An output that is missing before that failed moderation.
+ * A prediction can succeed without output. Outputs are deleted an hour after the prediction ends, so an output that is
+ * missing before that failed moderation.
  */
 function withoutOutput({ output, data_removed: isRemoved }: Prediction): OperationStatus | undefined {
   if (output !== null && output !== undefined) return undefined;
@@ -166,10 +160,7 @@ function endOf({ completed_at: completed }: Prediction): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/**
- * Cancels a prediction. A finished prediction is returned unchanged, and a running one is charged for the time used so
- * far.
- */
+/** A finished prediction is returned unchanged, and a running one is charged for the time used so far. */
 export async function cancelReplicate(
   operation: Operation,
   context: ProviderContext,
@@ -180,7 +171,7 @@ export async function cancelReplicate(
 
 const findPagesMax = 20;
 
-/** Finds a prediction by its callback URL, or by a field that the mapping reserves for our marker. */
+/** Searches by the callback URL, or by a field that the mapping reserves for our marker. */
 export async function findReplicate(
   { marker, sentAfter, sentBefore }: LostSubmit<unknown>,
   context: ProviderContext,

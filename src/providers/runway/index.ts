@@ -7,8 +7,8 @@ import { cancelRunway, runwayStatus, submitRunway } from './runway-task.ts';
 import type { Provider, VideoProvider } from '../provider.ts';
 
 /**
- * Runway videos from text, frames or references, and edits. Does not support `act_two`, the model router, or guidance
- * for edits beyond `metadata.keyframes`.
+ * Runway videos from text, frames or references, and edits. `act_two`, the model router, and guidance for edits beyond
+ * `metadata.keyframes` are not supported.
  */
 const runwayVideo: VideoProvider = {
   cancelUntil: 'running',
@@ -27,7 +27,7 @@ export const runway: Provider = {
     unbilled: { classes: ['internal'] },
     unverified: [
       'whether jobs rejected for their content are billed: the documentation says so, but Seedance reported a cost of zero, so the cost in the response applies',
-      'what `@runwayml/sdk`, the source of all fields and sizes, lacks: the lengths of Seedance 2.5, Wan 3, Grok Imagine, Hailuo 3 and H3 Max, and all of `veo3`, `gen4_aleph` and Kling',
+      'the lengths of Seedance 2.5, Wan 3, Grok Imagine, Hailuo 3 and H3 Max, and all facts about `veo3`, `gen4_aleph` and Kling: `@runwayml/sdk`, from which all other facts come, lacks them',
       'whether a model without a sound switch generates sound',
       'whether a cancelled job still exists, as `CANCELLED`: both cases are handled',
     ],

@@ -7,7 +7,7 @@ import { bearer, isSuccess, optionalText, refusalError } from '../shared/http-ou
 import { UpstreamError } from '../provider.ts';
 import type { HttpResponse, ProviderContext } from '../provider.ts';
 
-/** The API version. The vendor rejects every call without this header. */
+/** Sent as a header. The vendor rejects every call without it. */
 const version = '2024-11-06';
 
 interface RunwayRequest {
@@ -34,8 +34,8 @@ export async function callRunway(
 const quotaWaitMs = 3600 * 1000;
 
 /**
- * Returns the error for a rejected call. A 429 means that the 24-hour quota of generations is exhausted, so waiting a
- * few seconds would not help. A 503 does not reveal whether a submission was accepted.
+ * A 429 means that the 24-hour quota of generations is exhausted, so waiting a few seconds would not help. A 503 does
+ * not reveal whether a submission was accepted.
  */
 function runwayRefusal(answer: HttpResponse): UpstreamError {
   const error = refusalError(answer, readRefusal(answer.json), runwayFailures);

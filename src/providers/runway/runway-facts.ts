@@ -6,7 +6,7 @@ import type { RunwayModel, Shapes } from './runway-models.ts';
 import { secondsUnsaid, shapesOf, usualFirst } from './runway-shape.ts';
 import type { RunwayInputs } from './runway-shape.ts';
 
-/** The addresses that Runway accepts: HTTPS with a domain name, data URLs, and uploads to the vendor. */
+/** Runway accepts HTTPS addresses with a domain name, data URLs, and uploads to the vendor. */
 export const runwayAddresses = { schemes: ['https', 'data', 'runway'], characters: 2048 };
 
 const { schemes, characters } = runwayAddresses;
@@ -144,8 +144,8 @@ function extension(model: RunwayModel): NonNullable<VideoFacts['cases']>[number]
 }
 
 /**
- * Returns the facts about the output. The vendor does not document what it renders if a request leaves the size or
- * length open, so the result can be any that the model supports.
+ * The vendor does not document what it renders if a request leaves the size or length open, so any result that the
+ * model supports is possible.
  */
 function shapeFacts(model: RunwayModel, operation: RunwayInputs['operation']): PlainFacts {
   const { demandsRatio } = model;

@@ -1,8 +1,8 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
- * Messages of rejected requests, which have no code, and the `failureCode` of failed jobs. Source: the vendor's error
- * pages, 2026-07, and its SDK.
+ * Rejected requests have only a message, and failed jobs have a `failureCode`. Source: the vendor's error pages,
+ * 2026-07, and its SDK.
  */
 export const runwayFailures: FailureTable = [
   // The vendor also uses 400 for an insufficient balance, and for a model to which the key has no access. Another

@@ -4,8 +4,8 @@ import type { ProviderContext, UploadedFile, UploadedMedia } from '../provider.t
 import { callRunway } from './runway-call.ts';
 
 /**
- * The vendor's ephemeral uploads, which requests can use as `runway://…` for a day. They cannot be deleted earlier.
- * Sources: the vendor's SDK (`uploads.createEphemeral`) and, for the lifetime, its upload documentation.
+ * Requests can use an ephemeral upload as `runway://…` for a day. It cannot be deleted earlier. Sources: the vendor's
+ * SDK (`uploads.createEphemeral`) and, for the lifetime, its upload documentation.
  */
 
 const slotSchema = z.object({
@@ -34,7 +34,7 @@ export async function uploadToRunway(
     form,
     signal: context.signal,
   });
-  // The storage's own error body is ignored, because it says nothing about the task's request.
+  // The storage's own error body says nothing about the task's request, so ignore it.
   if (!isSuccess(stored)) throw refusalError({ ...stored, json: undefined }, undefined);
   return { id: slot.runwayUri, url: slot.runwayUri, keptMs };
 }

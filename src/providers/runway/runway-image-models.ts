@@ -4,7 +4,7 @@ import type { FactsTable } from '../../models/facts-table.ts';
 import { plainParameters } from '../shared/read-facts.ts';
 import { runwayAddresses } from './runway-facts.ts';
 
-/** A model's capabilities. A test compares them with the types in the vendor's SDK. */
+/** A test compares these capabilities with the types in the vendor's SDK. */
 export interface RunwayImageModel {
   /** Pixel pairs, and words that let the model choose the shape. Undefined if every size is sent unchanged. */
   readonly ratios?: readonly string[];
@@ -110,10 +110,7 @@ const known: Readonly<Record<string, RunwayImageModel>> = {
   },
 };
 
-/**
- * Returns a model's capabilities, or `base` for a model that is newer than the table. The upstream decides which sizes
- * such a model renders.
- */
+/** Returns `base` for a model that is newer than the table. The upstream decides which sizes it renders. */
 export function runwayImageModel(name: string): RunwayImageModel {
   return known[name] ?? base;
 }

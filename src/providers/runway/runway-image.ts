@@ -9,7 +9,7 @@ import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { imageAddress } from '../shared/image-input.ts';
 import type { ImageTaskProvider, SubmitContext } from '../provider.ts';
 
-/** Runway images, rendered as jobs. The `subject` of a reference image is not supported. */
+/** Runway images are rendered as jobs. The `subject` of a reference image is not supported. */
 export const runwayImage: ImageTaskProvider = {
   cancelUntil: 'running',
   facts: runwayImageFacts,
@@ -19,9 +19,7 @@ export const runwayImage: ImageTaskProvider = {
   cancel: cancelRunway,
 };
 
-/**
- * Returns the ratio in the vendor's format: a pixel pair, or a word such as `auto` or (for the class `1K`) `auto_1k`.
- */
+/** The vendor writes a ratio as a pixel pair, or as a word such as `auto` or (for the class `1K`) `auto_1k`. */
 function ratioOf({ pixels, word }: ImageShape): string | undefined {
   if (pixels !== undefined) return `${pixels.width}:${pixels.height}`;
   return word?.toLowerCase().replace(/^(?=\dk$)/, 'auto_');

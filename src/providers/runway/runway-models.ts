@@ -1,7 +1,7 @@
 import type { FactsOrigin } from '../../models/facts-table.ts';
 import type { RunwayInputs } from './runway-shape.ts';
 
-/** A model's capabilities. A test compares them with the types in the vendor's SDK. */
+/** A test compares these capabilities with the types in the vendor's SDK. */
 export interface RunwayModel {
   readonly frames: 0 | 1 | 2;
   readonly references: readonly ('images' | 'videos' | 'audios')[];
@@ -24,18 +24,17 @@ export interface RunwayModel {
 interface RunwayEdit {
   readonly field: 'promptVideo' | 'videoUri';
   readonly images: boolean;
-  /** Whether the result has the same length and shape as the video. If so, neither is sent. */
+  /** If the result has the same length and shape as the video, neither is sent. */
   readonly likeInput: boolean;
   readonly says?: { readonly mode: 'edit'; readonly duration?: 'auto' };
   readonly extends?: true;
-  /** Ratios to which the frame can be expanded. */
   readonly targets?: readonly string[];
 }
 
 /**
  * How a request specifies the output. If `pairs` is set, the vendor's `ratio` field contains the pixels for each
  * resolution and ratio, or one word per resolution if the image determines the shape. Otherwise, resolution and ratio
- * have separate fields. If there are no ratios, the model chooses the shape or keeps its image's shape.
+ * have separate fields. Without ratios, the model chooses the shape or keeps its image's shape.
  */
 export type Shapes =
   | { readonly pairs: Pairs }
@@ -61,7 +60,8 @@ const gen4Shapes: Shapes = {
   },
 };
 /**
- * Creates the pairs for 16:9, 4:3, 1:1 and, for some models, 21:9. The pairs for 9:16 and 3:4 are the same, rotated.
+ * The arguments are the pairs for 16:9, 4:3, 1:1 and, for some models, 21:9. The pairs for 9:16 and 3:4 are the same,
+ * rotated.
  */
 const set = ([landscape, four, square, cinema]: readonly [string, string, string, string?]): Record<
   string,
@@ -126,7 +126,7 @@ const omni: RunwayModel = {
   shapes: wide720,
 };
 
-/** The models' capabilities, taken from the SDK. Models that are missing from the SDK have their own `origin`. */
+/** Taken from the SDK. Models that are missing from the SDK have their own `origin`. */
 export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel, origin?: FactsOrigin])[] = [
   [/^gen4\.5$/, { ...gen4, wordless: [], shapes: wide720, imageShapes: gen4Shapes }],
   [/^gen4_turbo$/, { ...gen4, needs: 'image' }],

@@ -39,7 +39,7 @@ export function buildRunwayVideo(
       ...shapeFields(request, model, inputs.operation),
       ...defined({ duration: secondsField(request, model, inputs), audio, seed }),
     },
-    // The upstream generates sound by default, so a request that leaves the choice open counts as having sound.
+    // The upstream generates sound by default, so a request that leaves this open is treated as having sound.
     ...defined({ sound: sound === 'choice' ? (audio ?? true) : audio }),
   };
 }

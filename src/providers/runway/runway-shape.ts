@@ -9,8 +9,7 @@ export interface RunwayInputs {
 }
 
 /**
- * Returns the operation and its frames. `metadata.video_task: edit` edits a video even if the model also accepts
- * reference videos, and `extend` continues it.
+ * `metadata.video_task: edit` edits a video even if the model also accepts reference videos, and `extend` continues it.
  */
 export function runwayInputs(request: VideoRequest, model: RunwayModel): RunwayInputs {
   const { references, videos, audios, extra } = request;
@@ -46,7 +45,7 @@ interface ShapeFields {
   readonly resolution?: string;
 }
 
-/** Returns the vendor's fields for the shape. Values missing from the table are sent unchanged. */
+/** Values missing from the table are sent unchanged. */
 export function shapeFields(
   request: VideoRequest,
   model: RunwayModel,

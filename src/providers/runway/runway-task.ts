@@ -73,7 +73,7 @@ export async function runwayStatus(
     case 'CANCELLED':
       return cancelledJob({ cost: costOf(task) });
     default:
-      // `RUNNING` and unknown states count as running.
+      // `RUNNING` and unknown states are treated as running.
       return defined({ state: 'pending' as const, phase: 'running' as const, progress: progressOf(task) });
   }
 }
@@ -91,7 +91,7 @@ function pathOf(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`;
 }
 
-/** Whether the vendor reports the task as unknown. A proxy's error page says nothing about the task. */
+/** A proxy's error page says nothing about the task, so only the vendor's own format is trusted. */
 function isUnknown(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.status === 404 && error.outcome === 'rejected';
 }
@@ -117,14 +117,12 @@ function succeeded(
   });
 }
 
-/** Whether the credits are refunded. The vendor refunds them for its own failures, but not for rejected input. */
+/** The vendor refunds the credits for its own failures, but not for rejected input. */
 function isReturned({ failureCode = '' }: RunwayTask): boolean {
   return !/^(?:SAFETY|ASSET|INPUT_PREPROCESSING\.SAFETY)\b/.test(failureCode);
 }
 
-/**
- * Returns the cost of a task. Zero is valid, because the vendor reports it for anything that it does not charge for.
- */
+/** Zero is valid, because the vendor reports it for anything that it does not charge for. */
 function costOf({ cost }: RunwayTask): Cost | undefined {
   const amount = optionalAmount.parse(cost?.credits);
   return amount === undefined ? undefined : { amount, unit: 'credits' };
@@ -137,8 +135,8 @@ function progressOf({ progress }: RunwayTask): number | undefined {
 const ended = new Set(['SUCCEEDED', 'FAILED', 'CANCELLED']);
 
 /**
- * Cancels a running job. The same request would delete a finished job and its files, so the status is checked first. A
- * job that finishes between the two requests is deleted but still charged.
+ * The same request would delete a finished job and its files, so the status is checked first. A job that finishes
+ * between the two requests is deleted but still charged.
  */
 export async function cancelRunway(
   operation: Operation,

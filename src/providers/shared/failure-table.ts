@@ -6,11 +6,11 @@ export interface Refusal {
   readonly code: string;
   readonly message: string;
   readonly field?: string;
-  /** The delay that the response body requests. A Retry-After header overrides it. */
+  /** The delay that the response body asks for. A Retry-After header overrides it. */
   readonly retryAfterMs?: number;
 }
 
-/** A row covers a group of vendor codes. Every pattern and status in the row must match. */
+/** A row covers a group of vendor codes. Every pattern and status in it must match. */
 export interface FailureRow {
   readonly code?: RegExp;
   readonly words?: RegExp;
@@ -45,9 +45,8 @@ export function failureOfRow(row: Pick<FailureRow, 'class' | 'input'>, { field }
 }
 
 /**
- * Returns the upstream's code and message. Keeps only codes from the vendor's table. Any other code may contain the
- * caller's own text, which must not reach logs and histories, so it is moved into the message and replaced by
- * `instead`.
+ * Keeps only codes from the vendor's table. Any other code may contain the caller's own text, which must not reach logs
+ * and histories, so it becomes part of the message, and `instead` takes its place.
  */
 export function knownWords(
   table: FailureTable,
@@ -60,7 +59,7 @@ export function knownWords(
     : { code: instead, message: `${code}: ${message}` };
 }
 
-/** A failure without a matching row counts as internal to the vendor. */
+/** Without a matching row, the vendor is assumed to be at fault. */
 export function jobFailure(table: FailureTable, refusal: Refusal): Failure {
   const row = findFailureRow(table, refusal);
   return row === undefined ? { class: 'internal' } : failureOfRow(row, refusal);

@@ -1,6 +1,6 @@
 /**
- * A data URL (or bare base64) for a JSON body. Its bytes stay in a file, which is read and encoded while the request is
- * sent. Building one string from 60 MiB would block the event loop for half a second.
+ * A data URL (or bare base64) in a JSON body whose bytes stay in a file until the request is sent. Building one string
+ * from 60 MiB would block the event loop for half a second.
  */
 export class FileDataUrl {
   readonly mediaType: string;
@@ -18,7 +18,7 @@ export class FileDataUrl {
     this.head = head;
   }
 
-  /** Returns a placeholder for code that only inspects the body. */
+  /** A placeholder for code that only inspects the body. */
   toJSON(): string {
     return `${this.head}[${this.bytes} bytes of a file]`;
   }

@@ -8,9 +8,9 @@ import { UpstreamError } from '../provider.ts';
 import type { HttpResponse, ProviderContext, UpstreamOutcome } from '../provider.ts';
 
 /**
- * Returns the error for an unsuccessful response. An upstream that explains its rejection in its own format has read
- * the request and not accepted it. An edge proxy's error page does not reveal what happened behind the proxy. A 5xx is
- * judged by its status, whatever its code, because the job may exist.
+ * An upstream that explains its rejection in its own format has read the request and not accepted it. An edge proxy's
+ * error page does not reveal what happened behind the proxy. A 5xx is judged by its status alone, because the job may
+ * exist.
  */
 export function refusalError(
   answer: HttpResponse,
@@ -56,10 +56,7 @@ function outcomeOfStatus(status: number, explained: boolean): UpstreamOutcome {
   return 'rejected';
 }
 
-/**
- * Returns the error for a successful response without usable content. The outcome is ambiguous, because the job may
- * exist.
- */
+/** For a successful response without usable content. The outcome is ambiguous, because the job may exist. */
 export function unreadableError(answer: HttpResponse, missing: string): UpstreamError {
   return new UpstreamError('ambiguous', `The upstream's response could not be read: ${missing}.`, {
     code: 'unreadable_answer',
@@ -75,10 +72,7 @@ export function bearer({ credential }: Pick<ProviderContext, 'credential'>): { a
   return { authorization: `Bearer ${credential.apiKey}` };
 }
 
-/**
- * Returns the error for a job that the upstream itself reports as unknown, in its own format. A proxy's error page does
- * not count.
- */
+/** Use this only if the upstream reports the job as unknown in its own format. A proxy's error page is not enough. */
 export function unknownJob(
   status: number | undefined,
   {
@@ -102,7 +96,7 @@ function retryAfterMs(headers: HttpResponse['headers']): number | undefined {
   const text = headers['retry-after']?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d+(\.\d+)?$/.test(text)) return atMostADay(Number(text) * 1000);
-  // If the pattern were not checked, Date.parse would find a year in "-5" and "soon 7".
+  // Check the pattern first, because Date.parse would find a year in "-5" and "soon 7".
   const at = /^[A-Za-z]{3,9},? .*\d\d:\d\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
   const serverNow = Date.parse(headers['date'] ?? '');
@@ -111,8 +105,8 @@ function retryAfterMs(headers: HttpResponse['headers']): number | undefined {
 }
 
 /**
- * Returns when a signed link expires, in Unix seconds, if its query states that: `X-…-Date` with `X-…-Expires`
- * (seconds), `Expires` (Unix seconds), or `se` (a date).
+ * Returns Unix seconds, if the link's query contains its expiry: `X-…-Date` with `X-…-Expires` (seconds), `Expires`
+ * (Unix seconds), or `se` (a date).
  */
 export function signedUrlExpiry(url: string): number | undefined {
   if (!URL.canParse(url)) return undefined;
@@ -150,7 +144,7 @@ export function readableItems<Item>(item: z.ZodType<Item>) {
 /** The last second of JavaScript dates. A larger number is neither a time (in seconds or milliseconds) nor a count. */
 const numberMax = 8.64e12;
 
-/** Lenient schemas for response fields. A field with an unexpected type or an impossible value counts as missing. */
+/** These schemas are lenient: a response field with an unexpected type or an impossible value is treated as missing. */
 export const optionalText = z.string().min(1).optional().catch(undefined);
 const number = z.number().nonnegative().max(numberMax);
 export const optionalNumber = number.optional().catch(undefined);
@@ -166,7 +160,9 @@ export const optionalNumeric = z
   ])
   .optional()
   .catch(undefined);
-/** A number that a charge may depend on, possibly sent as a string. typed-answers.ts rejects implausible ones. */
+/**
+ * A charge may depend on this number, so typed-answers.ts rejects implausible ones. Some upstreams send it as a string.
+ */
 export const reportedNumber = z
   .union([
     z.custom<number>((value) => typeof value === 'number'),

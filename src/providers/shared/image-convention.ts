@@ -29,7 +29,7 @@ import type {
 } from '../provider.ts';
 
 /**
- * The image API that many upstreams share: `POST /images/generations` and `/images/edits`, with `url` or `b64_json` in
+ * Many upstreams share this image API: `POST /images/generations` and `/images/edits`, with `url` or `b64_json` in
  * `data[]`. Each adapter specifies how its upstream differs.
  */
 
@@ -205,7 +205,7 @@ function resultItem(
 
 const dataPrefixBytesMax = 256;
 
-/** Strips a data URL's prefix without copying the data. Some upstreams send a data URL instead of base64. */
+/** Some upstreams send a data URL instead of base64. The data is not copied. */
 function withoutDataPrefix(text: string | LargeText): string | LargeText {
   const head = text instanceof LargeText ? text.head(dataPrefixBytesMax) : text.slice(0, dataPrefixBytesMax);
   if (!head.startsWith('data:')) return text;
@@ -213,10 +213,7 @@ function withoutDataPrefix(text: string | LargeText): string | LargeText {
   return text instanceof LargeText ? text.from(start) : text.slice(start);
 }
 
-/**
- * Returns the error for a response without any image. The first reason it contains becomes the failure of the whole
- * request.
- */
+/** If a response has no image, its first reason becomes the failure of the whole request. */
 function noImagesError(
   answer: HttpResponse,
   failures: FailureTable,

@@ -15,12 +15,12 @@ export function imageAddress(image: ImageInput): string | FileDataUrl {
   }
 }
 
-/** Returns the base64 for JSON bodies that state the media type in a separate field. */
+/** For JSON bodies that state the media type in a separate field. */
 export function imageBase64(image: Exclude<ImageInput, { form: 'url' }>): string | FileDataUrl {
   return image.form === 'data' ? image.base64 : new FileDataUrl(image, '');
 }
 
-/** Strips a data URL's prefix for upstreams that expect bare base64. Other URLs stay unchanged. */
+/** Some upstreams expect bare base64 instead of a data URL. Other URLs stay unchanged. */
 export function withoutDataHead(address: string): string {
   return address.replace(/^data:[^,]*,/i, '');
 }
@@ -63,5 +63,5 @@ function fileExtension(mediaType: string): string {
   return /^image\/([a-z0-9]+)/.exec(mediaType)?.[1]?.replace('jpeg', 'jpg') ?? 'bin';
 }
 
-/** The maximum size of a response, in bytes. Large enough for a few base64 images of 20 MB each. */
+/** In bytes. Large enough for a few base64 images of 20 MB each. */
 export const imageAnswerBytesMax = 96 * 1024 * 1024;

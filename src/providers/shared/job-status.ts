@@ -65,7 +65,7 @@ export function tokenUsage(
   return Object.keys(usage).length === 0 ? undefined : usage;
 }
 
-/** Converts a time from Unix seconds to milliseconds, assuming the middle of the second. */
+/** Converts Unix seconds to milliseconds. The middle of the second is closest on average. */
 export function middleOfSecond(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : Math.floor(seconds) * 1000 + 500;
 }

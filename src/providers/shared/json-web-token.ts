@@ -8,7 +8,7 @@ export interface TokenTerms {
   readonly now: number;
 }
 
-/** How much earlier tokens become valid, in case the vendor's clock is slow. */
+/** Tokens become valid this much earlier, in case the vendor's clock is slow. */
 const clockSlackSeconds = 5;
 
 export function jsonWebToken({ algorithm, issuer, secret, lifetimeSeconds, now }: TokenTerms): string {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { firstBytes } from '../../base/first-bytes.ts';
 
-/** A long string from a JSON text, kept as the received bytes: chunks of unescaped UTF-8. */
+/** A long string from a JSON text, kept as the received chunks of unescaped UTF-8. */
 export class LargeText {
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
-  /** Whether the string had no escapes. If so, its bytes in quotes are valid JSON. */
+  /** If the string had no escapes, its bytes in quotes are valid JSON. */
   readonly verbatim: boolean;
 
   constructor(chunks: readonly Uint8Array[], verbatim: boolean) {
@@ -44,9 +44,8 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Creates a reader that parses a JSON text as it arrives, looking only for the ends of strings. The text outside long
- * strings is collected, with a mark in place of each long string, and parsed as usual. A long string with escapes is
- * copied to remove them. Base64 has no escapes except `\/`.
+ * Parses a JSON text as it arrives, without turning long strings into JavaScript strings. Each long string is replaced
+ * by a mark, and the rest is parsed as usual. Only strings with escapes are copied, and base64 has none except `\/`.
  */
 export function createLargeJsonReader(): LargeJsonReader {
   const small: Uint8Array[] = [];
@@ -100,7 +99,7 @@ interface OpenString {
   readonly pieces: Uint8Array[];
   bytes: number;
   hasEscapes: boolean;
-  /** Whether the chunk ended between a backslash and the character that it escapes. */
+  /** Set if the chunk ended between a backslash and the character that it escapes. */
   escaping: boolean;
 }
 

@@ -41,8 +41,8 @@ export function mappedCost(
 }
 
 /**
- * Returns the values at a path such as `images[].url`. Lists along the path are flattened, with or without `[]`. A
- * number selects one item.
+ * Reads a path such as `images[].url`. Lists along the path are flattened, with or without `[]`. A number selects one
+ * item.
  */
 export function valuesAt(value: unknown, path: string): unknown[] {
   return path.split('.').reduce<unknown[]>(

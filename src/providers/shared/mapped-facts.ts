@@ -42,8 +42,8 @@ export function mappedImageFacts(mapping: FieldMapping | undefined): ImageFacts 
 }
 
 /**
- * Returns the extra parameters, which come from a video request's `metadata` or an image request's additional fields.
- * The names that the mapping itself writes are reserved.
+ * Extra parameters come from a video request's `metadata` or an image request's additional fields. The names that the
+ * mapping itself writes are reserved.
  */
 function namesOf({ fields, constants, pass, marker }: FieldMapping): PlainFacts {
   return {

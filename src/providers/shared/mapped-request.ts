@@ -17,7 +17,7 @@ function mappedInputOf(request: GenerationRequest): MappedInput {
   return request.kind === 'video' ? inputTypeOf(request) : request.images.length > 0 ? 'edit' : 'generate';
 }
 
-/** Returns the upstream's model name for this kind of input. `check` has already verified that one exists. */
+/** `check` has already verified that the mapping has a model name for this kind of input. */
 export function mappedEndpoint(request: GenerationRequest, mapping: FieldMapping, upstream: string): string {
   return mapping.endpoints?.[mappedInputOf(request)] ?? upstream;
 }
@@ -38,10 +38,7 @@ export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): 
   return undefined;
 }
 
-/**
- * Builds the request body from only the mapped fields. Fields that callers may add come first, so they cannot
- * overwrite ours.
- */
+/** Contains only the mapped fields. Fields that callers may add come first, so they cannot overwrite ours. */
 export function mappedBody(
   request: GenerationRequest,
   mapping: FieldMapping,
@@ -148,7 +145,7 @@ function fieldIssue(field: MappedField, value: OutgoingJson, asking: Asking): Re
     : undefined;
 }
 
-/** Whether a value can be dropped if the upstream has no field for it, because the value has no effect. */
+/** A value without any effect can be dropped if the upstream has no field for it. */
 function isDispensable(field: MappedField, value: OutgoingJson): boolean {
   if (field === 'safety_identifier') return true;
   if (field === 'n') return value === 1;
@@ -189,7 +186,7 @@ function writtenText(
   ];
 }
 
-/** Returns a value as text. Objects are media, which have no text form, so they become ''. */
+/** Objects are media, which have no text form, so they become ''. */
 function textOf(value: OutgoingJson): string {
   return typeof value === 'object' ? '' : String(value);
 }

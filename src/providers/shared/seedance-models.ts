@@ -7,8 +7,8 @@ export interface SeedanceFamily {
   readonly referenceSeconds: number;
   readonly audioAlone: boolean;
   /**
-   * Whether the output keeps its input's shape if frames are given or a video is edited or extended. If so, `adaptive`
-   * is the only accepted ratio.
+   * True if the output keeps its input's shape when frames are given or a video is edited or extended. `adaptive` is
+   * then the only accepted ratio.
    */
   readonly keepsShape: boolean;
   readonly referencesExclude: readonly string[];
@@ -57,8 +57,7 @@ const secondGeneration: SeedanceFamily = {
 };
 
 /**
- * The family of private endpoint ids (`ep-…`) and of models that are newer than the table. The upstream decides what
- * they accept.
+ * Covers private endpoint ids (`ep-…`) and models that are newer than the table. The upstream decides what they accept.
  */
 const unknownFamily: SeedanceFamily = {
   pixels: 'unknown',
@@ -121,10 +120,10 @@ export function seedanceFamily(model: string | undefined): SeedanceFamily {
   return seedanceFamilies.find(([name]) => name.test(model ?? ''))?.[1] ?? unknownFamily;
 }
 
-/** Whether the model is, or may be, a Seedance model. A private endpoint may serve one. */
+/** A private endpoint may serve a Seedance model, so it is treated as one. */
 export function isSeedance(model: string): boolean {
   return seedanceFamily(model) !== unknownFamily || /^ep-/i.test(model);
 }
 
-/** The frame rate of every video, whatever the request says. */
+/** Every video has this frame rate, whatever the request says. */
 export const seedanceFramesPerSecond = 24;

@@ -47,8 +47,8 @@ export function seedanceShapes({ pixels, resolutions }: SeedanceFamily): VideoFa
 }
 
 /**
- * The resolution to assume if neither the request nor the model's entry specifies one. This is the default of the most
- * expensive family.
+ * Used if neither the request nor the model's entry specifies a resolution. It is the default of the most expensive
+ * family.
  */
 const unspecifiedResolution = '1080p';
 
@@ -76,7 +76,7 @@ function largestPixels(family: SeedanceFamily, resolution: string, ratio: string
   const found = tables[family.pixels].flatMap((table) => {
     const row = table[resolution];
     if (row === undefined) return [];
-    // The model chooses the ratio, so the largest size is assumed.
+    // The model chooses the ratio, so assume the largest size.
     if (ratio === '' || ratio === 'adaptive') return Object.values(row);
     const size = row[ratio];
     return size === undefined ? [] : [size];
@@ -92,12 +92,12 @@ function frameCount(request: VideoRequest, output: EstimateOutput, family: Seeda
   const seconds = output.durationSeconds > 0 ? output.durationSeconds : family.durations.max;
   const timed = Math.ceil(seconds * seedanceFramesPerSecond) + 1;
   if (frames === undefined) return timed + inputFrames;
-  // An unknown model may ignore `frames`, so the larger count is assumed.
+  // An unknown model may ignore `frames`, so assume the larger count.
   return (isKnown(family) ? frames : Math.max(frames, timed)) + inputFrames;
 }
 
 export const draftResolution = '480p';
-/** The possible defaults. The vendor's parameter table lists different defaults for different models. */
+/** The vendor's parameter table lists different defaults for different models. */
 export const usualResolutions = ['720p', '1080p'];
 export const usualSeconds = 5;
 
@@ -114,8 +114,8 @@ export function seedanceOutput(request: VideoRequest, model: string): PossibleOu
 }
 
 /**
- * Returns the lengths that the facts table cannot express: those given as a frame count, and those that an unknown
- * model may choose.
+ * Covers the lengths that the facts table cannot express: those given as a frame count, and those that an unknown model
+ * may choose.
  */
 export function countedSeconds(request: VideoRequest, model: string): PossibleOutput['seconds'] {
   const family = seedanceFamily(model);
@@ -146,8 +146,7 @@ function isKnown({ pixels, frameCount }: SeedanceFamily): boolean {
 }
 
 /**
- * Matches a legacy syntax that the upstream still parses in the prompt. It would override the fields that determine the
- * price.
+ * The upstream still parses this legacy syntax in the prompt. It would override the fields that determine the price.
  */
 const pricedFlags = /--(rs|resolution|rt|ratio|dur|duration|frames|fps)(?![a-z])/i;
 

@@ -1,10 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CallbackContext, UpstreamCallback } from '../provider.ts';
 
-/**
- * Implements `verifyCallback` for vendors that sign callbacks if a secret is configured. If there is a secret, an
- * unsigned callback is not genuine.
- */
+/** For vendors that sign callbacks if a secret is configured. With a secret, an unsigned callback is not genuine. */
 export async function verifyStandardWebhook(
   callback: UpstreamCallback,
   { credential, now }: Pick<CallbackContext, 'credential' | 'now'>,
@@ -16,8 +13,8 @@ export async function verifyStandardWebhook(
 const ageMaxSeconds = 300;
 
 /**
- * Verifies a signature of the Standard Webhooks specification: HMAC-SHA256 over `<id>.<timestamp>.<body>`, with one
- * signature per valid secret. The secret is base64 with the prefix `whsec_`. `now` is in Unix milliseconds.
+ * Follows the Standard Webhooks specification: HMAC-SHA256 over `<id>.<timestamp>.<body>`, with one signature per valid
+ * secret. The secret is base64 with the prefix `whsec_`. `now` is in Unix milliseconds.
  */
 function isStandardWebhook({ header, raw }: UpstreamCallback, secret: string, now: number): boolean {
   const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) =>

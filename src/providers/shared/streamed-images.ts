@@ -3,8 +3,8 @@ import type { ImageContext } from '../provider.ts';
 import { LargeText } from './large-json.ts';
 
 /**
- * Events of a streamed response: `image_generation.partial_image` and `image_generation.completed`, or `image_edit.…`
- * for edits. Source: the streaming events reference.
+ * Events are called `image_generation.partial_image` and `image_generation.completed`, or `image_edit.…` for edits.
+ * Source: the streaming events reference.
  */
 
 const eventSchema = z.looseObject({

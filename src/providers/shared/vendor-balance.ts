@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { HttpResponse, VendorBalance } from '../provider.ts';
 import { unreadableError } from './http-outcome.ts';
 
-/** A reported balance, which can be negative. Numbers are rounded to six decimal places. */
+/** A balance can be negative. Numbers are rounded to six decimal places. */
 const amountSchema = z
   .union([z.number().transform((amount) => String(Number(amount.toFixed(6)))), z.string()])
   .pipe(z.string().regex(/^-?\d{1,15}(?:\.\d{1,20})?$/));

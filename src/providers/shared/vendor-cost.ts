@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Cost } from '../../money/cost.ts';
 
 /**
- * Matches a decimal with at most as many digits on each side of the decimal point as vendors report. A longer number,
- * or one with an exponent, is not a price.
+ * Allows as many digits on each side of the decimal point as vendors report. A longer number, or one with an exponent,
+ * is not a price.
  */
 const decimalPattern = /^\d{1,15}(?:\.\d{1,15})?$/;
 
@@ -23,7 +23,7 @@ export function costOfUnits(units: unknown, price: string, unit: string): Cost |
   return count === undefined ? undefined : vendorCost(multiplyDecimals(count, price), unit);
 }
 
-/** Multiplies exactly. Money must never become a float. */
+/** Multiplies exactly, because money must never become a float. */
 function multiplyDecimals(one: string, other: string): string {
   const [a, b] = [one, other].map((text) => {
     const [whole = '0', fraction = ''] = text.split('.');

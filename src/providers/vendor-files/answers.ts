@@ -19,7 +19,7 @@ import type { HttpResponse, Operation, OperationStatus } from '../provider.ts';
 
 const linksMax = 100;
 
-/** Accepts a single value as a list, because JSONata unwraps lists with one item. */
+/** JSONata unwraps lists with one item, so a single value is accepted as a list. */
 export function listOf<Item>(item: z.ZodType<Item>) {
   const asList = (value: unknown): unknown[] => {
     const list: unknown[] = Array.isArray(value) ? value : value === undefined ? [] : [value];
@@ -54,7 +54,7 @@ const factsSchema = z
   .partial()
   .catch({});
 
-/** The maximum length of a code. Codes are limited because the vendor file's patterns are matched against them. */
+/** The vendor file's patterns are matched against codes, so their length is limited. */
 export const codeCharactersMax = 200;
 
 const code = z
@@ -148,7 +148,7 @@ interface Reading {
   readonly states: Readonly<Record<string, StateWord>>;
 }
 
-/** Unknown states count as running, so that a new state does not cause a second, billed job. */
+/** An unknown state is treated as running, so that it does not cause a second, billed job. */
 export function stateOf({ state = '' }: Pick<ReadStatus, 'state'>, states: Reading['states']): StateWord {
   return (Object.hasOwn(states, state) ? states[state] : undefined) ?? 'running';
 }

@@ -8,7 +8,6 @@ import type { ProviderContext } from '../provider.ts';
 export interface Unsigned {
   readonly method: string;
   readonly url: URL;
-  /** Undefined if the body is a form or there is no body. */
   readonly body: string | undefined;
 }
 
@@ -38,7 +37,7 @@ function plainHeaders(authentication: Plain, context: ProviderContext): Readonly
     : { [authentication.header]: authentication.prefix + context.credential.apiKey };
 }
 
-/** Returns the headers with the key. Only the vendor's own host may receive the key. */
+/** The headers contain the key, which only the vendor's own host may receive. */
 export function keyHeaders(
   authentication: Authentication,
   url: string,

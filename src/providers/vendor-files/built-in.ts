@@ -16,7 +16,7 @@ export function builtInFile(url: URL): VendorFile {
   return vendorFileSchema.parse(valueOf(readFileSync(url, 'utf8')), { jitless: true });
 }
 
-/** Parses the YAML and caches the result, because parsing takes a tenth of a process's startup time. */
+/** Parsing the YAML takes a tenth of a process's startup time, so the result is cached. */
 function valueOf(text: string): unknown {
   const path = keptPath(`vendor-files/${createHash('sha256').update(text).digest('hex')}.json`);
   const kept = parseJson(readKept(path) ?? '');
@@ -34,8 +34,8 @@ export function builtInProvider(file: VendorFile): Provider {
 const stepsMax = 10_000;
 
 /**
- * Creates an evaluator that works in this process. The expressions are reviewed like code, and a thread would use 30 MB
- * and take 0.3 s to start. JSONata is loaded on first use.
+ * Evaluates in this process, because these expressions are reviewed like code, and a thread would use 30 MB and take
+ * 0.3 s to start. JSONata is loaded on first use.
  */
 function createEvaluator(): Evaluator {
   const load = once(() => import('./evaluate.ts'));

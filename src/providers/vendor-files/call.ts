@@ -88,10 +88,7 @@ export function addressBelow(baseUrl: string, path: string): URL | undefined {
   return url.href.startsWith(`${new URL(baseUrl).href.replace(/\/$/, '')}/`) ? url : undefined;
 }
 
-/**
- * Returns the error for a request that the vendor file cannot express. No request has been sent, and other requests
- * are unaffected.
- */
+/** The vendor file cannot express the request, so nothing has been sent. Other requests are unaffected. */
 function notSayable(why: string): UpstreamError {
   return new UpstreamError('rejected', `The vendor file cannot express this request: ${why}.`, {
     code: 'vendor_file',

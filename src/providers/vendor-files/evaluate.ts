@@ -8,8 +8,8 @@ const resultCharactersMax = 512 * 1024;
 const compiledMax = 200;
 
 /**
- * Functions that expressions may not call. `eval` could run a response as an expression, and `pad` can create text of
- * any length. The others return a different value on each call.
+ * `eval` could run a response as an expression, and `pad` can create text of any length. The others return a different
+ * value on each call.
  */
 const refusedFunctions = new Set(['eval', 'random', 'shuffle', 'now', 'millis', 'pad']);
 /** A text of hundreds of megabytes would crash the whole process, whatever the thread's limits. */
@@ -45,7 +45,7 @@ function refuseNode({ type, value }: Readonly<Record<string, unknown>>): void {
     throw new Error(`$${value} is not permitted`);
 }
 
-/** Throws if a result is too long. Called by JSONata after each step. The fourth argument is the step's result. */
+/** JSONata calls this after each step. The fourth argument is the step's result. */
 function refuseLongText(...[, , , result]: readonly unknown[]): void {
   if (typeof result === 'string' && result.length > textCharactersMax)
     throw new Error(`it produces a text of more than ${textCharactersMax} characters`);
@@ -79,7 +79,7 @@ async function evaluateNow(
     steps += 1;
     if (steps > stepsMax) throw new Error(`it needs more than ${stepsMax} steps`);
   };
-  // `assign` is called by reflection, because its type allows only strings as names and these are symbols.
+  // The type of `assign` allows only strings as names, and these are symbols, so call it by reflection.
   const assign: unknown = Reflect.get(expression, 'assign');
   if (typeof assign !== 'function') throw new TypeError('steps cannot be counted');
   Reflect.apply(assign, expression, [Symbol.for('jsonata.__evaluate_entry'), count]);
@@ -90,7 +90,7 @@ async function evaluateNow(
   return text;
 }
 
-/** Returns the error's message, which must not be logged because it may quote the input. */
+/** The message must not be logged, because it may quote the input. */
 export function reasonOf(error: unknown): string {
   const message: unknown = isRecord(error)
     ? error['message']

@@ -8,8 +8,7 @@ export interface Evaluator {
 }
 
 /**
- * Evaluates one vendor file's JSONata in a separate thread. The thread is terminated if an expression exceeds its
- * limits.
+ * Evaluates one vendor file's JSONata in a separate thread, which is terminated if an expression exceeds its limits.
  */
 export interface Expressions extends Evaluator {
   check(source: string): Promise<void>;
@@ -18,10 +17,7 @@ export interface Expressions extends Evaluator {
 
 export type Bindings = Readonly<Record<string, unknown>>;
 
-/**
- * Thrown if an expression cannot be evaluated with this input. `reason` must not be logged, because it may quote the
- * input.
- */
+/** The expression cannot be evaluated with this input. `reason` must not be logged, because it may quote the input. */
 export class ExpressionError extends Error {
   readonly reason: string;
 
@@ -32,7 +28,7 @@ export class ExpressionError extends Error {
   }
 }
 
-/** Thrown if the thread did not finish within its limits, which says nothing about the expression or its input. */
+/** The thread did not finish within its limits. This says nothing about the expression or its input. */
 export class ExpressionLimitError extends ExpressionError {}
 
 export interface ToThread {
@@ -46,18 +42,14 @@ export type FromThread =
   | { readonly kind: 'done'; readonly text?: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** The CPU time limit per evaluation, in milliseconds. */
 const workingMsMax = 1_000;
 const workingLookMs = 50;
-/**
- * The thread's memory limits. They are enough for a response of a few megabytes. The thread is terminated if an
- * expression needs more.
- */
+/** Enough for a response of a few megabytes. The thread is terminated if an expression needs more. */
 const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
 /** An idle thread uses about ten megabytes, so it is terminated after this time. */
 const idleMs = 60_000;
 
-/** Creates an evaluator. Its first evaluation starts the thread, and evaluations run one at a time. */
+/** The first evaluation starts the thread. Evaluations run one at a time. */
 export function createExpressions(): Expressions {
   let thread: Thread | undefined;
   let idle: NodeJS.Timeout | undefined;

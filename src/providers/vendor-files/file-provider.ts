@@ -19,7 +19,7 @@ export type FileProviders = (file: VendorFile) => Provider;
 
 /**
  * Returns the same adapter each time for the same file object. Each file's expressions run in a separate thread. `now`
- * is in Unix milliseconds.
+ * returns Unix milliseconds.
  */
 export function createFileProviders(now: () => number): FileProviders {
   const opened = new WeakMap<VendorFile, Provider>();

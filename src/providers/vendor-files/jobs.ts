@@ -33,7 +33,7 @@ export interface JobCalling extends Calling {
   readonly facts: FactsTable;
 }
 
-/** The maximum size of a response, in bytes. Large enough for a list of a hundred jobs, including their requests. */
+/** In bytes. Large enough for a list of a hundred jobs, including their requests. */
 const listBytesMax = 4 * 1024 * 1024;
 
 export async function submitJob(
@@ -86,7 +86,7 @@ async function ask(
   return { read: withAddresses(readStatus(read), context), answer };
 }
 
-/** Resolves relative links against the base URL, because some vendors report only a file's path. */
+/** Some vendors report only a file's path, so relative links are resolved against the base URL. */
 function withAddresses<Status extends ReadStatus | undefined>(
   status: Status,
   { baseUrl }: ProviderContext,

@@ -8,7 +8,7 @@ import { LargeText } from '../shared/large-json.ts';
 
 /**
  * Keeps media and large texts out of expressions. Each is represented by a mark, which is replaced in the expression's
- * result. By forging a mark, a caller can only reach media of the same request.
+ * result. A caller who forges a mark can only reach media of the same request.
  */
 
 export interface SeenMedium {

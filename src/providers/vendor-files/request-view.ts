@@ -13,7 +13,7 @@ interface Viewing {
   readonly marks: MediaMarks;
 }
 
-/** Returns the request as expressions see it: the values that the facts allow us to send, under our own names. */
+/** Expressions see only the values that the facts allow us to send, under our own names. */
 export function requestView(request: GenerationRequest, viewing: Viewing): object {
   return request.kind === 'video' ? videoView(request, viewing) : imageView(request, viewing);
 }

@@ -106,8 +106,8 @@ function build(request: VideoRequest, context: SubmitContext): JsonObject {
 }
 
 /**
- * Vidu videos from text, frames and references. The operation is `{id}`. Does not support images, templates,
- * storyboards, extensions, subjects with voices, or the cheaper off-peak jobs (`off_peak`).
+ * Vidu videos from text, frames and references. The operation is `{id}`. Images, templates, storyboards, extensions,
+ * subjects with voices, and the cheaper off-peak jobs (`off_peak`) are not supported.
  */
 const video: VideoProvider = {
   cancelUntil: 'queued',

@@ -14,9 +14,9 @@ const ageMaxSeconds = 300;
 const accessKey = 'vidu';
 
 /**
- * Verifies an HMAC-SHA256 over the method, path, query, access key, date and listed headers, one per line. The HMAC
- * key is the API key that created the job. The body is not signed. If our own URL is unknown, the signature cannot be
- * checked, and the callback is only a hint.
+ * Checks an HMAC-SHA256 over the method, path, query, access key, date and listed headers, one per line. Its key is the
+ * API key that created the job. The body is not signed. If our own URL is unknown, the signature cannot be checked, and
+ * the callback only triggers a poll.
  */
 export async function verifyViduCallback(
   { header, url }: Pick<UpstreamCallback, 'header' | 'url'>,

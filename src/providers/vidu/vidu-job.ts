@@ -28,7 +28,7 @@ import type {
   VendorBalance,
 } from '../provider.ts';
 
-/** The vendor's reasons for rejected requests and failed jobs. Source: the vendor's errors page, 2026-11. */
+/** Covers rejected requests and failed jobs. Source: the vendor's errors page, 2026-11. */
 export const viduFailures: FailureTable = [
   { code: /^TaskPromptPolicyViolation$/, outcome: 'rejected', class: 'moderation_input', input: 'prompt' },
   { code: /^AuditSubmitIllegal$/, outcome: 'rejected', class: 'moderation_input' },
@@ -141,7 +141,7 @@ function pending(state: string, progress?: number): OperationStatus {
   });
 }
 
-/** Cancels a job. The vendor responds with 400 once the job has left the queue. */
+/** The vendor responds with 400 once the job has left the queue. */
 export async function cancelVidu(
   { id }: Operation,
   context: ProviderContext,
@@ -195,8 +195,8 @@ const pagesMax = 5;
 const candidatesMax = 20;
 
 /**
- * Finds jobs by their marker. The list lacks `payload`, which contains the marker, so each listed job that was created
- * around the submission and has the same prompt is requested individually.
+ * The list lacks `payload`, which contains the marker. Each listed job that was created around the submission and has
+ * the same prompt is therefore requested individually.
  */
 export async function findVidu(
   { request, marker, sentAfter, sentBefore }: LostSubmit<VideoRequest>,

@@ -25,8 +25,8 @@ const reserved = [
 ];
 
 /**
- * Facts of an edit or extension. Both use one video and keep its shape and sound, at no more than 720p. An edit also
- * keeps the length. An extension adds the requested seconds.
+ * An edit or extension uses one video and keeps its shape and sound, at no more than 720p. An edit also keeps the
+ * length. An extension adds the requested seconds.
  */
 function ofVideo(tasks: string[]): NonNullable<VideoFacts['cases']> {
   return [

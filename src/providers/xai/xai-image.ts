@@ -58,7 +58,7 @@ const xaiImageFacts: FactsTable = {
   others: { ...usual, references: { mask: false } },
 };
 
-/** Grok Imagine images. If some of the images are moderated, the response omits them, but they may still be billed. */
+/** If some of the images are moderated, the response omits them, but they may still be billed. */
 export const xaiImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],
   facts: xaiImageFacts,

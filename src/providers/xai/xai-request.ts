@@ -62,7 +62,7 @@ function voicesOf({ reference_audios: voices }: JsonObject): readonly JsonValue[
   return Array.isArray(voices) ? voices : [];
 }
 
-/** Checks what the facts table cannot express, namely that audio files and voices share one limit. */
+/** The facts table cannot express that audio files and voices share one limit. */
 export function checkXaiSounds({ audios, extra }: VideoRequest): RequestIssue | undefined {
   return audios.length + voicesOf(extra).length > xaiSoundsMax
     ? issue(

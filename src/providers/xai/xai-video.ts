@@ -67,7 +67,7 @@ const jobSchema = z.object({
 });
 type Job = z.infer<typeof jobSchema>;
 
-/** Gets a job's status. A 202, with or without a body, means that the job is still running. */
+/** A 202, with or without a body, means that the job is still running. */
 async function status({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
   const answer = await askXai({ method: 'GET', path: `/videos/${encodeURIComponent(id)}` }, context);
   if (answer.status === 404 && isXaiRefusal(answer)) throw unknownJob(404);
@@ -86,8 +86,8 @@ function pending(job: Job | undefined): OperationStatus {
 }
 
 /**
- * Returns a job's status, or undefined for a finished job without a file. Older responses have no status, only a link
- * once the job is done.
+ * Returns undefined for a finished job without a file. Older responses have no status, only a link once the job is
+ * done.
  */
 function readJob(job: Job, { json }: HttpResponse): OperationStatus | undefined {
   const { video, error } = job;

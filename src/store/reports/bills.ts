@@ -8,7 +8,7 @@ export interface BilledPage {
   readonly next?: string;
 }
 
-/** A channel's tasks that were created in a period, in Unix milliseconds. `before` is exclusive. */
+/** Covers a channel's tasks by creation time, in Unix milliseconds. `before` is exclusive. */
 export interface BilledSpan {
   readonly channel: string;
   readonly from: number;
@@ -54,7 +54,7 @@ export function taskBills(tasks: Collection<TaskDocument>) {
   return {
     listBilled: (span: BilledSpan) => page('sort', { channel: span.channel }, span),
 
-    /** Returns the few tasks with an attempt at the channel that may or may not have a job. */
+    /** Returns tasks with an attempt at the channel whose job is unknown. There are few of them. */
     listUnclaimed: (span: BilledSpan) => page('unclaimed', { 'attempts.channel': span.channel }, span),
 
     async findBilled(channel: string, jobs: readonly string[]): Promise<BilledTask[]> {

@@ -24,7 +24,7 @@ interface Row<Kind> {
   readonly since: number;
 }
 
-/** Each count reads only what a small index finds, and returns one row per kind. */
+/** Each count reads only a small index. */
 export function taskCensus(tasks: Collection<TaskDocument>) {
   function rowsOf<Kind>($match: object, _id: object, since: unknown = '$stateSince'): Promise<Row<Kind>[]> {
     const $group = { _id, count: { $sum: 1 }, since: { $min: since } };
@@ -58,7 +58,10 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
       return { created, ...ended };
     },
 
-    /** Covers the newest tasks that finished from `since` on. Returns undefined if no lateness is known. */
+    /**
+     * Measures the newest tasks that finished after `since`. Returns undefined if none of their vendors reports when a
+     * render ends.
+     */
     latenessSince: (since: number) => measureLateness(tasks, since),
 
     countByChannel: (channels: readonly string[], since: number) => countByChannel(tasks, channels, since),
@@ -96,7 +99,7 @@ async function countEnded(
   };
 }
 
-/** The number of tasks measured. More would not change the result. */
+/** More tasks would not change the result. */
 const measuredMax = 1_000;
 
 async function measureLateness(

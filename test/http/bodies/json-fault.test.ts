@@ -31,7 +31,7 @@ const almostJson = fc
     return text.slice(0, at) + piece + text.slice(at + 1);
   });
 
-it('finds a fault in exactly what JSON.parse refuses, and none before it', () => {
+it('finds a fault in exactly the texts that JSON.parse rejects, and none before it', () => {
   fc.assert(
     fc.property(almostJson, (text) => {
       const fault = findJsonFault(text);

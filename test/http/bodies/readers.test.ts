@@ -76,7 +76,7 @@ describe('the JSON scanner', () => {
     expect(() => scanAll(text, [1, 2, 3])).not.toThrow();
   });
 
-  it('a JSON text in a string is counted too', () => {
+  it('counts a JSON text in a string too', () => {
     expect(parseJsonText('{"a":[1]}')).toEqual({ a: [1] });
     expect(parseJsonText(list(jsonNodesMax))).toBeUndefined();
     expect(parseJsonText('{')).toBeUndefined();
@@ -138,7 +138,7 @@ describe('long data URLs in JSON', () => {
     );
   });
 
-  it('short ones, and long texts elsewhere, stay in place', async () => {
+  it('short ones, and long texts elsewhere, are not moved', async () => {
     const body = {
       image: dataUrl(randomBytes(100)),
       prompt: `data:image/png;base64,${'A'.repeat(40_000)}`,

@@ -260,7 +260,7 @@ describe('a form that is wrong', () => {
     await nothingHappened();
   });
 
-  it('a client that disconnects in the middle leaves nothing', async () => {
+  it('a client that disconnects in the middle leaves nothing behind', async () => {
     for (let n = 0; n < 5; n += 1) await sendAndBreakOff();
     await nothingHappened();
     expect(upstream.calls).toEqual([]);

@@ -14,7 +14,7 @@ async function run(files: Readonly<Record<string, string>>): Promise<Record<stri
   return import(`data:text/javascript,${encodeURIComponent(join(files))}`);
 }
 
-it('runs each module once, after those that it imports, in a scope of its own', async () => {
+it('runs each module once, after those that it imports, in its own scope', async () => {
   const { page_main: main } = await run({
     'page/main.js': `import { one as first, two } from './part-a.js';\nconst path = 'main';\nexport const all = [first, two(), path];\n`,
     'page/part-a.js': `/** A comment. */\nconst path = 'part';\nexport const one = path; // kept\nexport function two() {\n  return path.length;\n}\n`,
@@ -41,11 +41,11 @@ it.each([
   [`import './y.js';\n`],
   [`export default 1;\n`],
   [`export { a } from './b.js';\n`],
-])('refuses a form that it does not know: %s', (text) => {
+])('rejects an unknown form: %s', (text) => {
   expect(() => join({ 'page/main.js': text })).toThrow(TypeError);
 });
 
-it('refuses modules that import each other', () => {
+it('rejects modules that import each other', () => {
   expect(() =>
     join({
       'page/a.js': `import { b } from './b.js';\nexport const a = 1;\n`,

@@ -70,7 +70,7 @@ describe('presentTask', () => {
     }
   });
 
-  it('the estimate before the end, and the charge after it', () => {
+  it('shows the estimate before the end, and the charge after it', () => {
     const money = { estimate: 762_300n, charge: 700_000n };
     expect(presentTask({ ...task, ...money, status: 'running' }, noMediaUrl)).toMatchObject({
       estimate: '0.762300',
@@ -84,7 +84,7 @@ describe('presentTask', () => {
   });
 
   it.each(attentionReasons)(
-    'a task that waits for a person shows that (%s), whatever it waited for before',
+    'a task that waits for an operator shows that (%s), whatever it waited for before',
     (attention) => {
       const wait = { cause: 'slot', since: 0 } as const;
       const waiting = { ...task, status: 'pending', wait, attention } as const;

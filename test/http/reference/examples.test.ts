@@ -78,7 +78,7 @@ it.each(answers)('%s runs in every language', async (operation, text, isOperator
   return expect(byPython.stdout).toContain(text);
 });
 
-it('a program writes a file where the answer is one', async () => {
+it('a program writes a file if the response is a file', async () => {
   const { curl = '' } = programs.get('getOpenaiVideoContent') ?? {};
   await run('sh', ['-c', curl], { cwd: directory, env: { ...process.env, ...variables } });
   expect((await readFile(join(directory, 'result'))).subarray(4, 8).toString()).toBe('ftyp');

@@ -47,7 +47,7 @@ it('gives the owner a key that nobody else has seen, once', async () => {
   for (const secret of [link, body.key]) expect(stored).not.toContain(secret.slice(8));
 });
 
-it('answers a repeat with the same Idempotency-Key the same', async () => {
+it('returns the same response to a repeat with the same Idempotency-Key', async () => {
   const { link } = await invite();
   const first = await accept(link, {}, { 'idempotency-key': 'lost' });
   const again = await accept(link, {}, { 'idempotency-key': 'lost' });
@@ -58,7 +58,7 @@ it('answers a repeat with the same Idempotency-Key the same', async () => {
   world.clock.aheadMs = 0;
 });
 
-it('gives no key of a closed account, and records from where a key was received', async () => {
+it('gives no key for a closed account, and records where a key was received from', async () => {
   const { account, made, link } = await invite();
   await world.admin('POST', `/accounts/${account}/close`, { reason: 'left' });
   const refused = await accept(link);
@@ -72,7 +72,7 @@ it('gives no key of a closed account, and records from where a key was received'
   });
 });
 
-it('opens nothing when the key was revoked or the time is over', async () => {
+it('gives nothing if the key was revoked or the time is over', async () => {
   const [revoked, late] = [await invite(), await invite({ link_valid_seconds: 60 })];
   await world.admin('DELETE', `/keys/${revoked.made.id}`);
   world.clock.aheadMs = 61_000;
@@ -83,7 +83,7 @@ it('opens nothing when the key was revoked or the time is over', async () => {
   world.clock.aheadMs = 0;
 });
 
-it('is not the link of an operator', async () => {
+it('does not accept the link of an operator', async () => {
   const { body } = await world.admin('POST', '/operators/invitations', { name: 'anna' });
   expect((await accept(body.link.split('/').at(-1))).status).toBe(404);
 });

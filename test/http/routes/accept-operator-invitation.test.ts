@@ -22,7 +22,7 @@ function accept(link: string, { at = world, key, dry }: How = {}) {
   return at.call('POST', path, { body: { link, dry_run: dry }, headers });
 }
 
-it('says first what it is for, then shows the token once, which is stored as an HMAC', async () => {
+it('first shows what it is for, then shows the token once, which is stored as an HMAC', async () => {
   const link = await invite('anna', { roles: ['billing'] });
   const shown = await accept(link, { dry: true });
   expect(shown.body).toMatchObject({ name: 'anna', roles: ['read', 'amounts', 'money'], state: 'invited' });
@@ -42,7 +42,7 @@ it('says first what it is for, then shows the token once, which is stored as an 
   expect(entries).toMatchObject([{ action: 'acceptOperatorInvitation', target: 'anna', outcome: 'done' }]);
 });
 
-it('is used once: of several that use it at once, on several nodes, one gets a token', async () => {
+it('can be used once: if several requests use it at once, on several nodes, one gets a token', async () => {
   const link = await invite('ben');
   const other = await world.startNode();
   const all = await Promise.all([world, other, world, other].map((at) => accept(link, { at })));
@@ -65,7 +65,7 @@ it('is used once: of several that use it at once, on several nodes, one gets a t
   expect(after.entries).toHaveLength(entries.length);
 });
 
-it('answers a repeat with the same Idempotency-Key the same, on any node, and no other key', async () => {
+it('returns the same response to a repeat with the same Idempotency-Key, on any node, but with no other key', async () => {
   const link = await invite('carla');
   const other = await world.startNode();
   const [one, two] = await Promise.all([
@@ -76,7 +76,7 @@ it('answers a repeat with the same Idempotency-Key the same, on any node, and no
   expect((await accept(link, { key: 'another' })).status).toBe(404);
 });
 
-it('opens nothing when it has expired or was withdrawn', async () => {
+it('gives nothing if it has expired or was withdrawn', async () => {
   const [late, withdrawn] = [await invite('dora', { valid_seconds: 60 }), await invite('emil')];
   await world.admin('DELETE', '/operators/invitations/emil');
   world.clock.aheadMs = 61_000;
@@ -88,7 +88,7 @@ it('opens nothing when it has expired or was withdrawn', async () => {
 });
 
 it.each(['x', `iv-${'A'.repeat(43)}00000000`, ''])(
-  'refuses a link that was never issued: %s',
+  'rejects a link that was never issued: %s',
   async (link) => {
     expect((await accept(link)).status).toBe(link === '' ? 400 : 404);
   },

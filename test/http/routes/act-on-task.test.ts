@@ -29,7 +29,7 @@ it('is passed to the port, and recorded with who, when and why', async () => {
   expect(world.port.acts).toContainEqual({ task: id, action: 'adopt', input });
 });
 
-it.each(operatorActions)('%s needs the role that its row names', async (action) => {
+it.each(operatorActions)('%s needs the role in its row', async (action) => {
   const id = await newTask();
   const { example } = actionTable[action];
   const access = accessOfAct(action);
@@ -42,7 +42,7 @@ it.each(operatorActions)('%s needs the role that its row names', async (action) 
   }
 });
 
-it('with dry_run says what would happen, and records nothing', async () => {
+it('with dry_run shows what would happen, and records nothing', async () => {
   const id = await newTask();
   const body = { action: 'fail', reason: 'r', dry_run: true };
   const answer = await world.admin('POST', `/tasks/${id}/actions`, body);
@@ -53,7 +53,7 @@ it('with dry_run says what would happen, and records nothing', async () => {
   ]);
 });
 
-it('409: the action is not possible, says what is, and is not recorded', async () => {
+it('409: the action is not possible, the error lists those that are, and nothing is recorded', async () => {
   const id = await newTask();
   world.port.situation = 'waiting';
   const answer = await actOn(world.admin, id, { action: 'resubmit', reason: 'try' });
@@ -69,7 +69,7 @@ it('409: a task that has ended, whatever its workflow would say', async () => {
   expect([answer.status, answer.body.error.message]).toEqual([409, 'The task has already failed.']);
 });
 
-it('redeliver: only where there is a callback address, and the task has ended', async () => {
+it('redeliver: only if there is a callback address and the task has ended', async () => {
   const redeliver = (id: string) =>
     world.admin('POST', `/tasks/${id}/actions`, { action: 'redeliver', reason: 'lost it' });
   const without = await newTask();
@@ -109,7 +109,7 @@ describe('the plan of a dry run', () => {
   };
   const outdated = [409, expect.stringMatching(/^The plan no longer applies: .*Repeat the dry run/)];
 
-  it('is valid while the task is unchanged, for any operator, and for the same fields only', async () => {
+  it('is valid while the task is unchanged, for any operator, but only for the same fields', async () => {
     const [id, other] = [await newTask(), await newTask()];
     const plan = await planOf(id, { channel: 'two' });
     expect(await refusal(id, { plan })).toEqual(outdated);
@@ -128,7 +128,7 @@ describe('the plan of a dry run', () => {
     expect((await actOn(world.admin, id, { action: 'resubmit', reason: 'r' })).status).toBe(200);
   });
 
-  it('of an act that needs none is respected if it is named', async () => {
+  it('of an action that needs none is respected if it is given', async () => {
     const id = await newTask();
     const asked = { action: 'extend', reason: 'r', seconds: 60 };
     const { plan } = (await world.admin('POST', `/tasks/${id}/actions`, { ...asked, dry_run: true })).body

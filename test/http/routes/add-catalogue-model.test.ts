@@ -40,7 +40,7 @@ it('a second model needs no key, and an existing model keeps its own facts', asy
   expect(body.text).toMatch(/kling-3\.0: *\n? *\{? *upstream: kling-3\.0/);
 });
 
-it('a key or an address for a channel that the draft has already replaces what it had', async () => {
+it('a key or an address for a channel already in the draft replaces the old one', async () => {
   const node = await startDraftsNode(world);
   await node.admin('POST', path, { ...kling, base_url: 'https://mistyped.example' });
   const right = { api_key: 'another-key-of-32-characters-5678', base_url: 'https://right.example' };
@@ -53,7 +53,7 @@ it('a key or an address for a channel that the draft has already replaces what i
   expect(used).toMatchObject([{ ending: '5678', origin: 'https://right.example' }]);
 });
 
-it('takes the listed prices as the costs of the upstream, if it is asked to', async () => {
+it('uses the listed prices as the upstream’s costs, if requested', async () => {
   const node = await startDraftsNode(world);
   const { body } = await node.admin('POST', path, { ...kling, has_listed_cost: true });
   const { channels } = (readYaml(body.text) as { value: { channels: { id: string }[] } }).value;
@@ -87,7 +87,7 @@ it('adds a markup to the listed prices, but not to the costs', async () => {
   expect([odd.status, odd.body.error.param]).toEqual([400, 'markup_percent']);
 });
 
-it('a channel whose credential has another name gets `main` beside it', async () => {
+it('a channel whose credential has another name also gets `main`', async () => {
   const draft = (credentials: string) =>
     `channels:\n  - { id: kling, provider: kling${credentials}, models: {} }\nmodels: []\n`;
   const catalogue = await loadExampleCatalogue();
@@ -118,7 +118,7 @@ it.each([
   expect((await node.draft()).begun).toBe(false);
 });
 
-it('every model of the catalogue makes a configuration without mistakes', async () => {
+it('every model of the catalogue yields a configuration without mistakes', async () => {
   const catalogue = await loadExampleCatalogue();
   const example = readFileSync(new URL('../../../gateway.example.yaml', import.meta.url), 'utf8');
   const currency = /^currency: \w+$/m.exec(example)?.[0] ?? '';

@@ -122,7 +122,7 @@ it.each([
   (token: string) => token.replace('op-', 'sk-'),
   () => `op-${'a'.repeat(43)}00000000`,
   () => '',
-])('401 for a token that was never given: %s', async (change) => {
+])('401 for a token that was never issued: %s', async (change) => {
   const { body } = await world.admin('POST', '/operators', { name: `typo-${Math.random()}`.toLowerCase() });
   const answer = await adminCaller(world.url, change(body.token))('GET', '/keys');
   expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_api_key']);

@@ -4,7 +4,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_cancel_video');
 
-it('ends the task and gives the hold back', async () => {
+it('ends the task and releases the hold', async () => {
   const account = await world.newAccount();
   const { body } = await account.create();
   const answer = await account.call('POST', `/v1/videos/generations/${body.id}/cancel`);
@@ -31,7 +31,7 @@ it('409: the upstream refuses, and the task continues', async () => {
   expect((await account.call('GET', `/v1/videos/generations/${body.id}`)).body.status).toBe('pending');
 });
 
-it('shows the task as cancelled when only the answer to the cancellation was lost', async () => {
+it('shows the task as cancelled if only the response to the cancellation was lost', async () => {
   const account = await world.newAccount();
   const { body } = await account.create();
   world.port.loseCancelAnswer = new GatewayError('service_unavailable', 'No answer.');

@@ -10,7 +10,7 @@ import { databaseUri } from '../../support/run-servers.ts';
 const database = 'route_check_ledger_heads';
 const world = useHttpWorld(database);
 
-it('externally kept heads show what was cut off, whatever happened to the stored ones', async () => {
+it('externally kept heads reveal truncation, whatever happened to the stored ones', async () => {
   const { id: account } = await world.newAccount();
   await world.admin('POST', `/accounts/${account}/credits`, { amount: '1', reference: 'more' });
   expect((await runLine(world, ['ledger', 'verify'])).status).toBe(0);

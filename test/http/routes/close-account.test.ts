@@ -44,7 +44,7 @@ it('nothing new is created anywhere; running tasks keep their holds, and everyth
   expect((await account.balance()).available).toBe('0.000000');
 });
 
-it('reports the balance of an empty account, and of one that owes', async () => {
+it('reports the balance of an empty account, and of one in debt', async () => {
   const empty = await world.newAccount({ credit: '0' });
   expect((await world.admin('POST', `/accounts/${empty.id}/close`, { reason: 'x' })).body.balance_note).toBe(
     'Nothing is held, because no task is in flight. Nothing is available.',
@@ -55,7 +55,7 @@ it('reports the balance of an empty account, and of one that owes', async () => 
   );
 });
 
-it('409: closed already; 404; 400 without a reason', async () => {
+it('409: already closed; 404; 400 without a reason', async () => {
   const { id } = await world.newAccount();
   const close = (account: string, body: object = { reason: 'x' }) =>
     world.admin('POST', `/accounts/${account}/close`, body);

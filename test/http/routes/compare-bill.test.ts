@@ -77,7 +77,7 @@ it('reports whether too many attempts without a job were found to consider all o
   });
 });
 
-it('refuses an invalid bill, and says where it is wrong', async () => {
+it('rejects an invalid bill, and shows where it is wrong', async () => {
   const refused = async (body: object) => (await compare(body)).body.error;
   expect(await refused({ bill: 'id,cost,time\na,much,2026-03-02\n' })).toMatchObject({
     code: 'invalid_parameter',

@@ -19,7 +19,7 @@ const deleteExpired = () =>
   });
 
 describe('a form', () => {
-  it('stores the file, and says what its bytes are', async () => {
+  it('stores the file, and reports what its bytes are', async () => {
     const account = await world.world.newAccount();
     const answer = await world.upload(account, { purpose: 'user_data', file: file() });
     expect(answer.status).toBe(200);
@@ -38,7 +38,7 @@ describe('a form', () => {
     expect(Buffer.concat(await stored.toArray())).toEqual(clip);
   });
 
-  it('needs a file that is a medium', async () => {
+  it('needs a media file', async () => {
     const account = await world.world.newAccount();
     const page = Buffer.from('<!doctype html><title>no video</title>');
     const answers = await Promise.all([
@@ -83,7 +83,7 @@ describe('a form', () => {
     expect([answer.status, answer.body.error.code]).toEqual([413, 'request_too_large']);
   });
 
-  it('is shown a name of one line, whatever was sent', async () => {
+  it('is listed under a name of one line, whatever was sent', async () => {
     const account = await world.world.newAccount();
     const { body } = await world.upload(account, { file: file(undefined, 'a\u202e\tb.mp4') });
     expect(body.filename).toBe('a b.mp4');
@@ -109,7 +109,7 @@ describe('an upload that fails', () => {
   afterEach(() => vi.restoreAllMocks());
   const full = () => Math.floor(100_000 / clip.length);
 
-  it('no longer counts, even while nothing can be deleted', async () => {
+  it('is no longer counted, even while nothing can be deleted', async () => {
     const account = await world.world.newAccount();
     const failsToWrite = vi.spyOn(world.storage, 'write').mockRejectedValue(new Error('no space'));
     const failsToRemove = vi.spyOn(world.storage, 'remove').mockRejectedValue(new Error('away'));
@@ -130,7 +130,7 @@ describe('an upload that fails', () => {
     expect(await world.world.stores.files.bytesOf(account.id, 0)).toBe(full() * clip.length);
   });
 
-  it('because its process died counts for minutes', async () => {
+  it('is counted for minutes if its process died', async () => {
     const account = await world.world.newAccount();
     vi.spyOn(world.storage, 'write').mockReturnValue(new Promise(() => undefined));
     for (let n = 0; n < full(); n += 1) void world.upload(account, { file: file() }).catch(() => undefined);

@@ -26,7 +26,7 @@ const create = (account: TestAccount, fields: object) =>
     body: { model: 'gpt-image', prompt: 'a red cube', ...fields },
   });
 
-it('200: the images, and the usage that the upstream counted', async () => {
+it('200: the images, and the usage that the upstream reported', async () => {
   const account = await gateway.account({ credit: '1' });
   const { status, body, headers } = await create(account, { n: 2 });
   const data = [{ b64_json: pixel.toString('base64') }, { b64_json: pixel.toString('base64') }];
@@ -56,7 +56,7 @@ it('402: the hold does not fit', async () => {
   expect(upstream.calls).toEqual([]);
 });
 
-it('402: an end user has no more left, `user` and `safety_identifier` alike; others have', async () => {
+it('402: an end user’s cap is exhausted, by `user` and `safety_identifier` alike, but others’ are not', async () => {
   const account = await gateway.account();
   // Use another account, because an account's limits are cached for a few seconds.
   const other = await gateway.account();

@@ -4,7 +4,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_create_key');
 
-it('shows the key once, with what it may do', async () => {
+it('shows the key once, with its permissions', async () => {
   const { id } = await world.newAccount();
   const wishes = {
     account: id,
@@ -41,7 +41,7 @@ it('shows the key once, with what it may do', async () => {
   });
 });
 
-it('the key works at once, and may do what its fields say', async () => {
+it('the key works at once, and may do what its fields permit', async () => {
   const { id } = await world.newAccount();
   const { body } = await world.admin('POST', '/keys', { account: id, models: ['plain'] });
   const models = await world.call('GET', '/v1/models', { key: body.key });
@@ -51,7 +51,7 @@ it('the key works at once, and may do what its fields say', async () => {
   ]);
 });
 
-it('sets its caps at once, for those who may', async () => {
+it('sets its caps at once, for operators who may', async () => {
   const { id: account } = await world.newAccount();
   const caps = { day: '5', models: [{ model: 'clip', total: '50.5' }] };
   const { body } = await world.admin('POST', '/keys', { account, caps });

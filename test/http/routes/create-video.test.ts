@@ -44,11 +44,11 @@ it('both spellings create', async () => {
   expect([answer.status, answer.body.status]).toEqual([200, 'submitted']);
 });
 
-describe('400 says what may have been meant', () => {
+describe('400 suggests what may have been meant', () => {
   const messageOf = async (account: TestAccount, body: unknown) =>
     (await account.call('POST', '/v1/videos/generations', { body })).body.error.message;
 
-  it('by a misspelled model, of those that the key may use', async () => {
+  it('for a misspelled model, among those that the key may use', async () => {
     const body = { ...videoBody, model: 'pictur' };
     const all = await world.newAccount();
     expect(await messageOf(all, body)).toBe(
@@ -58,7 +58,7 @@ describe('400 says what may have been meant', () => {
     expect(await messageOf(one, body)).toBe('There is no model "pictur". GET /v1/models lists the models.');
   });
 
-  it('by a misspelled field', async () => {
+  it('for a misspelled field', async () => {
     const account = await world.newAccount();
     expect(await messageOf(account, { model: 'clip', promt: 'a boat' })).toBe(
       'The parameter prompt is required. "promt" looks like a misspelling of it.',
@@ -338,7 +338,7 @@ describe('the field rules', () => {
     expect(await understood(await world.newAccount(), body)).toMatchObject(expected);
   });
 
-  it('null counts as absent, wherever a field is known', async () => {
+  it('null is treated as absent, wherever a field is known', async () => {
     const names = [
       'mode', 'input_type', 'image', 'images', 'videos', 'audios', 'resolution', 'ratio', 'size', 'duration', 'seconds', 'metadata',
     ]; // prettier-ignore
@@ -360,7 +360,7 @@ describe('the field rules', () => {
     expect(estimate.status).toBe(200);
   });
 
-  it('fields that no upstream gets are named in the warnings, as they were sent', async () => {
+  it('fields that no upstream receives are named in the warnings, as they were sent', async () => {
     const account = await world.newAccount();
     const metadata = { mode: 'pro', safety_identifier: 'u1', return_last_frame: true, theirs: 1 };
     const lost = await account.create({ model: 'other', seconds: '5', size: '1280x720', metadata });
@@ -432,7 +432,7 @@ describe('the field rules', () => {
     ]);
   });
 
-  it('a prompt of 32,000 characters is taken, astral ones count once', async () => {
+  it('a prompt of 32,000 characters is accepted, and astral ones count once', async () => {
     const account = await world.newAccount();
     expect((await account.create({ prompt: '😀'.repeat(32_000) })).status).toBe(200);
     expect((await account.create({ prompt: '😀'.repeat(32_001) })).status).toBe(400);
@@ -453,7 +453,7 @@ describe('media that are not web addresses', () => {
     expect(answer.body.error).toMatchObject({ code: 'media_url_not_allowed', param });
   });
 
-  it('assets pass with a key that may name them', async () => {
+  it('assets are accepted with a key that may use them', async () => {
     const account = await world.newAccount({ key: { asset_urls: true } });
     expect((await account.create({ images: ['asset://asset-1'] })).status).toBe(200);
   });
@@ -469,14 +469,14 @@ it.each(['mediary-7H77VMJdwZ6JvAV4sP80PR0w-1', ' MEDIARY-x-12'])(
   },
 );
 
-describe('the price sees what the upstream will', () => {
+describe('the price considers what the upstream receives', () => {
   it.each<[Record<string, unknown>, string]>([
     [{ resolution: '720p', duration: 5 }, '0.500000'],
     [{ resolution: '1080p', duration: 5 }, '1.000000'],
     [{ metadata: { resolution: '1080p', duration: 5 } }, '1.000000'],
     [{ size: '1920x1080', duration: '5s' }, '1.000000'],
     [{ resolution: '720p', duration: 12, metadata: { duration: 5 } }, '1.200000'],
-    // If the duration is open, the hold covers the maximum, 12 s. If the resolution is open, the gateway requests the
+    // If the duration is open, the hold covers the maximum of 12 s. If the resolution is open, the gateway requests the
     // first one listed.
     [{ duration: -1, resolution: '1080p' }, '2.400000'],
     [{ duration: -1 }, '1.200000'],
@@ -542,7 +542,7 @@ describe('permissions and balance', () => {
 });
 
 describe('Idempotency-Key', () => {
-  it('the same request again is the first answer again', async () => {
+  it('the same request gets the first response again', async () => {
     const account = await world.newAccount();
     const headers = { 'idempotency-key': 'order-1' };
     const first = await account.create({ duration: 5 }, headers);
@@ -554,7 +554,7 @@ describe('Idempotency-Key', () => {
     expect((await account.call('GET', '/v1/balance')).body.held).toBe('0.500000');
   });
 
-  it('also when both spellings of the path are used', async () => {
+  it('even if both spellings of the path are used', async () => {
     const { call } = await world.newAccount();
     const options = { body: videoBody, headers: { 'idempotency-key': 'order-1' } };
     const first = await call('POST', '/v1/videos/generations', options);
@@ -562,7 +562,7 @@ describe('Idempotency-Key', () => {
     expect(second.body.id).toBe(first.body.id);
   });
 
-  it('also when ten arrive at the same moment on two nodes', async () => {
+  it('even if ten arrive at the same moment on two nodes', async () => {
     const account = await world.newAccount();
     const node = await world.startNode();
     const options = { body: videoBody, headers: { 'idempotency-key': 'rush' }, key: account.key };
@@ -577,7 +577,7 @@ describe('Idempotency-Key', () => {
     expect((await account.call('GET', '/v1/balance')).body.held).toBe('0.500000');
   });
 
-  it('another body is 409', async () => {
+  it('a different body is 409', async () => {
     const account = await world.newAccount();
     const headers = { 'idempotency-key': 'order-2' };
     await account.create({}, headers);
@@ -591,7 +591,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  it('another account’s key is another key', async () => {
+  it('another account’s key is a different key', async () => {
     const [one, two] = [await world.newAccount(), await world.newAccount()];
     const headers = { 'idempotency-key': 'shared' };
     const first = await one.create({}, headers);

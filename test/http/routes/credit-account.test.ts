@@ -35,7 +35,7 @@ it('is idempotent by reference, and may be negative', async () => {
   expect(correction.body).toMatchObject({ kind: 'adjust', amount: '-20.000000', available: '-7.500000' });
 });
 
-it('simultaneous ones with the same reference count once', async () => {
+it('simultaneous ones with the same reference take effect once', async () => {
   const { id } = await world.newAccount({ credit: '0' });
   await Promise.all(Array.from({ length: 10 }, () => credit(id, { amount: '1', reference: 'same' })));
   expect((await world.admin('GET', `/accounts/${id}`)).body.available).toBe('1.000000');

@@ -4,7 +4,7 @@ import { useFileWorld } from './file-world.ts';
 
 const world = useFileWorld('route_delete_file');
 
-it('says to Replicate’s client that the file is gone', async () => {
+it('reports to Replicate’s client that the file is gone', async () => {
   const account = await world.world.newAccount();
   const client = new Replicate({ auth: account.key, baseUrl: `${world.node.url}/v1` });
   expect(await client.files.delete(await world.store(account))).toBe(true);

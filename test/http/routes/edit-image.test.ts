@@ -199,7 +199,7 @@ describe('an upstream that accepts JSON', () => {
     expect(upstream.calls[0]?.json['watermark']).toBe(false);
   });
 
-  it('a mask that the model cannot take is refused', async () => {
+  it('a mask that the model cannot accept is rejected', async () => {
     const answer = await account.call('POST', edits, {
       body: {
         ...seedream,

@@ -10,7 +10,7 @@ async function signedIn(name: string, roles: readonly string[]) {
   return { ...session, call: adminCaller(world.url, session.token) };
 }
 
-it('refuses its next request on every node, although they have just served it', async () => {
+it('rejects its next request on every node, although they have just served it', async () => {
   const anna = await signedIn('anna', ['read']);
   const other = await world.startNode();
   const elsewhere = adminCaller(other.url, anna.token);

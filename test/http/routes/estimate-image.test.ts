@@ -57,7 +57,7 @@ it('keeps nothing of the images in the request', async () => {
   expect(await readdir(node.deps.images.workspaces.directory)).toEqual([]);
 });
 
-it('refuses what a create refuses', async () => {
+it('rejects what a create rejects', async () => {
   const { status, body } = await estimate({ n: 0 });
   expect([status, body.error.param]).toEqual([400, 'n']);
   expect((await estimate({ model: 'nothing' })).body.error.code).toBe('model_not_found');

@@ -33,14 +33,14 @@ it('creates nothing and needs no balance', async () => {
   expect((await account.call('GET', '/v1/videos/generations')).body.data).toEqual([]);
 });
 
-it('any other value of x-explain-route counts as absent', async () => {
+it('any other value of x-explain-route is treated as absent', async () => {
   for (const value of ['', '0', 'true']) {
     const { status, body } = await estimate({}, { 'x-explain-route': value });
     expect([status, body.route]).toEqual([200, undefined]);
   }
 });
 
-it('with x-explain-route it says which channels would be tried and why others would not', async () => {
+it('with x-explain-route, it shows which channels would be tried and why others would not', async () => {
   const { body } = await estimate({}, { 'x-explain-route': '1' });
   expect(body.route.candidates).toEqual([
     { channel: 'one', credential: 'a' },
@@ -51,7 +51,7 @@ it('with x-explain-route it says which channels would be tried and why others wo
   ]);
 });
 
-it('refuses what a create refuses', async () => {
+it('rejects what a create rejects', async () => {
   const answer = await estimate({ images: ['https://forbidden.example/'] });
   expect([answer.status, answer.body.error.param]).toEqual([400, 'images[0]']);
 });

@@ -33,7 +33,7 @@ it('of a running task the hold, and what decides the charge', async () => {
     },
     charge: null,
     refunded: '0.000000',
-    note: 'The upstream’s report decides the charge, at the prices that were frozen with the hold.',
+    note: 'The charge depends on the upstream’s report, at the prices frozen with the hold.',
   });
 });
 
@@ -54,7 +54,7 @@ it('of a settled one the charge, by the frozen rules, from what the upstream has
   world.configure((yaml) => yaml.replaceAll('price: "0.20"', 'price: "9"'));
   const { charge, note } = await explain(id);
   world.configure();
-  expect(note).toBe('What was held is settled.');
+  expect(note).toBe('The hold has been settled.');
   expect(charge).toMatchObject({
     amount: '0.900000',
     how: {
@@ -88,7 +88,7 @@ it('of one that was cancelled nothing is charged', async () => {
   expect(await explain(id)).toMatchObject({
     status: 'failed',
     charge: { amount: '0.000000', how: null },
-    note: 'Nothing is charged: what was held is given back.',
+    note: 'Nothing is charged, and the hold is released.',
   });
 });
 

@@ -17,7 +17,7 @@ import type { HttpWorld, Server } from '../../support/http-world.ts';
 
 export const clip = readClip('16x9');
 
-/** A gateway that stores files of up to 64 KiB each, and up to 100,000 bytes per account. */
+/** Files may have up to 64 KiB each, and 100,000 bytes per account. */
 export interface FileWorld {
   readonly world: HttpWorld;
   readonly node: Server;

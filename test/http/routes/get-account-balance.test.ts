@@ -4,7 +4,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 const world = useHttpWorld('route_get_account_balance');
 afterEach(() => (world.clock.stoppedAt = undefined));
 
-it('at any time: entries up to that time count', async () => {
+it('at any time, including the entries up to that time', async () => {
   const start = 1_790_000_000;
   world.clock.stoppedAt = start * 1000;
   const account = await world.newAccount({ credit: '10' });

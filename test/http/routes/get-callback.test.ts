@@ -5,7 +5,7 @@ const world = useHttpWorld('route_get_callback');
 
 const metadata = { callback_url: 'https://shop.example/hook?secret=1' };
 
-it('says whether a callback is wanted, and that none was sent yet', async () => {
+it('shows whether a callback is wanted, and that none was sent yet', async () => {
   const account = await world.newAccount();
   for (const [is_wanted, asked] of [[false, {}] as const, [true, { metadata }] as const]) {
     const { id } = (await account.create(asked)).body;

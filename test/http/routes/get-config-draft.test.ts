@@ -14,7 +14,7 @@ it('is the running configuration, without secrets, until somebody edits it', asy
   expect(text).not.toContain('sk-written');
 });
 
-it('answers that the gateway is not ready before the first publication', async () => {
+it('reports that the gateway is not ready before the first publication', async () => {
   await startDraftsNode(world);
   await world.db.collection('configuration').deleteMany({});
   expect((await world.admin('GET', '/config/draft')).status).toBe(503);

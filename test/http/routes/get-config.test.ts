@@ -8,7 +8,7 @@ it('503 before anything was published', async () => {
   expect((await world.admin('GET', '/config')).status).toBe(503);
 });
 
-it('says what is published, by whom, and never its text', async () => {
+it('shows the published version and its author, but never its text', async () => {
   const text = 'api_key: a-literal-secret';
   await world.stores.configurations.publish({
     text,

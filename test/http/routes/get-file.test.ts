@@ -3,7 +3,7 @@ import { useFileWorld } from './file-world.ts';
 
 const world = useFileWorld('route_get_file');
 
-it('the file, to its account alone, until its time is over', async () => {
+it('the file, to its account alone, until it expires', async () => {
   const [account, other] = [await world.world.newAccount(), await world.world.newAccount()];
   const id = await world.store(account);
   const get = ({ key }: { readonly key: string }, file = id) =>

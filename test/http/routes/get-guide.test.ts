@@ -20,7 +20,7 @@ it.each([...guideNames])('%s is a page without scripts, whose links lead somewhe
 });
 
 it.each(['nothing', 'index', 'guide', 'errors.md', '..%2Fconsole%2Findex'])(
-  'there is no other: %s',
+  'there is no other guide: %s',
   async (name) => {
     const { status, body } = await world.call('GET', `/docs/${name}`);
     expect([status, body.error.code]).toEqual([404, 'route_not_found']);

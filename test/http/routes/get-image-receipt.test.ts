@@ -140,7 +140,7 @@ it('lists each group of images with its own facts and line, and what is only ass
   });
 });
 
-it('says that a charge is an estimate if nothing is known of the images', async () => {
+it('shows that a charge is an estimate if nothing is known about the images', async () => {
   expect(await receiptFor(bySize, { images: 3, size: '9x9' })).toMatchObject({
     charge: '0.040000',
     estimated: true,

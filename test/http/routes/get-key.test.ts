@@ -43,7 +43,7 @@ it('a key without limits, which has spent nothing, is shown as such', async () =
   });
 });
 
-it('says which percentage of a cap is reached; what was reported of this window stays', async () => {
+it('shows which percentage of a cap is reached, and keeps what was reported for this window', async () => {
   world.clock.stoppedAt = Date.UTC(2031, 3, 15, 12);
   const account = await world.newAccount();
   const { id } = (await world.admin('GET', `/keys?account=${account.id}`)).body.data[0];

@@ -42,7 +42,7 @@ async function someTasks() {
   await ledger.refund({ account: 'acme', task: 't1', amount: 250_000n, upstream });
 }
 
-it('adds up what ended on these days, the lowest margin first', async () => {
+it('adds up tasks that ended on these days, the lowest margin first', async () => {
   await someTasks();
   const days = 'from=2026-01-31&to=2026-02-02';
   expect(await rowsOf(days)).toEqual([

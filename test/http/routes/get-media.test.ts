@@ -40,7 +40,7 @@ function linkTo(name = '0.mp4'): string {
 
 const get = (path: string, headers = {}) => node.call('GET', path, { headers });
 
-it('the file, as a browser may show it, without a key', async () => {
+it('the file, in a form that browsers can show, without a key', async () => {
   const answer = await get(linkTo());
   expect([answer.status, answer.text]).toEqual([200, bytes.toString()]);
   expect(answer.headers).toMatchObject({
@@ -99,6 +99,6 @@ describe('404, in one message', () => {
   });
 });
 
-it('a gateway that keeps no results has no such route', async () => {
+it('a gateway that stores no results has no such route', async () => {
   expect((await world.call('GET', linkTo())).body.error.code).toBe('route_not_found');
 });

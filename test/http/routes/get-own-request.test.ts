@@ -14,7 +14,7 @@ it('is what the owner wrote, without the files that were in it', async () => {
   expect(body.request.references[0]).toBe('data:image/png;base64,… (4 characters)');
 });
 
-it('is absent once it is forgotten', async () => {
+it('is absent once it has been deleted', async () => {
   const account = await world.newAccount();
   const { id } = (await account.create({ prompt })).body;
   await world.db.collection('requests').deleteOne({ _id: id });

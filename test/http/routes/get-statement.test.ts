@@ -48,7 +48,7 @@ const linesOf = (text: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-it('of two months: the second opens with what the first closed with, and no entry is in both', async () => {
+it('of two months: the second opens with the closing balance of the first, and no entry is in both', async () => {
   const { account, task } = await twoMonths();
   const first = await account.call('GET', '/v1/statement?month=2026-10');
   expect(first.headers['content-type']).toBe('application/x-ndjson');
@@ -92,7 +92,7 @@ it('of two months: the second opens with what the first closed with, and no entr
   ]);
 });
 
-it('as CSV: decimals, and nothing that a spreadsheet calculates', async () => {
+it('as CSV: decimals, and no formulas', async () => {
   const { account, task } = await twoMonths();
   const { text, headers } = await account.call('GET', '/v1/statement?month=2026-11&format=csv');
   expect(headers['content-disposition']).toBe(`attachment; filename="statement-${account.id}-2026-11.csv"`);

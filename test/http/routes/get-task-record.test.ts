@@ -5,7 +5,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 const world = useHttpWorld('route_get_task_record');
 const prompt = 'a very private prompt about a red fox';
 
-it('is everything that is known, in order, without what the caller wrote', async () => {
+it('contains everything known, in order, without the caller’s text', async () => {
   const account = await world.newAccount();
   const id: string = (await account.create({ prompt })).body.id;
   const { exchanges, tasks, resultCopies } = world.stores;

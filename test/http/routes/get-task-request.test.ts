@@ -9,7 +9,7 @@ async function tokenOf(name: string, role: string): Promise<string> {
   return (await world.admin('POST', '/operators', { name, roles: [role] })).body.token;
 }
 
-it('is what the caller wrote, for operators who may act, and each read is in the audit log', async () => {
+it('contains what the caller wrote, for operators who may act, and each read is in the audit log', async () => {
   const account = await world.newAccount();
   const image = 'data:image/png;base64,AAAA';
   const { id } = (await account.create({ prompt, images: [image] })).body;
@@ -35,7 +35,7 @@ it('403: operators who may only read', async () => {
   expect(text).not.toContain('red fox');
 });
 
-it('is absent once it is forgotten', async () => {
+it('is absent once it has been deleted', async () => {
   const { id } = (await (await world.newAccount()).create({ prompt })).body;
   await world.db.collection('requests').deleteOne({ _id: id });
   const { body } = await world.admin('GET', `/tasks/${id}/request`);

@@ -61,7 +61,7 @@ describe('the situation', () => {
   const amounts = { charged: '0.000000', released: '0.000000', refunded: '0.000000', unpaid_jobs: 0 };
   const command = (id: string, words: string) => `gateway tasks action ${id} ${words} --reason "…"`;
 
-  it('of a task that waits says for what and until when', async () => {
+  it('of a waiting task shows for what and until when it waits', async () => {
     const id = await newTask();
     const { deadline_at: until } = (await world.admin('GET', `/tasks/${id}`)).body;
     expect(await situationOf(id)).toEqual({
@@ -90,7 +90,7 @@ describe('the situation', () => {
     });
   });
 
-  it('of a lost submission says what to look for, where, and what can be done', async () => {
+  it('of a lost submission shows what to look for, where, and what can be done', async () => {
     const id = await newTask();
     await world.drive.ask(id);
     expect(await situationOf(id)).toMatchObject({
@@ -132,7 +132,7 @@ describe('the situation', () => {
     });
   });
 
-  it('of a task that has ended asks for nothing, and is the same in the list', async () => {
+  it('of a task that has ended needs no action, and is the same in the list', async () => {
     const id = await newTask();
     await world.drive.fail(id, taskFailures.upstream);
     const situation = await situationOf(id);
@@ -212,7 +212,7 @@ it('shows result links to operators who may act, and without their access part t
   });
 });
 
-it('shows what an upstream said without the prompt that it repeats', async () => {
+it('shows an upstream’s message without the prompt that it repeats', async () => {
   const account = await world.newAccount();
   // Each word has at least five letters, because random ids occasionally contain shorter words.
   const prompt = 'violet hedgehog juggles marmalade';

@@ -11,10 +11,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 const world = useHttpWorld('route_get_trends');
 const minute = 60_000;
 const hour = 60 * minute;
-/**
- * Just before noon, so that a one-hour span lies within a day. In the future, so that MongoDB does not expire the
- * rollups.
- */
+/** Just before noon, so that a one-hour span lies within a day. The year keeps MongoDB from expiring the rollups. */
 const noon = Date.parse('2031-03-02T11:59:00Z');
 
 const trends = async (query: string) => (await world.admin('GET', `/trends?${query}`)).body;

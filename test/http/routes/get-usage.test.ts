@@ -27,7 +27,7 @@ async function someTasks() {
 
 const none = { settled: 0, released: 0, open: 0, charged: '0.000000', refunded: '0.000000' };
 
-it('by day: everything of a task counts for the day of its hold', async () => {
+it('by day: everything about a task is counted on the day of its hold', async () => {
   const account = await someTasks();
   const { body, headers } = await account.call('GET', usage);
   expect(headers['content-type']).toBe('application/json; charset=utf-8');

@@ -60,7 +60,7 @@ describe('fields in each state', () => {
     expect(JSON.stringify(body)).not.toMatch(/up-task_|credential|channel/);
   });
 
-  it('a result that is not paid yet stays hidden', async () => {
+  it('a result that is not paid for yet stays hidden', async () => {
     const { account, id, path } = await newTask();
     await world.drive.polled(id, succeededWith('https://cdn.example/v.mp4'));
     const { text, body } = await account.call('GET', path);
@@ -98,7 +98,7 @@ describe('fields in each state', () => {
     });
   });
 
-  it('succeeded: the headers report the charge, but not to a client that has the answer', async () => {
+  it('succeeded: the headers report the charge, but not to a client that already has the response', async () => {
     const { account, id, path } = await newTask();
     const unfinished = await account.call('GET', path);
     await succeed(id);
@@ -151,7 +151,7 @@ describe('fields in each state', () => {
   });
 });
 
-describe('whose task', () => {
+describe('visibility of a task', () => {
   it.each([
     ['unknown', () => '/v1/videos/generations/task_0000000000000000000000'],
     ['no id of ours', () => '/v1/videos/generations/x'],
@@ -238,7 +238,7 @@ describe('etag and retry-after', () => {
 });
 
 describe('?wait=', () => {
-  it('answers as soon as the status changes', async () => {
+  it('responds as soon as the status changes', async () => {
     const { account, id, path } = await newTask();
     // Requests that start waiting after this line see exactly one change.
     await world.drive.accept(id);
@@ -251,7 +251,7 @@ describe('?wait=', () => {
     expect(answer.headers.etag).toBeDefined();
   });
 
-  it('answers with the current state when the time is over', async () => {
+  it('responds with the current state when the time is over', async () => {
     const { account, path } = await newTask();
     const startedAt = Date.now();
     const answer = await account.call('GET', `${path}?wait=1`);
@@ -267,7 +267,7 @@ describe('?wait=', () => {
     expect((await waiting).body.status).toBe('pending');
   });
 
-  it('a finished task, and a caller whose copy is old, are answered at once', async () => {
+  it('a finished task, or a caller with an old copy, gets a response at once', async () => {
     const { account, id, path } = await newTask();
     const startedAt = Date.now();
     await account.call('GET', `${path}?wait=30`, { headers: { 'if-none-match': '"old"' } });
@@ -276,7 +276,7 @@ describe('?wait=', () => {
     expect(Date.now() - startedAt).toBeLessThan(29_000);
   });
 
-  it('with if-none-match the answer at the end of the wait is a 304', async () => {
+  it('with if-none-match, the response at the end of the wait is a 304', async () => {
     const { account, path } = await newTask();
     const { etag = '' } = (await account.call('GET', path)).headers;
     const answer = await account.call('GET', `${path}?wait=0.5`, { headers: { 'if-none-match': etag } });
@@ -296,7 +296,7 @@ describe('?wait=', () => {
   });
 
   it('many waiters cost one query at a time', async () => {
-    // While the clock is stopped, no wait ends before the last one has started.
+    // The clock is stopped, so no wait ends before the last one has started.
     world.clock.stoppedAt = Date.now();
     onTestFinished(() => void (world.clock.stoppedAt = undefined));
     const asked: (readonly string[])[] = [];

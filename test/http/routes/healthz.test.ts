@@ -3,7 +3,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_healthz');
 
-it('answers whatever state its servers are in', async () => {
+it('responds whatever state its servers are in', async () => {
   const node = await world.startNode({ pingMongo: () => Promise.reject(new Error('down')) });
   world.port.notReady = new Error('no worker');
   const answer = await node.call('GET', '/healthz');

@@ -85,7 +85,7 @@ it('without those counts if they are unavailable', async () => {
   ]);
 });
 
-it('without waiting long for the sums of today, which are added up once for all', async () => {
+it('without waiting long for today’s sums, which are computed once for all', async () => {
   world.clock.stoppedAt = Date.parse('2031-03-04T12:00:00Z');
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));

@@ -40,7 +40,7 @@ it('lists the latest report of each process', async () => {
   expect(Math.abs(body.data[0].last_seen_at - Date.now() / 1000)).toBeLessThan(60);
 });
 
-it('a process that has long been silent counts as gone, and is forgotten later', async () => {
+it('a process that has long been silent is shown as gone, and removed later', async () => {
   const nodes = world.deps.nodes;
   const seenBefore = (id: string, seconds: number) =>
     world.db
@@ -58,7 +58,7 @@ it('a process that has long been silent counts as gone, and is forgotten later',
   ]);
 });
 
-it('a channel counts as served if a running worker serves it, or if no worker runs', async () => {
+it('a channel is shown as served if a running worker serves it, or if no worker runs', async () => {
   const nodes = createNodes({
     store: world.stores.nodes,
     channels: () => [],

@@ -3,7 +3,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_list_task_filters');
 
-it('counts the tasks of the week by model, channel and failure, and those that need a person now', async () => {
+it('counts the tasks of the week by model, channel and failure, and those that need an operator now', async () => {
   world.clock.stoppedAt = Date.parse('2026-03-02T12:00:00Z');
   const account = await world.newAccount();
   const create = async (model: string) => String((await account.create({ model })).body.id);

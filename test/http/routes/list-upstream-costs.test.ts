@@ -10,10 +10,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 import { testLedgerKey } from '../../support/sealing.ts';
 
 const world = useHttpWorld('route_list_upstream_costs');
-/**
- * Ten days ahead, so that it is later than every entry that the account already has. The times of an account's entries
- * never decrease.
- */
+/** The times of an account's entries never decrease, so this must be later than every existing entry. */
 const midnight = (Math.floor(Date.now() / dayMs) + 10) * dayMs;
 
 beforeAll(async () => {

@@ -10,7 +10,7 @@ const count = 25;
 let account: TestAccount;
 let ids: string[];
 
-/** Creates many tasks with only five different creation times, so that the list has to order tasks with equal times. */
+/** Many tasks share five creation times, so that the list has to order tasks with equal times. */
 beforeAll(async () => {
   account = await world.newAccount();
   const made = Array.from({ length: count }, (_, index) => ({
@@ -112,7 +112,7 @@ describe('filters', () => {
     expect(idsOf(await list('?status=failed'))).toEqual([]);
   });
 
-  it('created_after counts its second, created_before does not', async () => {
+  it('created_after includes its second, created_before does not', async () => {
     const second = at / 1000 + 2;
     expect(idsOf(await list(`?limit=100&created_after=${second}`))).toEqual(ids.slice(0, 15));
     expect(idsOf(await list(`?limit=100&created_before=${second}`))).toEqual(ids.slice(15));

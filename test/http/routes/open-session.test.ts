@@ -4,7 +4,7 @@ import { adminToken, useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_open_session');
 
-it('answers a token of its own, which acts under the operator’s name and is stored nowhere', async () => {
+it('returns its own token, which acts under the operator’s name and is stored nowhere', async () => {
   const { body: ben } = await world.admin('POST', '/operators', { name: 'ben', roles: ['access'] });
   const opened = await adminCaller(world.url, ben.token)('POST', '/sessions');
   expect(opened.body).toMatchObject({
@@ -43,7 +43,7 @@ it('ends after twelve hours, and with the token that opened it', async () => {
   world.clock.aheadMs = 0;
 });
 
-it('one more than fifty ends the oldest', async () => {
+it('opening more than fifty ends the oldest', async () => {
   const { body: dora } = await world.admin('POST', '/operators', { name: 'dora' });
   const own = adminCaller(world.url, dora.token);
   world.clock.stoppedAt = Date.now();

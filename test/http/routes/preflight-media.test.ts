@@ -21,7 +21,7 @@ beforeAll(async () => {
   node = await world.startNode({ keptResults: { storage: createDirectoryStorage(tmpdir()), links, now } });
 });
 
-it('lets pages of any origin ask for parts, whether or not there is a file', async () => {
+it('lets pages of any origin request parts, whether or not there is a file', async () => {
   const answer = await node.call('OPTIONS', `/media/task_${'0'.repeat(22)}/0.mp4`, {
     headers: {
       origin: 'https://page.example',
@@ -37,7 +37,7 @@ it('lets pages of any origin ask for parts, whether or not there is a file', asy
   });
 });
 
-it('nothing else has a preflight, because a key does not belong in a page', async () => {
+it('no other route has a preflight, because a key does not belong in a page', async () => {
   const answer = await node.call('OPTIONS', '/v1/models');
   expect([answer.status, answer.body.error.code]).toEqual([405, 'method_not_allowed']);
 });

@@ -3,7 +3,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_readyz');
 
-it('200 while both servers answer', async () => {
+it('200 while both servers respond', async () => {
   const answer = await world.call('GET', '/readyz');
   expect([answer.status, answer.body]).toEqual([200, { status: 'ready', warnings: [] }]);
 });
@@ -33,18 +33,18 @@ it('without Temporal or a worker it still serves what it can, and warns', async 
   ]);
 });
 
-it('links that lead nowhere are a warning', async () => {
+it('unusable links are a warning', async () => {
   const message = 'PUBLIC_URL is not set.';
   const node = await world.startNode({ unreachableLinks: message });
   expect((await node.call('GET', '/readyz')).body.warnings).toEqual([{ duty: 'links', message }]);
 });
 
-it('a check that never ends is missing too', async () => {
+it('a check that never ends is reported as failed too', async () => {
   const node = await world.startNode({ pingMongo: () => new Promise(() => {}) });
   expect((await node.call('GET', '/readyz')).status).toBe(503);
 });
 
-it('asks the servers four times a second at most, however often it is asked', async () => {
+it('checks the servers at most four times a second, however often it is called', async () => {
   let asked = 0;
   let now = 1_000_000;
   const node = await world.startNode({

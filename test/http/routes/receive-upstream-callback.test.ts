@@ -43,7 +43,7 @@ it('answers the challenge of an upstream that tries the address', async () => {
   expect(world.port.woken).not.toContain(id);
 });
 
-it('a forged signature is ignored, and one that cannot be checked counts as a hint', async () => {
+it('a forged signature is ignored, and one that cannot be verified only triggers a poll', async () => {
   const { id, path } = await newTask();
   await world.drive.accept(id);
   const send = (signature: string) =>
@@ -54,7 +54,7 @@ it('a forged signature is ignored, and one that cannot be checked counts as a hi
   expect(world.port.woken).toContain(id);
 });
 
-it('the adapter knows the address that the upstream was given: some sign it', async () => {
+it('the adapter knows the address that the upstream received, because some vendors sign it', async () => {
   const { id, path } = await newTask();
   await world.drive.accept(id);
   const send = (address: string) =>
@@ -70,7 +70,7 @@ it.each([
   ['nothing', undefined, 'application/json'],
   ['a list', '[1]', 'application/json'],
   ['no media type', '{}', ''],
-])('takes %s', async (_, body, type) => {
+])('accepts %s', async (_, body, type) => {
   const { path } = await newTask();
   expect((await world.call('POST', path, { body, headers: { 'content-type': type } })).status).toBe(200);
 });

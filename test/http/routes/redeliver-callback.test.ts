@@ -6,14 +6,14 @@ const world = useHttpWorld('route_redeliver_callback');
 const metadata = { callback_url: 'https://shop.example/hook' };
 const path = (task: string) => `/v1/callbacks/${task}/redeliver`;
 
-it('sends the callback of a task that has ended again, and writes nothing into its record', async () => {
+it('redelivers the callback of a task that has ended, and writes nothing into its record', async () => {
   const account = await world.newAccount();
   const { id } = (await account.create({ metadata })).body;
   await world.port.cancel(id);
   const { status, body } = await account.call('POST', path(id));
   expect([status, body]).toEqual([200, { object: 'callback', task_id: id, is_wanted: true, delivery: null }]);
   expect(world.port.redelivered).toEqual([id]);
-  // Owners may redeliver any number of times, so recording it would crowd out the operators' actions.
+  // Callers may redeliver any number of times, and recording that would displace the operators' actions.
   expect((await world.admin('GET', `/tasks/${id}`)).body.actions).toEqual([]);
 });
 

@@ -25,7 +25,7 @@ async function generated(account: TestAccount, n = 1): Promise<string> {
   return String(answer.headers['x-mediary-image']);
 }
 
-/** Refunds with a dry run's plan. If the dry run is rejected, sends the refund anyway. */
+/** If the dry run is rejected, sends the refund anyway. */
 async function refund(image: string, body: Readonly<Record<string, unknown>> = {}) {
   const ask = (also: object) =>
     gateway.admin('POST', `/images/${image}/refund`, { reason: 'a stain', ...body, ...also });
@@ -101,7 +101,7 @@ it('are not refunded beyond their charge, while they are being generated, or if 
   expect((await refund(open)).body.error.message).toMatch(/nothing was charged for it/);
 });
 
-it('are included, less their refund, when other prices are tried', async () => {
+it('are included, less their refund, in a trial of other prices', async () => {
   const account = await gateway.account({ credit: '10' });
   const [image, refunded] = [await generated(account, 2), await generated(account)];
   await refund(refunded);

@@ -6,7 +6,7 @@ const world = useHttpWorld('route_rotate_key');
 
 const balance = async (url: string, key: string) => (await caller(url, key)('GET', '/v1/balance')).status;
 
-it('both are valid until the old one ends, then the new one alone', async () => {
+it('both are valid until the old one ends, then only the new one', async () => {
   const restrictions = { models: ['clip'], requests_per_minute: 100, concurrent_tasks: 5 };
   const account = await world.newAccount({ key: restrictions });
   const node = await world.startNode();
@@ -50,7 +50,7 @@ it('at once, if asked to: here, and within 5 s elsewhere', async () => {
   expect(await balance(node.url, account.key)).toBe(401);
 });
 
-it('both together have the limits of one', async () => {
+it('both share the limits of one', async () => {
   const account = await world.newAccount({ key: { concurrent_tasks: 1, requests_per_minute: 50 } });
   const { key } = (await world.admin('POST', `/keys/${account.keyId}/rotate`, { reason: 'due' })).body;
   const first = await account.create();
@@ -85,7 +85,7 @@ it('a chain of rotations: only the newest can be replaced', async () => {
   expect((await rotate(third.id)).body.error.message).toContain('was revoked');
 });
 
-it('two at once: one new key', async () => {
+it('two rotations at once: one new key', async () => {
   const account = await world.newAccount();
   const both = await Promise.all(
     [1, 2].map(() => world.admin('POST', `/keys/${account.keyId}/rotate`, { reason: 'due' })),

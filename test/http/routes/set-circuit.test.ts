@@ -69,7 +69,7 @@ it('opens the circuit of a credential and closes it, and shows who did it and wh
   expect([again.status, again.body.error.code]).toEqual([409, 'action_not_possible']);
 });
 
-it('opens one model for a time', async () => {
+it('opens the circuit of one model for a time', async () => {
   const before = Math.floor(Date.now() / 1000);
   const body = { credential: 'a', model: 'clip', state: 'open', seconds: 60, reason: 'r' };
   const { health } = (await set(body, 'one')).body;

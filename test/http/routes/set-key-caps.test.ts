@@ -70,7 +70,7 @@ it('a key creates within its caps, reads what is left, and is refused above them
   expect((await account.create()).status).toBe(200);
 });
 
-it('a repeat with the same idempotency key counts once, also at the last micro-unit of a cap', async () => {
+it('a repeat with the same idempotency key counts once, even at the last micro-unit of a cap', async () => {
   const account = await world.newAccount();
   const { id } = await keyOf(account.id);
   await caps(id, { total: holdOf });

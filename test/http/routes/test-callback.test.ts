@@ -51,7 +51,7 @@ it('sends one signed event, and reports the server’s answer', async () => {
   });
 });
 
-it('reports that there was no answer', async () => {
+it('reports that there was no response', async () => {
   const account = await world.newAccount();
   const { url } = await receiver(undefined);
   const { body } = await account.call('POST', path, { body: { url } });
@@ -68,7 +68,7 @@ it('400: no address, or one that callbacks may not use', async () => {
   expect(await refusal({ url })).toMatchObject({ code: 'callback_url_not_allowed', param: 'url' });
 });
 
-it('one account cannot take all places at an address', async () => {
+it('one account cannot take all slots of an address', async () => {
   const [busy, other] = await Promise.all([world.newAccount(), world.newAccount()]);
   const waiting: (() => void)[] = [];
   const server = createServer((_, response) => void waiting.push(() => response.end()));

@@ -4,7 +4,7 @@ import { adminToken, useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_test_notices');
 
-it('says of each target whether it took the message', async () => {
+it('reports for each target whether it accepted the message', async () => {
   const node = await world.startNode({
     testNotices: () =>
       Promise.resolve([{ id: 'mail' }, { id: 'pager', error: 'the endpoint responded with 503' }]),
@@ -19,7 +19,7 @@ it('says of each target whether it took the message', async () => {
   });
 });
 
-it('is empty without targets, and refused to operators who only read', async () => {
+it('is empty without targets, and forbidden to operators who may only read', async () => {
   expect((await world.admin('POST', '/notices/test')).body.data).toEqual([]);
   const { token } = (await world.admin('POST', '/operators', { name: 'grafana', roles: ['read'] })).body;
   expect((await adminCaller(world.url, token)('POST', '/notices/test')).status).toBe(403);

@@ -55,7 +55,7 @@ async function waitingNode(change: Partial<AppDeps> = {}) {
   return { node: await world.startNode({ ...change, verifyLedger }), begun };
 }
 
-it('stops when its caller is gone, and only then runs for another', async () => {
+it('stops when its caller has disconnected, and only then runs for another', async () => {
   const { node, begun } = await waitingNode();
   const call = () =>
     request(`${node.url}/admin/v1/ledger/verify`, {
@@ -77,7 +77,7 @@ it('stops when its caller is gone, and only then runs for another', async () => 
   expect(lastLine((await third).text)).toMatchObject({ result: { violation_count: 0 } });
 });
 
-it('stops if its caller left before it began', async () => {
+it('stops if its caller disconnected before it began', async () => {
   const { operatorAuth } = world.deps;
   if (operatorAuth === undefined) throw new Error('there are operators');
   let release: () => void = () => undefined;

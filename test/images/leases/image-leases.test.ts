@@ -118,7 +118,7 @@ it('the lease records the first image that the process may still be working on',
   expect(first < second && second < third).toBe(true);
 });
 
-it('an image that is held long after it got its number is not overlooked', async () => {
+it('an image whose hold comes long after its number is not overlooked', async () => {
   const late = images.newImage();
   (await images.watch(images.newImage())).end();
   await pass(15_000);
@@ -148,7 +148,7 @@ it('a process that was suspended sends nothing under its old lease, and continue
   expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
 });
 
-it('a late renewal of a dead lease does not bring it back', async () => {
+it('a late renewal of a dead lease does not revive it', async () => {
   const image = images.newImage();
   const watched = await images.watch(image);
   const lease = await collection().findOne();
@@ -180,7 +180,7 @@ it.each([
   expect(await account.balance()).toMatchObject({ held: '0.001000' });
 });
 
-it('no process is declared dead at the first look, nor within a minute and a half of a renewal', async () => {
+it('no process is declared dead at the first check, nor within a minute and a half of a renewal', async () => {
   const image = images.newImage();
   await images.watch(image);
   await hold(image);
@@ -194,7 +194,7 @@ it('no process is declared dead at the first look, nor within a minute and a hal
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
 });
 
-it('a hold that could not be closed is closed by the living process', async () => {
+it('a hold that could not be closed is closed by the running process', async () => {
   const [open, owing, never] = [images.newImage(), images.newImage(), images.newImage()];
   const upstream = { model: 'image-1', channel: 'one', cost: 3n, unknown: 0 };
   for (const image of [open, owing]) await hold(image);

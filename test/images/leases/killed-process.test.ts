@@ -113,7 +113,7 @@ it('a process that dies between hold and settle costs its caller nothing', async
   expect(upstream.calls).toHaveLength(1);
 });
 
-it('an answer that a dead process had stored and charged is delivered to its caller', async () => {
+it('a response that a dead process had stored and charged is delivered to its caller', async () => {
   const key = { 'idempotency-key': 'k' };
   const first = await account.call('POST', '/v1/images/generations', { body, headers: key });
   await gateway.core.mongo.db.collection('idempotency').updateMany({}, { $set: { state: 'stored' } });
@@ -162,7 +162,7 @@ it('only the open holds of a dead process are closed', async () => {
   expect(await lookTwice(120_000)).toBe(0);
 });
 
-it('a charge of which MongoDB had only the first part, when both it and the process died, is completed', async () => {
+it('a charge is completed if only its first part was written when the process died', async () => {
   const image = await deadProcess([0n, 10n]);
   const { mongo, secrets, ledger } = gateway.core;
   const faults = faultsInOrder(['cut', ...Array.from({ length: 20 }, () => 'refused' as const)]);

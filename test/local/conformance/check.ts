@@ -1,6 +1,6 @@
 import type { Collection, Document } from 'mongodb';
 
-/** Documents of any shape, with a string as `_id`, like all of the gateway's documents. */
+/** Like all of the gateway's documents, these have a string as `_id`. */
 export type Subject = Collection<Document & { _id: string }>;
 
 export type Check = {

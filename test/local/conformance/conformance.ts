@@ -22,9 +22,9 @@ export const conformanceChecks: readonly Check[] = [
 ];
 
 /**
- * Runs every operation and provokes every error that the stores rely on, on whichever server is in use. Uses its own
- * collections and drops them afterwards. Takes a few seconds, mostly for large documents. The client may have any
- * options, because the checks set what they need.
+ * Runs every operation and provokes every error that the stores rely on, on whichever server is in use. Takes a few
+ * seconds, mostly for large documents. The collections are dropped afterwards. The client may have any options, because
+ * the checks set what they need.
  */
 export async function checkMongoConformance(
   db: Db,

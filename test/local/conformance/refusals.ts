@@ -1,8 +1,8 @@
 import { check, codeOf, type Check } from './check.ts';
 
 /**
- * Operations that the oldest supported MongoDB rejects or would store differently. The stand-in also rejects them. A
- * newer server may accept them, so these checks apply only to some servers.
+ * The oldest supported MongoDB rejects these operations or stores something else, and so must the stand-in. A newer
+ * server may accept them, so these checks apply only to some servers.
  */
 export const refusalChecks: readonly Check[] = [
   ...[{ $set: {} }, { $unset: {}, $inc: { n: 1 } }, { $push: {} }].map((update) =>
@@ -43,7 +43,7 @@ export const refusalChecks: readonly Check[] = [
     'a majority read does not see at once what the primary alone has acknowledged; a local one does',
     ['hidden', 'a'],
     async (collection) => {
-      // A write older than 100 ms is visible, so repeat the check if the machine pauses for that long.
+      // A write becomes visible after 100 ms, so repeat the check if the machine pauses for that long.
       let isHidden = false;
       for (let tries = 0; tries < 50 && !isHidden; tries += 1) {
         await collection.updateOne(

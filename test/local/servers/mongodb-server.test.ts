@@ -17,7 +17,7 @@ async function programRunning(options: LocalOptions, script: string) {
   return { kind: 'mongod', path } as const;
 }
 
-it('a mongod is given one address, and makes no socket file, which another user may have left', async () => {
+it('a mongod gets one address and makes no socket file, which another user may have left', async () => {
   const options = await scratchOptions();
   const program = await programRunning(options, 'echo "$@"; exit 1');
   const starting = startMongoServer({ ...options, program, port: 'any' });

@@ -25,7 +25,7 @@ async function takenPort(): Promise<number> {
   return port;
 }
 
-it('any port is outside the range that outgoing connections may occupy', async () => {
+it('any port is outside the range that outgoing connections may use', async () => {
   for (let round = 0; round < 100; round += 1) {
     const port = await choosePort('any', 'a test');
     expect(port).toBeGreaterThan(1_024);
@@ -34,7 +34,7 @@ it('any port is outside the range that outgoing connections may occupy', async (
   }
 });
 
-it('a preferred port is chosen unless another process has chosen it, and still runs', async () => {
+it('a preferred port is chosen unless another running process has chosen it', async () => {
   await waitUntil('the port is chosen', async () => {
     const other = await runProgram(new URL('./programs/choose-port.ts', import.meta.url));
     const port = Number(other.line);
@@ -45,18 +45,18 @@ it('a preferred port is chosen unless another process has chosen it, and still r
   });
 });
 
-it('a port that is chosen is not chosen again before anything has bound it', async () => {
+it('a chosen port is not chosen again, even before anything has bound it', async () => {
   const port = await choosePort('any', 'a test');
   expect(await choosePort({ preferred: port }, 'a test')).toBeGreaterThan(port);
   expect(await choosePort({ fixed: port }, 'a test')).toBe(port);
 });
 
-it('a preferred port that is taken gives way to a later one', async () => {
+it('if a preferred port is taken, a later one is chosen', async () => {
   const port = await takenPort();
   expect(await choosePort({ preferred: port }, 'a test')).not.toBe(port);
 });
 
-it('a fixed port that is taken is an error that names it and its purpose', async () => {
+it('a fixed port that is taken is an error that names the port and its purpose', async () => {
   const port = await takenPort();
   await expect(choosePort({ fixed: port }, 'the API')).rejects.toThrow(
     `Port ${port} for the API is in use: free it or choose another.`,

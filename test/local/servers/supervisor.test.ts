@@ -25,7 +25,7 @@ function childNamed(name: string) {
   return { child, end };
 }
 
-it('a child that is being restarted while everything ends is ended, too', async () => {
+it('a child that is being restarted when everything ends is ended too', async () => {
   const first = childNamed('first');
   const second = childNamed('second');
   let begin: () => void = () => undefined;

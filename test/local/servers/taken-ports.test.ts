@@ -14,7 +14,7 @@ import { startPortTaker } from '../../support/port-taker.ts';
 import { markServerUse } from '../../support/server-use.ts';
 import { scratchOptions } from './scratch.ts';
 
-/** Between its choice and its use, each port is taken by a program that accepts connections and never responds. */
+/** After a port is chosen and before it is used, a program that accepts connections and never responds takes it. */
 
 it('Temporal starts on another port', async () => {
   markServerUse();
@@ -70,7 +70,7 @@ it('a server in this process starts on another port', async () => {
   expect(new URL(proxy.url).port).not.toBe(String(taken[0]));
 });
 
-it('finding every port taken is an error in the end, and any other failure at once', async () => {
+it('finding every port taken is an error eventually, and any other failure at once', async () => {
   let starts = 0;
   const start = (message: string) => () => {
     starts += 1;

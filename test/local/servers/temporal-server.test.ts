@@ -25,7 +25,7 @@ async function clientOf(address: string): Promise<Client> {
   return new Client({ connection });
 }
 
-it('the search attributes are there, all Keywords', async () => {
+it('the search attributes exist, all as Keywords', async () => {
   const { connection } = await clientOf(temporalAddress());
   const { customAttributes } = await connection.operatorService.listSearchAttributes({
     namespace: 'default',
@@ -57,7 +57,7 @@ it('workflows survive kill -9 of the server and a restart on the same address', 
   await temporal.stop();
 });
 
-it('the user interface answers through the proxy, with the buttons off that bypass the ledger', async () => {
+it('the user interface works through the proxy, without the buttons that bypass the ledger', async () => {
   const options = await scratchOptions();
   const binary = await resolveTemporal({ ...options, dataDir: cacheDir });
   const server = await startTemporalServer({ ...options, binary, port: 'any', uiPort: 'any' });

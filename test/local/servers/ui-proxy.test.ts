@@ -29,7 +29,7 @@ async function behindProxy(handle: Handler): Promise<{ url: string; stopUi: () =
   return { url: proxy.url, stopUi };
 }
 
-it('switches off in the settings what docker-compose.yml does, and leaves the rest of them', async () => {
+it('disables in the settings what docker-compose.yml does, and changes nothing else', async () => {
   const { url } = await behindProxy((incoming, answer) => {
     expect(incoming.headers['accept-encoding']).toBe('identity');
     answer.setHeader('set-cookie', ['a=1', 'b=2']);
@@ -83,7 +83,7 @@ it('refuses the requests behind those buttons, and forwards those that operators
   ]);
 });
 
-it('streams an answer while it arrives, and ends it if its reader disconnects', async () => {
+it('streams a response while it arrives, and ends it if its reader disconnects', async () => {
   let left = false;
   let continueAnswer: () => void = () => undefined;
   const { url } = await behindProxy((_, answer) => {
@@ -102,7 +102,7 @@ it('streams an answer while it arrives, and ends it if its reader disconnects', 
   await waitUntil('the UI learns that nobody reads', () => Promise.resolve(left));
 });
 
-it('survives a UI that is away, and callers that break off or send what is not HTTP', async () => {
+it('survives an unavailable UI, and callers that break off or send something other than HTTP', async () => {
   let isBroken = true;
   const { url, stopUi } = await behindProxy((_, answer) => {
     if (!isBroken) return void answer.end('here');

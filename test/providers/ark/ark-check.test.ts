@@ -44,7 +44,7 @@ describe('parameters in the prompt that would change what is billed', () => {
     'rs 1080p',
     'the --ratios of it',
     'a–dur 5',
-  ])('%j is not', (prompt) => {
+  ])('%j is accepted', (prompt) => {
     expect(check({ prompt }, pro2)).toBeUndefined();
   });
 });

@@ -48,14 +48,14 @@ describe('a job', () => {
     }
   });
 
-  it('that the upstream refuses for its input fails with its words', async () => {
+  it('that the upstream refuses for its input fails with its message', async () => {
     const error = await upstreamError(submit({ resolution: '240p' }));
     const failure = { class: 'invalid_input', field: 'resolution' };
     expect([error.outcome, error.failure]).toEqual(['rejected', failure]);
     expect(error.words).toContain('`resolution`');
   });
 
-  it('that outlives its time is expired', async () => {
+  it('that exceeds its time has expired', async () => {
     const { operation } = await submit({ prompt: 'a [sim:never-finishes]' }, { remainingSeconds: 1 });
     simulator.control.advance(4_000);
     expect(await arkVideo.status(operation, context())).toMatchObject({
@@ -73,7 +73,7 @@ it.each([
   expect([error.outcome, simulator.control.tasks('a boat').length]).toEqual([outcome, accepted]);
 });
 
-it('a submit into silence ends with its time and is ambiguous', async () => {
+it('a submit without a response ends with its time limit and is ambiguous', async () => {
   const signal = AbortSignal.timeout(300);
   for (const fault of ['slow=2', 'timeout=2', 'slow-loris=5']) {
     const error = await upstreamError(submit({ prompt: `a [sim:${fault}]` }, { signal }));
@@ -81,7 +81,7 @@ it('a submit into silence ends with its time and is ambiguous', async () => {
   }
 });
 
-it('a cancel understands an empty answer', async () => {
+it('a cancel accepts an empty response', async () => {
   const { operation } = await submit({ prompt: 'a [sim:delete:no-content]' });
   expect(await arkVideo.cancel?.(operation, context())).toBe('cancelled');
 });

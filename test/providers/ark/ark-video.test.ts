@@ -40,7 +40,7 @@ describe('submit', () => {
     ]);
   });
 
-  it('carries every parameter', async () => {
+  it('sends every parameter', async () => {
     const body = await bodyOf({
       resolution: '1080p',
       ratio: '21:9',
@@ -69,17 +69,17 @@ describe('submit', () => {
     });
   });
 
-  it('a draft is asked for at 480p', async () => {
+  it('requests a draft at 480p', async () => {
     const body = await bodyOf({ draft: true }, 'doubao-seedance-1-5-pro-251215');
     expect(body).toMatchObject({ draft: true, resolution: '480p' });
   });
 
-  it('a model that generates no audio gets no field for it', async () => {
+  it('sends no audio field to a model that generates no audio', async () => {
     const body = await bodyOf({ generateAudio: false }, 'doubao-seedance-1-0-pro-250528');
     expect(body).not.toHaveProperty('generate_audio');
   });
 
-  it('frames take the place of the duration', async () => {
+  it('sends frames instead of the duration', async () => {
     const body = await bodyOf({ duration: 5, extra: { frames: 121 } }, 'doubao-seedance-1-0-pro-250528');
     expect(body).toMatchObject({ frames: 121 });
     expect(body).not.toHaveProperty('duration');
@@ -90,7 +90,7 @@ describe('submit', () => {
     [3_599, 3_600],
     [7_200, 7_200],
     [400_000, 259_200],
-  ])('%i s left are asked for as %i s', async (remainingSeconds, expected) => {
+  ])('requests %i s left as %i s', async (remainingSeconds, expected) => {
     expect(await bodyOf({}, model, { remainingSeconds })).toHaveProperty('execution_expires_after', expected);
   });
 
@@ -110,7 +110,7 @@ describe('submit', () => {
     ]);
   }); // prettier-ignore
 
-  it('reference videos and audios have their roles', async () => {
+  it('sends reference videos and audio with their roles', async () => {
     const { content } = await bodyOf({
       prompt: '',
       videos: ['https://ex.com/v.mp4'],
@@ -128,7 +128,7 @@ describe('a submit that is not accepted', () => {
     error: { code, message: `${code} in words. Request id: 021`, type: 'x' },
   });
 
-  it('has the code, the status and the words of the upstream', async () => {
+  it('has the code, the status and the message of the upstream', async () => {
     const error = await refusalOf({ status: 500, json: said('ModelNotOpen') });
     expect([error.outcome, error.code, error.status]).toEqual(['ambiguous', 'ModelNotOpen', 500]);
     expect(error.words).toContain('in words');
@@ -171,7 +171,7 @@ describe('status', () => {
     ['failed in silence', { json: { id: 'cgt-a', status: 'failed', error: null } }, { state: 'failed', code: 'failed' }],
   ]); // prettier-ignore
 
-  it('succeeded has the file, the last frame, its end and what it consumed', async () => {
+  it('a success contains the file, the last frame, its end and its usage', async () => {
     expect(await statusOf({ json: fixture('ark/succeeded') })).toEqual({
       state: 'succeeded',
       items: [
@@ -193,7 +193,7 @@ describe('status', () => {
     });
   });
 
-  it('without usage and with frames: the duration is computed, the link lives a day', async () => {
+  it('without usage and with frames, the duration is computed, and the link is valid for a day', async () => {
     expect(await statusOf({ json: fixture('ark/succeeded-frames') })).toMatchObject({
       items: [{ url: 'https://files.example.com/b.mp4', expiresAt: 1_778_754_737 + 86_400 }],
       facts: { durationSeconds: 121 / 24, resolution: '480p', ratio: '16:9' },
@@ -207,7 +207,7 @@ describe('status', () => {
     expect(error.code).toBe('unreadable_answer');
   });
 
-  it('failed has the upstream code and words', async () => {
+  it('a failure contains the upstream’s code and message', async () => {
     expect(await statusOf({ json: fixture('ark/failed') })).toMatchObject({
       state: 'failed',
       code: 'OutputVideoSensitiveContentDetected',
@@ -230,7 +230,7 @@ describe('status', () => {
 });
 
 describe('list', () => {
-  it('asks for many jobs at once and leaves out what lacks the facts of the charge', async () => {
+  it('requests many jobs at once and omits those without the facts for the charge', async () => {
     const upstream = canned({ json: fixture('ark/list') });
     const operations = ['cgt-a', 'cgt-b', 'cgt-c', 'cgt-d', 'cgt-e', 'cgt-z'].map((id) => ({ id }));
     const found = await arkVideo.list?.(operations, providerContext({ request: upstream.request }));
@@ -252,7 +252,7 @@ describe('list', () => {
     });
   });
 
-  it('an answer that is not a list reports no state', async () => {
+  it('a response that is not a list reports no state', async () => {
     const upstream = canned({ json: { total: 0 } });
     const asked = arkVideo.list?.([operation], providerContext({ request: upstream.request }));
     expect((await upstreamError(asked ?? Promise.resolve())).code).toBe('unreadable_answer');
@@ -303,7 +303,7 @@ describe('find', () => {
     return { ids: found?.map((entry) => entry.operation.id), requests: upstream.sent.length };
   };
 
-  it('recognises the marker inside the window', async () => {
+  it('recognises the marker within the window', async () => {
     const page = [
       job('cgt-other', { safety_identifier: 'mediary-t2-1' }),
       job('cgt-unmarked', { safety_identifier: undefined }),
@@ -320,7 +320,7 @@ describe('find', () => {
     expect(await find(first, [job('cgt-ours', {})])).toEqual({ ids: ['cgt-ours'], requests: 2 });
   });
 
-  it('finds nothing if there is nothing', async () => {
+  it('finds nothing if there is no job', async () => {
     expect(await find([])).toEqual({ ids: [], requests: 1 });
   });
 });

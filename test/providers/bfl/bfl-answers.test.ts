@@ -39,7 +39,7 @@ describe('the address to poll', () => {
     ['a region of the vendor', regional, regional],
     ['one without the id', 'https://api.us1.bfl.ai/v1/get_result', regional],
     ['the channel itself', `${base}/v1/get_result?id=${id}`, `${base}/v1/get_result?id=${id}`],
-  ])('is used as it is reported: %s', async (_, address, url) => {
+  ])('is used as reported: %s', async (_, address, url) => {
     expect(await polled(address)).toBe(url);
   });
 
@@ -58,11 +58,11 @@ describe('the address to poll', () => {
     ['another path', 'https://api.us1.bfl.ai/v1/delete'],
     ['the inside', 'http://169.254.169.254/get_result'],
     ['a very long one', `https://api.us1.bfl.ai/v1/get_result?x=${'x'.repeat(600)}`],
-  ])('is the channel’s own if the answer names %s', async (_, address) => {
+  ])('is the channel’s own if the response names %s', async (_, address) => {
     expect(await polled(address)).toBe(own);
   });
 
-  it('of another gateway in front is never the vendor’s, which must not get its key', async () => {
+  it('of another gateway is never the vendor’s, which must not get its key', async () => {
     const proxy = 'https://proxy.example/bfl';
     expect(await polled(regional, proxy)).toBe(`${proxy}/v1/get_result?id=${id}`);
     const elsewhere = `https://proxy.example/eu/v1/get_result?id=${id}`;
@@ -100,7 +100,7 @@ describe('a creation', () => {
     if (failure !== undefined) expect(error.failure).toEqual(failure);
   }); // prettier-ignore
 
-  it('waits as long as body or header ask', async () => {
+  it('waits as long as the body or header asks', async () => {
     const json = { error: 'rate_limit_exceeded', retry_after: 5 };
     expect((await upstreamError(submit({ status: 429, json }))).retryAfterMs).toBe(5_000);
     const headers = { 'retry-after': '9' };
@@ -116,7 +116,7 @@ describe('a status', () => {
     expect(await status(job({ state: word })).result).toEqual({ state: 'pending', phase: 'running' });
   });
 
-  it('Ready has its file, until the signature ends, and its price', async () => {
+  it('Ready contains its file, until the signature ends, and its price', async () => {
     const url = 'https://delivery.example.com/results/a.mp4?se=2026-11-21T10%3A10%3A00Z&sig=x';
     expect(await status({ json: fixture('bfl/ready') }).result).toEqual({
       state: 'succeeded',
@@ -131,7 +131,7 @@ describe('a status', () => {
     ['flux-2-pro', 600],
     ['flux-3-image', 3600],
   ])(
-    'of %s: a link without an end lives %d s from the end of the job, else from now',
+    'of %s: a link without an end is valid for %d s from the end of the job, or else from now',
     async (model, life) => {
       const ready = (result: object) =>
         status(job({ status: 'Ready', result: { sample: 'https://x.example/a.png', ...result } }), { model })

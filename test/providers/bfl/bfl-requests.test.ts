@@ -63,7 +63,7 @@ describe('a video', () => {
     ['16 s after a video', reference([], { videos: [clip], duration: 16 }), 'duration'],
   ]); // prettier-ignore
 
-  it('may be as long as the model chooses if no length is named', () => {
+  it('may be as long as the model chooses if no length is requested', () => {
     const renders = (request: Partial<VideoRequest>) =>
       videoOutput(video, videoRequest(request), 'flux-3-video');
     expect(renders({})).toEqual({ resolutions: ['720p'], seconds: { min: 5, max: 20 } });

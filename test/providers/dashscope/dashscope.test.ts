@@ -24,7 +24,7 @@ const { statusOf } = videos;
 const images = imageTables(imageTask, { operation, created });
 
 describe('a video', () => {
-  it('is a task of its own header', async () => {
+  it('is a task with its own header', async () => {
     const { submitted, sent, path } = await videos.sentFor({});
     expect(submitted).toEqual({ operation, traceId: '4909100c-7b5a-9f92-bfe5-0123456789ab' });
     expect(path).toBe('/services/aigc/video-generation/video-synthesis');
@@ -80,7 +80,7 @@ describe('a video', () => {
     ],
   ], (model) => ({ model })); // prettier-ignore
 
-  it('of first and last frame has a path of its own', async () => {
+  it('of first and last frame has its own path', async () => {
     const request = { firstFrame: picture, lastFrame: picture2 } as const;
     const { path, json } = await videos.sentFor(request, 'wan2.2-kf2v-flash');
     expect(path).toBe('/services/aigc/image2video/video-synthesis');
@@ -154,7 +154,7 @@ describe('a video', () => {
     ['an edit', { videos: [clip] }, 'wan2.7-videoedit', 'model'],
   ]);
 
-  it('that succeeded has its facts, and a link that lives a day', async () => {
+  it('that succeeded has its facts, and a link that is valid for a day', async () => {
     expect(await statusOf({ json: fixture('dashscope/video-succeeded') })).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://files.example.com/a.mp4', expiresAt: Date.UTC(2025, 6, 28, 13, 9, 33) / 1000 }],
@@ -180,7 +180,7 @@ describe('a video', () => {
     ['the legacy models', { video_duration: 5 }, { durationSeconds: 5 }],
     ['quoted numbers', { duration: '7.5', output_video_duration: '5' }, { durationSeconds: 5, inputSeconds: 2.5 }],
     ['nothing that is known', { seconds: 5 }, {}],
-  ])('bills by what the vendor bills: %s', async (_, usage, facts) => {
+  ])('is charged by what the vendor bills: %s', async (_, usage, facts) => {
     const output = { task_id: 't', task_status: 'SUCCEEDED', video_url: 'https://files.example.com/a.mp4' };
     const reported = await statusOf({ json: { output, usage } });
     expect(reported).toMatchObject({ state: 'succeeded' });
@@ -194,7 +194,7 @@ describe('a video', () => {
     ['what is named', { resolution: '720p', duration: 9 }, 'wan3.0-video', {}],
   ]); // prettier-ignore
 
-  it('of an unknown model accepts what it is given', async () => {
+  it('of an unknown model accepts any input', async () => {
     const request = {
       references: references(99),
       audios: [sound],
@@ -212,7 +212,7 @@ describe('a video', () => {
     }
   });
 
-  it('of a list: those that have not ended; the others are asked for alone', async () => {
+  it('of a list is reported if it has not ended, and the others are polled individually', async () => {
     const row = (task_id: string, status: unknown) => ({ task_id, status });
     const data = [
       row('a', 'PENDING'),
@@ -292,7 +292,7 @@ describe('an image', () => {
   const now = 'qwen-image-edit';
   const later = 'wan2.5-t2i-preview';
 
-  it('of a model that answers at once', async () => {
+  it('of a model that responds synchronously', async () => {
     const headers = { date: 'Tue, 29 Jul 2025 13:09:33 GMT' };
     const upstream = canned({ headers, json: fixture('dashscope/images-now') });
     const request = imageRequest({
@@ -327,7 +327,7 @@ describe('an image', () => {
     expect(result.images[0]?.expiresAt).toBe(Date.UTC(2025, 6, 30, 13, 9, 33) / 1000);
   });
 
-  it('that is missing from the answer may have been rendered', async () => {
+  it('that is missing from the response may have been rendered', async () => {
     const request = canned({
       json: { output: { choices: [{ message: { content: [{ text: 'no' }] } }] } },
     }).request;
@@ -358,7 +358,7 @@ describe('an image', () => {
     });
   });
 
-  it('of a task counts what was made of it', async () => {
+  it('of a task counts the rendered images', async () => {
     expect(await images.statusOf({ json: fixture('dashscope/images-succeeded') })).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://files.example.com/1.png', expiresAt: Date.UTC(2025, 6, 28, 13, 9, 33) / 1000 }],
@@ -366,7 +366,7 @@ describe('an image', () => {
     });
   });
 
-  it('of a task in which every image was refused failed', async () => {
+  it('of a task in which every image was rejected has failed', async () => {
     const results = [{ code: 'DataInspectionFailed', message: 'no' }];
     expect(await images.statusOf({ json: { output: { task_status: 'SUCCEEDED', results } } })).toEqual({
       state: 'failed',

@@ -39,13 +39,13 @@ const isGenuine = (headers: Record<string, string>, answer?: CannedAnswer, baseU
 };
 
 describe('a callback', () => {
-  it('is genuine by any of the published keys, for five minutes', async () => {
+  it('is genuine if any of the published keys fits, for five minutes', async () => {
     expect(await isGenuine(headersOf(), keys).verdict).toBe(true);
     expect(await isGenuine(headersOf({ at: now - 299_000 }), keys).verdict).toBe(true);
     expect(await isGenuine(headersOf({ at: now + 299_000 }), keys).verdict).toBe(true);
   });
 
-  it('with another key, body, user or time is not', async () => {
+  it('with another key, body, user or time is not genuine', async () => {
     const other = generateKeyPairSync('ed25519').privateKey;
     expect(await isGenuine(headersOf({ key: other }), keys).verdict).toBe(false);
     expect(await isGenuine(headersOf({ signed: { x: 1 } }), keys).verdict).toBe(false);
@@ -54,7 +54,7 @@ describe('a callback', () => {
     expect(await isGenuine({ ...headersOf(), ...later }, keys).verdict).toBe(false);
   });
 
-  it('that is old or unsigned is not, and no key is fetched', async () => {
+  it('that is old or unsigned is not genuine, and no key is fetched', async () => {
     const { 'x-fal-webhook-signature': signature, ...unsigned } = headersOf();
     for (const headers of [
       {},
@@ -110,7 +110,7 @@ describe('a callback', () => {
       expect(sent).toHaveLength(2);
     });
 
-    it('by a key that is not among them is verified with those that are published now', async () => {
+    it('with an unknown key is verified with the keys that are published now', async () => {
       const { verify, sent } = verifierOf(older, newer);
       expect(await verify(now, privateKey)).toBe(true);
       expect(await verify(now + 61_000, second.privateKey)).toBe(true);
@@ -125,7 +125,7 @@ describe('a callback', () => {
       expect(sent).toHaveLength(1);
     });
 
-    it('is verified with them while newer ones cannot be fetched', async () => {
+    it('is verified with the cached keys while newer ones cannot be fetched', async () => {
       const { verify, sent } = verifierOf(older, { status: 503 });
       expect(await verify(now, privateKey)).toBe(true);
       await expect(verify(now + 61_000, stranger.privateKey)).rejects.toMatchObject({
@@ -136,7 +136,7 @@ describe('a callback', () => {
       expect(sent).toHaveLength(2);
     });
 
-    it('are refetched after a failure', async () => {
+    it('are fetched again after a failure', async () => {
       const { verify } = verifierOf({ status: 503 }, older);
       await expect(verify(now, privateKey)).rejects.toMatchObject({ code: 'unreadable_answer' });
       expect(await verify(now, privateKey)).toBe(true);
@@ -148,7 +148,7 @@ describe('a callback', () => {
     [{ status: 'ERROR', error: 'm', payload: null }, true],
     [{ status: 'IN_PROGRESS' }, false],
     ['x', false],
-  ])('%j says that the job ended: %s', (said, ended) => {
+  ])('%j means that the job ended: %s', (said, ended) => {
     expect(video?.parseCallback?.(callback(said))).toEqual({ ended });
   });
 });

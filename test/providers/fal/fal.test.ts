@@ -52,7 +52,7 @@ describe('a submission', () => {
     expect(sent?.json).toEqual(input);
   });
 
-  it('is submitted where its inputs are accepted, and is called back at our own address', async () => {
+  it('is sent where its inputs are accepted, and calls back our own address', async () => {
     const asked: Partial<VideoRequest> = {
       firstFrame: a,
       lastFrame: `${a}?2`,
@@ -87,7 +87,7 @@ describe('a submission', () => {
     [`${base}/partner/other/requests/another/status`, app],
     ['no address', app],
     [`https://queue.fal.run/partner/other/requests/${id}/status`, app],
-  ])('that is answered with %s is polled below %s', async (address, expected) => {
+  ])('with the response %s is polled below %s', async (address, expected) => {
     const { request } = canned({ json: { request_id: id, status_url: address } });
     const { operation: found } = await video.submit(
       videoRequest(),
@@ -137,7 +137,7 @@ const unknown: CannedAnswer = { status: 404, json: { detail: 'Request not found'
 const kept = (item: object): CannedAnswer => ({ json: { items: [{ request_id: id, ...item }] } });
 
 describe('a request', () => {
-  it('that succeeded has its file, and the cost of the header', async () => {
+  it('that succeeded has its file, and the cost from the header', async () => {
     const headers = { 'x-fal-billable-units': '108.5' };
     const { status, sent } = await videos.polled([completed, { json: fixture('fal/video'), headers }]);
     expect(status).toEqual({
@@ -149,7 +149,7 @@ describe('a request', () => {
     expect(sent.map(({ url }) => url)).toEqual([`${job}/status`, job]);
   });
 
-  it('is read without a mapping, too: its model may have left the channel', async () => {
+  it('can also be read without a mapping, because its model may have left the channel', async () => {
     const answers = [completed, { json: fixture('fal/video') }];
     expect(await videoTables(video, { operation }).statusOf(answers)).toMatchObject({
       state: 'succeeded',
@@ -168,7 +168,7 @@ describe('a request', () => {
     [[], [a, `${a}?2`]],
     ['x', [a, `${a}?2`]],
     [[false, false, true], [a, `${a}?2`]],
-  ])('has the images that are not blank: %j', async (flags, urls) => {
+  ])('contains the images that are not blank: %j', async (flags, urls) => {
     expect(await images.statusOf(pictures(flags))).toEqual({
       state: 'succeeded',
       items: urls.map((url) => ({ url })),
@@ -176,7 +176,7 @@ describe('a request', () => {
     });
   }); // prettier-ignore
 
-  it('with only blank images counts as moderated', async () => {
+  it('with only blank images is treated as moderated', async () => {
     expect(await images.statusOf(pictures([true, true]))).toMatchObject({
       state: 'failed',
       failure: { class: 'moderation_output' },
@@ -284,7 +284,7 @@ describe('a lost request', () => {
     expect(upstream.sent[0]?.url).toMatch('https://api.fal.ai/v1/models/requests/by-endpoint?');
   });
 
-  it('is left to a person if the mapping has no marker', async () => {
+  it('is left to an operator if the mapping has no marker', async () => {
     const unmarked = { ...mapping, marker: undefined };
     expect(await find(lost, providerContext({ mapping: unmarked, model }))).toEqual([]);
   });

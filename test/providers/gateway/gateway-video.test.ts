@@ -29,7 +29,7 @@ const full: Partial<VideoRequest> = {
 };
 
 describe('submit', () => {
-  it('speaks the task dialect at a base that names no path', async () => {
+  it('uses the task dialect if the base URL names no path', async () => {
     const { submitted, sent } = await tasks.sentFor(full);
     expect(submitted).toEqual({ operation, traceId: operation.id });
     expect(sent).toMatchObject({
@@ -64,7 +64,7 @@ describe('submit', () => {
     });
   });
 
-  it('speaks the OpenAI dialect at a base that ends in /videos', async () => {
+  it('uses the OpenAI dialect if the base URL ends in /videos', async () => {
     const { sent } = await openai.sentFor({ ...full, videos: [] });
     expect(sent?.url).toBe('https://gw.example/v1/videos');
     expect(sent?.json).toMatchObject({
@@ -77,7 +77,7 @@ describe('submit', () => {
     expect(sent?.json).not.toHaveProperty('duration');
   });
 
-  it('takes the other spelling of the path', async () => {
+  it('accepts the other spelling of the path', async () => {
     const baseUrl = 'https://gw.example/v1/videos/generations';
     const { sent } = await tasks.sentFor({ duration: 'auto' }, usual.model, { baseUrl });
     expect(sent?.url).toBe('https://gw.example/v1/videos/generations');
@@ -112,13 +112,13 @@ describe('submit', () => {
 });
 
 describe('status', () => {
-  it('asks at the path of the submit', async () => {
+  it('polls the path of the submission', async () => {
     const { status, sent } = await tasks.polled({ json: fixture('gateway/nested-running') });
     expect(status).toEqual({ state: 'pending', phase: 'running', progress: 50, traceId: operation.id });
     expect(sent[0]?.url).toBe('https://gw.example/v1/video/generations/task_5nkR8v');
   });
 
-  it('reads the nested answer with all its facts', async () => {
+  it('reads the nested response with all its facts', async () => {
     expect(await tasks.statusOf({ json: fixture('gateway/nested-succeeded') })).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://files.example.com/a.mp4', lastFrameUrl: 'https://files.example.com/a.png' }],

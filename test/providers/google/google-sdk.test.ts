@@ -7,7 +7,7 @@ import { google } from '../../../src/providers/google/index.ts';
 import { findContradictions, type SdkField, type SdkTypes } from '../../support/sdk-types.ts';
 import { canned, fixture, submitContext, videoIssue, videoRequest } from '../support.ts';
 
-/** Compares what the adapter sends to Omni with the interaction types in `@google/genai`. */
+/** What the adapter sends to Omni must match the interaction types in `@google/genai`. */
 
 const require = createRequire(import.meta.url);
 const file = join(dirname(require.resolve('@google/genai')), 'node.d.ts');

@@ -35,7 +35,7 @@ const url = 'https://i.example/a.webp';
 const clip = 'https://i.example/a.mp4';
 
 describe('a submission of Omni', () => {
-  it('runs in the background, with its length in a string and our marker as a label', async () => {
+  it('runs in the background, with its length as a string and our marker as a label', async () => {
     const { submitted, sent, json } = await omnis.sentFor(
       { duration: 5, resolution: '1080p', ratio: '9:16', extra: { negative_prompt: 'x', background: false } },
       omni,
@@ -78,7 +78,7 @@ describe('a submission of Omni', () => {
     });
   }); // prettier-ignore
 
-  it('leaves the shape and the length of an upscale to its video', async () => {
+  it('takes the shape and the length of an upscale from its video', async () => {
     const asked = { videos: [clip], ratio: '16:9', duration: 5, extra: { video_task: 'upscale' } };
     const { json } = await omnis.sentFor({ ...asked, resolution: '4K' });
     expect(json).toMatchObject({
@@ -92,7 +92,7 @@ describe('a submission of Omni', () => {
     });
   });
 
-  it('has what the configuration adds to the table', async () => {
+  it('includes what the configuration adds to the table', async () => {
     const { json } = await omnis.sentFor(
       { videos: [clip], extra: { video_task: 'restyle', tier: 'flex', store: false } },
       omni,
@@ -105,7 +105,7 @@ describe('a submission of Omni', () => {
     expect(json).not.toHaveProperty('store');
   });
 
-  it('of Vertex goes to the other version, with a token and a folder', async () => {
+  it('of Vertex uses the other version, with a token and a folder', async () => {
     const { sent } = await omnis.sentFor({}, `${omni}@gs://bucket/folder`, { baseUrl: vertexUrl });
     expect(sent?.url).toBe('https://l-vertex.example/v1beta1/projects/p/locations/l/interactions');
     expect(sent?.headers).toEqual({ authorization: 'Bearer test-key' });
@@ -114,7 +114,7 @@ describe('a submission of Omni', () => {
 });
 
 describe('a submission of Veo', () => {
-  it('holds instances and parameters', async () => {
+  it('contains instances and parameters', async () => {
     const { submitted, path, json } = await videos.sentFor(
       {
         firstFrame: data,
@@ -142,7 +142,7 @@ describe('a submission of Veo', () => {
     });
   });
 
-  it('of Vertex has a folder, a seed and a switch for sound', async () => {
+  it('of Vertex contains a folder, a seed and a switch for sound', async () => {
     const { json, sent } = await videos.sentFor(
       {
         references: [data, 'gs://bucket/a.png'],
@@ -174,7 +174,7 @@ describe('a submission of Veo', () => {
     });
   });
 
-  it('has what the configuration adds to the table', async () => {
+  it('includes what the configuration adds to the table', async () => {
     const { json } = await videos.sentFor(
       { seed: 7, generateAudio: false, extra: { look: 'film', theirs: 1 } },
       veo,
@@ -243,7 +243,7 @@ describe('an interaction', () => {
     });
   });
 
-  it('that is complete without one was refused for its content', async () => {
+  it('that is complete without one was rejected for its content', async () => {
     expect(await omnis.statusOf({ json: fixture('google/interaction-refused') })).toEqual({
       state: 'failed',
       code: 'no_video',
@@ -253,7 +253,7 @@ describe('an interaction', () => {
     });
   });
 
-  it('that was billed for a video, and holds none, is not understood', async () => {
+  it('that was billed for a video but contains none is not understood', async () => {
     const usage = { output_tokens_by_modality: [{ modality: 'video', tokens: 9 }] };
     expect((await upstreamError(omnis.statusOf({ json: { status: 'completed', usage } }))).outcome).toBe(
       'ambiguous',
@@ -285,7 +285,7 @@ describe('an interaction', () => {
     [404, 'Not found.', true],
     [400, 'Invalid interaction name.', true],
     [400, 'Request is missing something.', false],
-  ])('answered with %i %s: gone is %s', async (status, message, gone) => {
+  ])('with response %i %s: gone is %s', async (status, message, gone) => {
     const json = [{ error: { code: 'invalid_request', message } }];
     expect((await upstreamError(omnis.statusOf({ status, json }))).gone).toBe(gone);
   });
@@ -324,7 +324,7 @@ describe('an operation', () => {
     expect(status).toMatchObject({ state: 'failed', failure: { class: expected } });
   });
 
-  it('reads the other spelling, and not a done without anything', async () => {
+  it('reads the other spelling, but not a `done` without a result', async () => {
     const generatedVideos = [{ video: { uri: clip } }];
     expect(await videos.statusOf({ json: { done: true, response: { generatedVideos } } })).toMatchObject({
       items: [{ url: clip }],
@@ -334,7 +334,7 @@ describe('an operation', () => {
     );
   });
 
-  it('of Vertex is asked for by its name', async () => {
+  it('of Vertex is requested by its name', async () => {
     const name = 'projects/p/locations/l/publishers/google/models/veo-3.1-generate-001/operations/6a1';
     const { sent } = await videos.polled({ json: {} }, { id: name }, vertexContext);
     expect(sent[0]).toMatchObject({
@@ -373,13 +373,13 @@ describe('refusals', () => {
   const refuse = (status: number, name: string, headers = {}) =>
     omnis.refusalOf({ status, json: fixture(`google/${name}`), headers });
 
-  it('say how long to wait in the body, after the header', async () => {
+  it('state in the body how long to wait, but a header takes precedence', async () => {
     const error = await refuse(429, 'throttled');
     expect([error.outcome, error.retryAfterMs]).toEqual(['throttled', 21_000]);
     expect((await refuse(429, 'throttled', { 'retry-after': '3' })).retryAfterMs).toBe(3_000);
   });
 
-  it('of a quota for the day take the channel out', async () => {
+  it('of a daily quota take the channel out of service', async () => {
     const error = await refuse(429, 'daily-quota');
     expect([error.outcome, error.code, error.failure.class]).toEqual([
       'unavailable',
@@ -396,7 +396,7 @@ describe('images', () => {
     return { sent, images: image.generate(imageRequest(over), providerContext({ request, model })) };
   };
 
-  it('are asked for in a size and a ratio, with their references as data', async () => {
+  it('are requested with a size and a ratio, and with their references as data', async () => {
     const images = [{ form: 'data', mediaType: 'image/png', base64: 'QUJD' }];
     const { sent, images: made } = generate(fixture('google/image'), {
       size: '2048x1152',
@@ -474,7 +474,7 @@ describe('images', () => {
     ),
     ['nothing', {}, 'ambiguous', 'unreadable_answer', 'internal'],
     ['no object', [], 'ambiguous', 'unreadable_answer', 'internal'],
-  ])('that were not made: %s', async (_, json, ...[outcome, code, failure]) => {
+  ])('that were not rendered: %s', async (_, json, ...[outcome, code, failure]) => {
     const error = await upstreamError(generate(json).images);
     expect([error.outcome, error.code, error.failure.class]).toEqual([outcome, code, failure]);
   }); // prettier-ignore

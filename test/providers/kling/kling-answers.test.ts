@@ -18,7 +18,7 @@ const { statusOf } = videos;
 const kept = (updated: number) => Math.floor(updated / 1000) + 30 * 24 * 3600;
 
 describe('a job', () => {
-  it('that succeeded has whole seconds, a cost in units, and a link that is kept for 30 days', async () => {
+  it('that succeeded has whole seconds, a cost in units, and a link that is valid for 30 days', async () => {
     const { status, sent } = await videos.polled({ json: fixture('kling/succeeded') });
     expect(status).toEqual({
       state: 'succeeded',
@@ -114,7 +114,7 @@ describe('a job', () => {
 });
 
 describe('many jobs', () => {
-  it('are reported in one answer; what is missing, or of the other standard, is not', async () => {
+  it('are reported in one response, except missing jobs and those of the other standard', async () => {
     const data = [{ id: '1', status: 'processing' }, { id: '2', status: 'succeeded' }, { status: 'failed' }];
     const upstream = canned({ json: { code: 0, data } });
     const operations = [{ id: '1' }, { id: '2' }, { id: '3' }, legacy];
@@ -132,7 +132,7 @@ describe('many jobs', () => {
 describe('a lost submission', () => {
   const lost = { marker: 'mediary-t1-1', sentAfter: 0, sentBefore: now };
 
-  it('is asked for by its marker', async () => {
+  it('is requested by its marker', async () => {
     const upstream = canned({ json: fixture('kling/succeeded') });
     const context = providerContext({ request: upstream.request, model: 'kling-3.0' });
     expect(await video.find?.({ request: videoRequest(), ...lost }, context)).toEqual([
@@ -142,7 +142,7 @@ describe('a lost submission', () => {
   });
 
   it.each([[[]], [[{ id: '1', external_id: 'mediary-other-1' }]], [[{ id: '1' }]]])(
-    'is not any other job: %j',
+    'is not confused with another job: %j',
     async (data) => {
       const request = canned({ json: { code: 0, data } }).request;
       const context = providerContext({ request, model: 'kling-3.0' });
@@ -150,7 +150,7 @@ describe('a lost submission', () => {
     },
   );
 
-  it('of the legacy standard is looked for in the list of its service', async () => {
+  it('of the legacy standard is searched for in the list of its service', async () => {
     const upstream = canned({ json: fixture('kling/legacy-list') }, { json: fixture('kling/legacy-list') });
     const context = providerContext({ request: upstream.request, model: 'kling-v2-6' });
     const path = '/v1/videos/text2video';
@@ -180,7 +180,7 @@ describe('a key pair', () => {
     return JSON.parse(Buffer.from(body, 'base64url').toString()) as unknown;
   };
 
-  it('signs the legacy standard, for half an hour', async () => {
+  it('signs requests of the legacy standard, for half an hour', async () => {
     const { upstream, done } = submitWith('kling-v2-6', { json: fixture('kling/legacy-created') });
     await done;
     const at = now / 1000;
@@ -191,7 +191,7 @@ describe('a key pair', () => {
     });
   });
 
-  it.each([1003, 1004])('signs once more by the clock of a vendor that says %i', async (code) => {
+  it.each([1003, 1004])('signs again by the vendor’s clock after %i', async (code) => {
     const refusal = {
       status: 401,
       headers: { date: 'Sun, 22 Nov 2026 02:00:00 GMT' },
@@ -204,7 +204,7 @@ describe('a key pair', () => {
     expect(await upstreamError(again.done)).toMatchObject({ outcome: 'unavailable', code: String(code) });
   });
 
-  it('is neither sent to the new standard, nor sent as it is', async () => {
+  it('is neither sent to the new standard, nor sent unsigned', async () => {
     const { upstream, done } = submitWith('kling-3.0');
     expect(await upstreamError(done)).toMatchObject({ outcome: 'unavailable', code: 'api_key_needed' });
     expect(upstream.sent).toEqual([]);

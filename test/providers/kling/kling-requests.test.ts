@@ -125,7 +125,7 @@ describe('a video of the new standard', () => {
   ], () => ({ options: { external_task_id: 'mediary-t1-1' } })); // prettier-ignore
 
   it.each(['kling-2.5-turbo', 'kling-v2-1'])(
-    'has what the configuration adds to the table: %s',
+    'includes what the configuration adds to the table: %s',
     async (model) => {
       const { json } = await videos.sentFor(
         { firstFrame: a, ratio: '4:3', generateAudio: true, extra: { look: 1 } },
@@ -215,7 +215,7 @@ describe('check', () => {
     expect(counts).toEqual([1, 0]);
   });
 
-  it('holds a motion at the longest video of its side', () => {
+  it('holds the longest video of its orientation for a motion', () => {
     const held = (side: string) =>
       videoOutput(
         video,
@@ -228,7 +228,7 @@ describe('check', () => {
     ]);
   });
 
-  it('holds an edit at the longest video, and open values at the usual ones', () => {
+  it('holds the longest video for an edit, and the usual values for anything open', () => {
     const edit = reference([], { videos: [clip], duration: 5, extra: { video_task: 'edit' } });
     expect(videoOutput(video, videoRequest(edit), 'kling-o1')).toEqual({
       resolutions: ['720p'],

@@ -17,7 +17,7 @@ const root = 'https://upstream.example/api/v3';
 const fine = { status_code: 0, status_msg: 'success' };
 
 describe('a job of v2', () => {
-  it('that succeeded has a link, what it rendered, and its tokens', async () => {
+  it('that succeeded has a link, its output facts, and its tokens', async () => {
     const { status, sent } = await videos.polled({ json: fixture('minimax/succeeded') });
     expect(status).toEqual({
       state: 'succeeded',
@@ -35,7 +35,7 @@ describe('a job of v2', () => {
     expect(sent[0]).toMatchObject({ method: 'GET', url: `${root}/v2/query/video_generation/${id}` });
   });
 
-  it('that failed says why, by a code that is a text or a number', async () => {
+  it('that failed has a reason, with a code that is a text or a number', async () => {
     expect(await statusOf({ json: fixture('minimax/failed') })).toEqual({
       state: 'failed',
       code: '1026',
@@ -56,7 +56,7 @@ describe('a job of v2', () => {
     ['expired', { json: { task: { id, status: 'expired' } } }, { state: 'failed', code: 'upstream_expired', failure: { class: 'expired' } }],
   ]); // prettier-ignore
 
-  it('leaves out what was not reported', async () => {
+  it('omits what was not reported', async () => {
     const task = { id, status: 'succeeded', content: { url: 'https://x.example/a.mp4' }, usage: 'none' };
     expect(await statusOf({ json: { task } })).toEqual({
       state: 'succeeded',
@@ -67,7 +67,7 @@ describe('a job of v2', () => {
 });
 
 describe('a job of v1', () => {
-  it('that succeeded has its file retrieved, whose link lives an hour', async () => {
+  it('that succeeded has its file retrieved, with a link that is valid for an hour', async () => {
     const date = 'Sun, 22 Nov 2026 00:00:00 GMT';
     const file = { json: fixture('minimax/v1-file'), headers: { date } };
     const { status, sent } = await videos.polled([{ json: fixture('minimax/v1-success') }, file], plain);
@@ -82,7 +82,7 @@ describe('a job of v1', () => {
     ]);
   });
 
-  it('of an account with a group names it where files are retrieved, and only there', async () => {
+  it('sends the account’s group where files are retrieved, and only there', async () => {
     const answers = ['minimax/v1-success', 'minimax/v1-file'].map((name) => ({ json: fixture(name) }));
     const credential = { id: 'a', apiKey: '17:sk-api-x' };
     const { sent } = await videos.polled(answers, plain, { credential });
@@ -92,7 +92,7 @@ describe('a job of v1', () => {
     ]);
   });
 
-  it('that failed has its reason in the same place as a refusal', async () => {
+  it('that failed has its reason in the same place as a rejection', async () => {
     expect(await statusOf({ json: fixture('minimax/v1-fail') }, plain)).toEqual({
       state: 'failed',
       code: '1027',
@@ -160,7 +160,7 @@ describe('a refused create', () => {
   });
 });
 
-it('many jobs of v2 are reported in one answer', async () => {
+it('many jobs of v2 are reported in one response', async () => {
   const upstream = canned({ json: fixture('minimax/list') });
   const operations = [{ id: '1' }, { id: '2' }, { id: '3' }, plain];
   const found = await video.list?.(operations, providerContext({ request: upstream.request }));
@@ -189,7 +189,7 @@ videos.cancels([
 ]); // prettier-ignore
 
 describe('a callback', () => {
-  it('that challenges gets its challenge back, and nothing more', () => {
+  it('that contains a challenge gets it back, and nothing more', () => {
     expect(video.parseCallback?.(callback({ challenge: 'abc', other: 1 }))).toEqual({
       ended: false,
       reply: { challenge: 'abc' },
@@ -213,7 +213,7 @@ describe('images', () => {
   const generate = (answer: CannedAnswer) =>
     image.generate(imageRequest({ n: 3 }), providerContext({ request: canned(answer).request }));
 
-  it('are as many as came, with links of a day', async () => {
+  it('are as many as arrived, with links that are valid for a day', async () => {
     const headers = { date: 'Sun, 22 Nov 2026 00:00:00 GMT' };
     const { images, facts } = await generate({ json: fixture('minimax/images'), headers });
     expect(facts).toEqual({ images: 2 });

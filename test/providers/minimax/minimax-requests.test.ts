@@ -32,7 +32,7 @@ const videos = videoTables(video, {
 const images = imageTables(image, { model: 'image-01', created: { json: fixture('minimax/images') } });
 
 describe('a video of v2', () => {
-  it('says a resolution, a length and a ratio, which are required', async () => {
+  it('contains a resolution, a length and a ratio, which are required', async () => {
     const { submitted, sent, path, json } = await videos.sentFor({}, 'MiniMax-H3');
     expect(submitted).toEqual({ operation: { id: '424010985738629' }, traceId: '424010985738629' });
     expect([sent?.method, path]).toEqual(['POST', '/v2/video_generation']);
@@ -74,7 +74,7 @@ describe('a video of v2', () => {
 });
 
 describe('a video of v1', () => {
-  it('has a path and an operation of its own', async () => {
+  it('has its own path and operation', async () => {
     const { submitted, path } = await videos.sentFor({}, 'MiniMax-Hailuo-2.3');
     expect(submitted).toMatchObject({ operation: { id: '106916112212032', version: '1' } });
     expect(path).toBe('/v1/video_generation');
@@ -129,7 +129,7 @@ videos.renders([
 ]);
 
 describe('an image', () => {
-  it('has a path of its own', async () => {
+  it('has its own path', async () => {
     expect((await images.sentFor({})).path).toBe('/v1/image_generation');
   });
 
@@ -164,7 +164,7 @@ describe('an image of H3', () => {
       { n: 1, area: '2K', aspect_ratio: '21:9', images: [{ image_url: a }, { image_url: b }] }],
   ], () => ({ model, prompt: 'a red cube' }), '/v1/images/'); // prettier-ignore
 
-  it('has an address that lives a day, and its tokens', async () => {
+  it('has a URL that is valid for a day, and its tokens', async () => {
     const { submitted } = await h3.sentFor({});
     expect(submitted).toMatchObject({
       images: [{ url: 'https://file.example.com/a.jpeg', expiresAt: 1794300000 + 86400 }],

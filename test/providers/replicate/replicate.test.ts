@@ -55,7 +55,7 @@ describe('a submission', () => {
     expect(sent?.json).toEqual({ ...body, input });
   });
 
-  it('maps its fields, and is called back once, at our own address', async () => {
+  it('maps its fields, and calls back once, at our own address', async () => {
     const asked: Partial<VideoRequest> = {
       firstFrame: a,
       lastFrame: `${a}?2`,
@@ -103,7 +103,7 @@ const succeeded = (output: unknown, over: object = {}) => ({
 });
 
 describe('a prediction', () => {
-  it('that succeeded has a link of an hour, facts and a cost by the mapping', async () => {
+  it('that succeeded has a link that is valid for an hour, and facts and a cost by the mapping', async () => {
     const { status, sent } = await videos.polled({ json: fixture('replicate/succeeded') });
     const [expiresAt, endedAt] = [
       Date.UTC(2026, 10, 21, 11, 0, 45) / 1000,
@@ -134,7 +134,7 @@ describe('a prediction', () => {
     );
   });
 
-  it('is read without a mapping, too: its model may have left the channel', async () => {
+  it('can also be read without a mapping, because its model may have left the channel', async () => {
     const unmapped = videoTables(video, { operation: { id } });
     expect(await unmapped.statusOf(succeeded([a]))).toMatchObject({ state: 'succeeded', facts: {} });
   });
@@ -180,7 +180,7 @@ videos.cancels(
 describe('a lost prediction', () => {
   const lost = { request: videoRequest(), marker: 'mediary-t1-1', sentAfter: 0, sentBefore: 60_000 };
 
-  it('is found by the address that it calls, or by its marker, on any page', async () => {
+  it('is found by its callback URL, or by its marker, on any page', async () => {
     const last = {
       json: {
         next: null,
@@ -203,7 +203,7 @@ describe('a lost prediction', () => {
     expect(second?.href).toBe('https://upstream.example/api/v3/predictions?cursor=abc');
   });
 
-  it('is not the prediction of another attempt', async () => {
+  it('is not confused with the prediction of another attempt', async () => {
     const page = {
       json: {
         next: null,
@@ -229,7 +229,7 @@ describe('a refusal', () => {
     });
   });
 
-  it('for the rate states the wait', async () => {
+  it('for the rate limit states the wait', async () => {
     const json = { detail: 'Request was throttled. Your rate limit resets in ~30s.' };
     const error = await refused({ status: 429, json, headers: { 'retry-after': '30' } });
     expect([error.outcome, error.retryAfterMs]).toEqual(['throttled', 30_000]);

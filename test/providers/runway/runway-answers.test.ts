@@ -11,7 +11,7 @@ const videos = videoTables(video, { model: 'veo3.1', operation: { id } });
 const unknown = { status: 404, json: { error: 'Task not found.' } };
 
 describe('a task', () => {
-  it('that succeeded has a link of at least a day, and what it cost', async () => {
+  it('that succeeded has a link that is valid for at least a day, and its cost', async () => {
     const { status, sent } = await videos.polled({ json: fixture('runway/succeeded') });
     expect(status).toEqual({
       state: 'succeeded',
@@ -31,7 +31,7 @@ describe('a task', () => {
   it.each([
     ['true', true],
     ['false', false],
-  ])('says whether there is sound, which the submission decided: %s', async (sound, generateAudio) => {
+  ])('shows whether there is sound, which the submission decided: %s', async (sound, generateAudio) => {
     const status = await videos.statusOf({ json: fixture('runway/succeeded') }, { id, sound });
     expect(status).toMatchObject({ facts: { generateAudio } });
   });
@@ -130,7 +130,7 @@ describe('a refusal', () => {
     expect(asset.failure).toEqual({ class: 'invalid_input', field: 'promptImage' });
   });
 
-  it('for the quota of the day waits an hour, unless the answer says how long', async () => {
+  it('for the daily quota waits an hour, unless the response states another time', async () => {
     const json = { error: 'You have reached the daily limit of generations.' };
     expect(await refused({ status: 429, json })).toMatchObject({
       outcome: 'throttled',

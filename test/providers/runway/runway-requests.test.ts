@@ -26,7 +26,7 @@ const videos = videoTables(video, usual);
 const images = imageTables(imageTask, usual);
 
 describe('a video', () => {
-  it('is created with the version that every call must name', async () => {
+  it('is created with the version header that every call needs', async () => {
     const { submitted, sent } = await videos.sentFor({ ratio: '16:9', duration: 5 }, 'gen4.5');
     const id = '17f20503-6c24-4c16-946b-35dbbce2af2f';
     expect(submitted).toEqual({ operation: { id }, traceId: id });
@@ -131,7 +131,7 @@ describe('a video', () => {
 });
 
 describe('an image', () => {
-  it('has a path of its own', async () => {
+  it('has its own path', async () => {
     expect((await images.sentFor({}, 'gen4_image')).path).toBe('/v1/text_to_image');
   });
 

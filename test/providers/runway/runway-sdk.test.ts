@@ -6,7 +6,7 @@ import { canned, fixture, imageIssue, imageRequest, submitContext, videoIssue } 
 import { videoRequest } from '../support.ts';
 import { sdkBodies } from './runway-sdk.ts';
 
-/** Whatever the adapter accepts must be sent as the vendor's SDK declares it. */
+/** The adapter must send everything it accepts as the vendor's SDK declares it. */
 
 const { video, imageTask } = runway;
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
@@ -61,7 +61,7 @@ const imageOthers: readonly Partial<ImageRequest>[] = [
   ...['low', 'medium', 'high', 'auto', 'xhigh', 'max'].map((quality) => ({ quality })),
 ];
 
-/** Every size that the SDK declares for any model, plus one that it declares for none. */
+/** Includes one size that the SDK declares for no model. */
 const sizes = [
   ...new Set(
     sdkBodies
@@ -115,7 +115,7 @@ describe.each([
   ...videoModels.map((model) => [model, allSent] as const),
   ...imageModels.map((model) => [model, allImages] as const),
 ])('%s', (model, send) => {
-  it('gets only what the vendor’s SDK declares', async () => {
+  it('receives only what the vendor’s SDK declares', async () => {
     const sent = await send(model);
     const bodies = sdkBodies.filter((body) => body.model === model);
     const contradictions = sent.flatMap(({ path, json }) => {

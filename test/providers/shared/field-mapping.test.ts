@@ -57,7 +57,7 @@ describe('a mapping is refused', () => {
     expect(error?.issues.map((issue) => issue.path.join('.'))).toContain(path);
   }); // prettier-ignore
 
-  it('but one name may serve inputs that exclude each other', () => {
+  it('accepts one name for inputs that exclude each other', () => {
     const fields = { first_frame: 'image', images: 'image' };
     expect(fieldMappingSchema.safeParse({ fields, result: 'url' }).success).toBe(true);
     const both = { ...fields, images: { name: 'image', inputs: ['first_last_frame'] } };
@@ -143,7 +143,7 @@ describe('a request', () => {
     });
   });
 
-  it('with what the configuration adds to the mapping, never in place of it', () => {
+  it('includes what the configuration adds to the mapping, but never overrides it', () => {
     const extra = {
       cfg_scale: 0.5,
       motion: 1,
@@ -199,7 +199,7 @@ describe('a request', () => {
     expect(mappedIssue(videoRequest(over), mapping)?.param).toBe(param);
   });
 
-  it('with what changes nothing needs no field for it', () => {
+  it('needs no field for values without an effect', () => {
     const mapping = read({
       fields: { prompt: 'prompt', duration: { name: 'd', form: 'seconds' }, mode: { fixed: ['std'] } },
     });
@@ -233,7 +233,7 @@ describe('a request', () => {
     expect(mappedBody(request, mapping, { marker: 'm' })).toEqual({ prompt: 'a red cube', ...expected });
   });
 
-  it('of an edit holds its images as addresses or data URLs, and its number', () => {
+  it('of an edit contains its images as URLs or data URLs, and its number', () => {
     const mapping = read({
       endpoints: { generate: 'i', edit: 'i/edit' },
       fields: { prompt: 'prompt', images: 'image_urls', mask: 'mask_url', n: 'num_images' },
@@ -305,7 +305,7 @@ describe('a request', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each([
     ['video.url', { video: { url } }, [url]],
     ['images[].url', { images: [{ url }, { url: `${url}?2` }, {}] }, [url, `${url}?2`]],
@@ -318,11 +318,11 @@ describe('an answer', () => {
     ['video.url', 'text', []],
     ['video.url', { video: { url: 'javascript:alert(1)' } }, []],
     ['constructor.name', {}, []],
-  ])('holds its links at %s: %j', (result, answer, expected) => {
+  ])('has its links at %s: %j', (result, answer, expected) => {
     expect(mappedLinks(answer, { result })).toEqual(expected);
   });
 
-  it('reports its facts from their mapped places, and no zero', () => {
+  it('reports its facts from their mapped places, but no zeros', () => {
     const facts = {
       duration: 'v.seconds',
       resolution: 'r',

@@ -18,7 +18,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item)]));
 }
 
-it('long strings stay the bytes that came, short ones are strings', () => {
+it('long strings stay as the received bytes, and short ones become strings', () => {
   const value = read(JSON.stringify({ data: [{ b64_json: long, url: 'short' }], created: 1 }));
   const [item] = (value as { data: { b64_json: LargeText; url: string }[] }).data;
   expect(item?.url).toBe('short');
@@ -37,7 +37,7 @@ it('nothing is copied: the pieces are views of the chunks', () => {
   expect(a.chunks[0]?.buffer).toBe(chunk.buffer);
 });
 
-it('escapes in a long string are undone', () => {
+it('escapes in a long string are decoded', () => {
   const text = `a/b"c\\d\u00e9\n${long}`;
   for (const chunkBytes of [1, 2, 3, 7, 100_000]) {
     const { a } = read(JSON.stringify({ a: text }).replaceAll('/', '\\/'), chunkBytes) as { a: LargeText };
@@ -46,7 +46,7 @@ it('escapes in a long string are undone', () => {
   }
 });
 
-it('is what JSON.parse says, wherever the chunks are cut', () => {
+it('equals the result of JSON.parse, wherever the chunks are cut', () => {
   const strings = fc.oneof(fc.string({ unit: 'binary' }), fc.constant(long), fc.constant(`\\"${long}\\`));
   const json = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(
@@ -67,7 +67,7 @@ it('is what JSON.parse says, wherever the chunks are cut', () => {
   );
 });
 
-describe('what is not JSON is undefined', () => {
+describe('text that is not JSON is undefined', () => {
   it.each(['', '{', '{"a":"', `{"a":"${long}`, '<html>', `{"a":"${long}"`])('%#', (text) => {
     expect(read(text)).toBeUndefined();
   });

@@ -14,7 +14,7 @@ function estimate(output: Partial<EstimateOutput>, model?: string, request: Part
   return arkVideo.estimateTokens?.(videoRequest(request), full, model);
 }
 
-describe('the formula gives what was observed', () => {
+describe('the formula yields the observed values', () => {
   it.each<[Partial<EstimateOutput>, string, bigint]>([
     [{ resolution: '480p' }, pro2, 50_638n],
     [{ resolution: '480p', durationSeconds: 10 }, pro2, 100_858n],
@@ -31,13 +31,13 @@ it.each([1e307, 1e308, Number.POSITIVE_INFINITY])('a length of %s s is unknown',
   expect(estimate({ durationSeconds }, pro2)).toBeUndefined();
 });
 
-it('input videos count with the 15 s that they may have together, at least what 5 s were observed to cost', () => {
+it('input videos add up to 15 s, and at least what 5 s were observed to cost', () => {
   const tokens = estimate({}, pro2, { videos: ['https://ex.com/a.mp4'] });
   expect(tokens).toBe((1280n * 720n * (24n * 5n + 1n + 24n * 15n)) / 1024n);
   expect(tokens).toBeGreaterThan(216_900n);
 });
 
-it('2.5 takes twice as much video, and renders at the sizes of 2.0', () => {
+it('2.5 accepts twice as much video, and renders at the sizes of 2.0', () => {
   const pro25 = 'doubao-seedance-2-5-260628';
   expect(estimate({ resolution: '1080p' }, pro25)).toBe(245_025n);
   const longest = { resolution: '720p', durationSeconds: 30 };
@@ -67,18 +67,18 @@ it('a draft is billed at 480p', () => {
   expect(estimate({ resolution: '1080p' }, pro15, { draft: true })).toBe(50_638n);
 });
 
-it('frames are billed as they are', () => {
+it('frames are billed as given', () => {
   expect(estimate({ resolution: '480p' }, pro1, { extra: { frames: 289 } })).toBe(
     (864n * 480n * 289n) / 1024n,
   );
 });
 
-it('what the formula does not know is undefined', () => {
+it('values that the formula does not cover are undefined', () => {
   expect(estimate({ resolution: '540p' }, pro2)).toBeUndefined();
   expect(estimate({ ratio: '2:1' }, pro2)).toBeUndefined();
 });
 
-it('an open value counts as the worst case', () => {
+it('an open value is priced as the worst case', () => {
   expect(estimate({ ratio: 'adaptive' }, pro2)).toBe((1112n * 834n * 121n) / 1024n);
   expect(estimate({ resolution: '', ratio: '' }, pro1)).toBe(246_840n);
   expect(estimate({ durationSeconds: 0 }, pro2)).toBe(estimate({ durationSeconds: 15 }, pro2));

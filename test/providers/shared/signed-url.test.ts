@@ -18,6 +18,6 @@ it.each([
   expect(signedUrlExpiry(`https://files.example/a.mp4${query}`)).toBe(end);
 });
 
-it('what is not a link has no end', () => {
+it('text that is not a link has no end', () => {
   expect(signedUrlExpiry('not a link')).toBeUndefined();
 });

@@ -29,7 +29,7 @@ it('is absent if nothing is charged', () => {
   for (const amount of ['0', '0.00', undefined]) expect(vendorCost(amount, 'credits')).toBeUndefined();
 });
 
-it('multiplies the count by the unit price, digit for digit', () => {
+it('multiplies the count by the unit price exactly', () => {
   expect(costOfUnits('3.5', '0.014', 'USD')).toEqual({ amount: '0.049', unit: 'USD' });
   expect(costOfUnits(350_000_000, '0.0000000001', 'USD')).toEqual({ amount: '0.035', unit: 'USD' });
   expect(costOfUnits(20_000_000_000, '0.0000000001', 'USD')).toEqual({ amount: '2', unit: 'USD' });

@@ -70,7 +70,7 @@ images.isRefused([
   ['no image', { json: { finish_reason: 'SUCCESS' } }, 'ambiguous', 'internal'],
 ]);
 
-it('names the field at fault, and waits out the minute in which nothing is accepted', async () => {
+it('names the field at fault, and waits for the minute in which nothing is accepted', async () => {
   const { refusalOf: refused } = images;
   expect((await refused({ status: 400, json: fixture('stability/refused') })).failure.field).toBe('prompt');
   const json = { name: 'rate_limit_exceeded', errors: ['m'] };

@@ -24,7 +24,7 @@ describe('authentication of a vendor file', () => {
     expect(credentials(authentication, 'k')).toEqual(expected);
   }); // prettier-ignore
 
-  it('signs what is named, with the second part of the pair', () => {
+  it('signs the listed parts, with the second half of the pair', () => {
     const over = ['method', 'path', 'query', 'timestamp', 'key', 'body'];
     const hmac = {
       over,
@@ -42,7 +42,7 @@ describe('authentication of a vendor file', () => {
     });
   });
 
-  it('makes a token that names the first part of the pair and ends', () => {
+  it('makes a token that names the first half of the pair and expires', () => {
     const token = credentials({ jwt: { lifetime_seconds: 60 } }, 'id:secret').headers['authorization'] ?? '';
     const [head = '', claims = '', signature] = token.replace('Bearer ', '').split('.');
     expect(JSON.parse(Buffer.from(head, 'base64url').toString())).toEqual({ alg: 'HS256', typ: 'JWT' });
@@ -54,7 +54,7 @@ describe('authentication of a vendor file', () => {
     expect(signature).toBe(createHmac('sha256', 'secret').update(`${head}.${claims}`).digest('base64url'));
   });
 
-  it('says that the key must be a pair', () => {
+  it('reports that the key must be a pair', () => {
     expect(() => credentials({ jwt: {} }, 'k')).toThrow(/unavailable/);
   });
 });

@@ -14,7 +14,7 @@ import { fileProvider } from '../../../src/providers/vendor-files/file-provider.
 import { providerContext, submitContext, videoIssue, videoRequest } from '../support.ts';
 import { exampleFile, examplesFolder } from './support.ts';
 
-/** Runs the vendor file against a test double that rejects whatever the types in the vendor's client do not allow. */
+/** The test double rejects whatever the types in the vendor's client do not allow. */
 
 const seconds = ['4', '8', '12'] as const satisfies readonly VideoSeconds[];
 /** The types allow two more sizes, but only for sora-2-pro, which Azure lacks. */

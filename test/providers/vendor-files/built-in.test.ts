@@ -12,7 +12,7 @@ const statusWith = (links: number) => {
   return video.status({ id: 'job' }, providerContext({ request }));
 };
 
-it('an answer that needs too many steps of a built-in file cannot be read, and the next one can', async () => {
+it('a response that needs too many steps of a built-in file cannot be read, but the next one can', async () => {
   expect(await upstreamError(statusWith(20_000))).toMatchObject({
     outcome: 'ambiguous',
     code: 'unreadable_answer',
@@ -20,7 +20,7 @@ it('an answer that needs too many steps of a built-in file cannot be read, and t
   expect(await statusWith(1)).toMatchObject({ state: 'succeeded' });
 });
 
-it('evaluations of one expression at once do not count each other’s steps', async () => {
+it('concurrent evaluations of one expression do not count each other’s steps', async () => {
   const input = { list: Array.from({ length: 50 }, (_, index) => ({ index })) };
   const evaluation = { source: 'list.{ "index": index }', input, bindings: {} };
   const alone = await evaluate(evaluation, 400);

@@ -19,7 +19,7 @@ describe.each([...builtIn, ...examples])('%s', (path) => {
   if (!('file' in read)) throw new Error(read.violations.join('\n'));
   const { file } = read;
 
-  it('passes everything that a vendor file must pass', async () => {
+  it('passes all the tests for vendor files', async () => {
     const rows = await verifyVendorFile(file, expressions);
     expect(rows.filter(({ failure }) => failure !== undefined)).toEqual([]);
     const sorts = new Set(rows.map(({ test }) => /^(?:expression|fixture|video|image)/.exec(test)?.[0]));
@@ -27,7 +27,7 @@ describe.each([...builtIn, ...examples])('%s', (path) => {
     expect(sorts).toEqual(new Set(['expression', 'fixture', ...kinds]));
   });
 
-  it('is named as its vendor, and says its source and date', () => {
+  it('is named after its vendor, and contains its source and date', () => {
     expect(path.endsWith(`/${file.name}.yaml`)).toBe(true);
     expect(file.about.read).toMatch(/^\d{4}-\d\d(?:-\d\d)?$/);
   });

@@ -59,7 +59,7 @@ describe('expressions of vendor files', () => {
     expect(await expressions.evaluate('a', { a: 1 })).toBe(1);
   });
 
-  it('no process, file or function of JavaScript is there', async () => {
+  it('have no access to processes, files or functions of JavaScript', async () => {
     for (const source of [
       '$process',
       '$require',

@@ -8,7 +8,7 @@ import type { TestAccount } from '../../support/client.ts';
 import { exampleFile, examplesFolder } from './support.ts';
 import { vendorFileDialect } from './vendor-file-dialect.ts';
 
-/** Runs the example vendor files in a gateway. The simulator responds as recorded in their fixtures. */
+/** The simulator responds as recorded in the fixtures of the example vendor files. */
 
 const vendors = ['ideogram', 'recraft', 'topaz'];
 let gateway: TestGateway;
@@ -76,7 +76,7 @@ it('the operators’ list of models names the source of the facts in each file',
   expect(body.data).toHaveLength(vendors.length);
 });
 
-it('Recraft answers at once', async () => {
+it('Recraft responds synchronously', async () => {
   const body = { model: 'drawing', prompt: 'a red cube', size: '1024x1024' };
   const made = await account.call('POST', path, { body });
   expect(made.body).toMatchObject({ data: [{ url: expect.stringMatching(/^http/) }, expect.anything()] });
@@ -92,7 +92,7 @@ it('Ideogram renders a job, and its cost is in the ledger', async () => {
   expect(task).toMatchObject({ upstream_cost: { amount: '0.060000', unit: 'USD' } });
 });
 
-it('Topaz takes an image, and its result is asked for and copied', async () => {
+it('Topaz accepts an image, and its result is requested and copied', async () => {
   const pixel =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
   const body = {
@@ -114,7 +114,7 @@ it('a size that the file does not offer is refused before anything is held', asy
   expect(refused.body.error).toMatchObject({ param: 'size' });
 });
 
-it('another key of the vendor is the channel’s fault, and costs nothing', async () => {
+it('an invalid key is the channel’s fault, and costs nothing', async () => {
   const body = { model: 'drawing', prompt: 'a red cube [sim:401]' };
   const made = await account.call('POST', path, { body });
   expect(made.status).toBeGreaterThanOrEqual(500);

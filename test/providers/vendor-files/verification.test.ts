@@ -22,7 +22,7 @@ async function failuresOf(change: Change, from: unknown = small): Promise<string
 }
 
 describe('a vendor file', () => {
-  it('that keeps every promise passes, and what is tried covers all of them', async () => {
+  it('that keeps every promise passes, and the tests cover all of them', async () => {
     expect(await failuresOf(() => undefined)).toEqual([]);
     const rows = await verifyVendorFile(vendorFileSchema.parse(small), expressions);
     const words = [
@@ -51,7 +51,7 @@ describe('a vendor file', () => {
     ['a fixture that is not a request', (file) => (file.fixtures[0].request.colour = 'red'), /request/],
     ['no fixture of a failure', (file) => file.fixtures[1].steps.shift(), /needs a fixture with a status that is expected to be failed/],
     ['no fixture of a refusal', (file) => file.fixtures[1].steps.pop(), /needs a fixture with a submit that the vendor refuses/],
-    ['an id of its own making', videos((part) => (part.submit.accepted = '$exists(id) ? id : "j0"')), /an empty object is ambiguous.*counts as a success/],
+    ['an id of its own making', videos((part) => (part.submit.accepted = '$exists(id) ? id : "j0"')), /an empty object is ambiguous.*treated as a success/],
     ['a refusal of every answer', (file) => file.failures.push({ status: 401, outcome: 'rejected', class: 'invalid_input' }),
       /status 401 is a refusal: outcome is "rejected"/],
     ['a success by default',
@@ -59,7 +59,7 @@ describe('a vendor file', () => {
       /an unknown state is pending/],
     ['a link of its own making',
       videos((part) => (part.status.answer = part.status.answer.replace('files.url', 'state = "done" ? $append(files.url, "https://v.example/1.mp4")[0]'))),
-      /a success without a file counts as unreadable/],
+      /a success without a file is treated as unreadable/],
     ['a ratio that is not sent',
       videos((part) => (part.submit.request = part.submit.request.replace('"ratio": ratio', '"ratio": ratio = "9:16" ? "16:9" : ratio'))),
       /each ratio of m1 is sent: 9:16 and 16:9 make the same request/],
@@ -79,7 +79,7 @@ describe('a vendor file', () => {
     expect((await failuresOf(change)).join('\n')).toMatch(expected);
   }); // prettier-ignore
 
-  it('says in one sentence what is wrong and what to do', async () => {
+  it('reports in one sentence what is wrong and what to do', async () => {
     const file = exampleFile('recraft', (data) => (data.images.generate.answer = '{}'));
     const [said, ...more] = await vendorFileViolations(file, expressions);
     expect(more).toEqual([]);
@@ -94,7 +94,7 @@ describe('a vendor file', () => {
     ['an expression that is too long', (file) => (file.error = `"${'x'.repeat(9_000)}"`)],
     ['no kind', (file) => delete file.images],
     ['a path without a slash', (file) => (file.images.status.path = 'https://elsewhere.example/{id}')],
-  ])('with %s is not read', (_name, change) => {
+  ])('with %s is rejected', (_name, change) => {
     const data = exampleData('ideogram');
     change(data);
     expect(vendorFileSchema.safeParse(data).success).toBe(false);

@@ -109,7 +109,7 @@ videos.cancels([
 ]);
 
 describe('many jobs', () => {
-  it('are asked for at once, and those that ended are left out', async () => {
+  it('are requested at once, and those that ended are omitted', async () => {
     const upstream = canned({ json: fixture('vidu/list') });
     const operations = ['1', '2', '3', '5'].map((one) => ({ id: one }));
     const found = await video.list?.(operations, providerContext({ request: upstream.request }));
@@ -122,7 +122,7 @@ describe('many jobs', () => {
     expect(query.get('pager.pagesz')).toBe('100');
   });
 
-  it('are looked through for a lost one: only those with its prompt are asked for their payload', async () => {
+  it('are searched for a lost one, and only those with its prompt are requested', async () => {
     const next = { json: { tasks: [], next_page_token: '' } };
     const first = { json: { ...(fixture('vidu/list') as object), next_page_token: 'p2' } };
     const mine = { json: { state: 'processing', payload } };

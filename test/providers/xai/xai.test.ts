@@ -93,7 +93,7 @@ describe('a request', () => {
 });
 
 describe('a job', () => {
-  it('that is done has a link, its length, and a cost without rounding', async () => {
+  it('that is done has a link, its length, and an exact cost', async () => {
     const { status, sent } = await videos.polled({ json: fixture('xai/done') });
     expect(status).toEqual({
       state: 'succeeded',
@@ -189,7 +189,7 @@ describe('an image', () => {
   const generate = (answer: CannedAnswer) =>
     image.generate(imageRequest(), providerContext({ request: canned(answer).request }));
 
-  it('that was moderated is missing, and the cost covers all', async () => {
+  it('that was moderated is missing, and the cost covers all images', async () => {
     expect(await generate({ json: fixture('xai/images') })).toEqual({
       images: [{ url: 'https://imgen.example.com/1.jpeg' }],
       facts: { images: 1 },

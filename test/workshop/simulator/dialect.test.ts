@@ -9,7 +9,7 @@ import { Statistics } from '../../../workshop/simulator/statistics.ts';
 import { json, parseJson, refusals } from '../../../workshop/simulator/wire.ts';
 import { testWorld } from './support.ts';
 
-/** The smallest complete dialect, shown in docs/adding-a-provider.md. */
+/** docs/adding-a-provider.md shows this dialect, which is as small as possible. */
 const refuse = refusals(({ status, message }) => json(status, { wrong: message }));
 
 const bodySchema = z.object({
@@ -128,7 +128,7 @@ describe('the skeleton of a dialect', () => {
     expect((await call('GET /nowhere')).headers).toMatchObject({ 'x-acme': 'yes' });
   });
 
-  it('refuses a body in the words of the dialect', async () => {
+  it('rejects a body in the dialect’s own words', async () => {
     expect((await call('POST /v1.0/jobs', { prompt: 'x' })).body).toEqual({ wrong: 'model is missing' });
     expect((await call('POST /v1.0/jobs', { ...order, seconds: 'x' })).body).toMatchObject({
       wrong: expect.stringMatching(/^seconds: /),
@@ -148,7 +148,7 @@ describe('the skeleton of a dialect', () => {
     expect(statistics.counts()).toMatchObject({ submits: 1, creates: 1, gets: 2, lists: 1 });
   });
 
-  it('counts a refused create as a submit only', async () => {
+  it('counts a rejected create as a submit only', async () => {
     faults.add({ match: { dialect: 'acme' }, fault: '429', times: 1 });
     expect(await call('POST /v1.0/jobs', order)).toMatchObject({ status: 429, body: { wrong: 'slow down' } });
     expect(statistics.ofPrompt('a cat')).toEqual({ submits: 1, creates: 0 });
@@ -160,12 +160,12 @@ describe('the skeleton of a dialect', () => {
     expect((await call('GET /v1.0/jobs/job-1')).status).toBe(200);
   });
 
-  it('answers a job that is not known as the dialect says', async () => {
+  it('responds to an unknown job as the dialect says', async () => {
     expect(await call('GET /v1.0/jobs/none')).toMatchObject({ status: 404, body: { wrong: 'no such job' } });
     expect((await call('DELETE /v1.0/jobs/none')).body).toEqual({ already: true });
   });
 
-  it('forgets a job at the age that the dialect says, finished or not', async () => {
+  it('forgets a job at the age that the dialect sets, finished or not', async () => {
     await call('POST /v1.0/jobs', { ...order, prompt: '[sim:never-finishes]' });
     clock.advance(7_199_000);
     expect((await call('GET /v1.0/jobs/job-1')).status).toBe(200);

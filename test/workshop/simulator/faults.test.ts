@@ -95,7 +95,7 @@ describe('the ways to request a fault', () => {
     expect((await prompted('another [sim:429*2]')).status).toBe(429);
   });
 
-  it('not by a misspelt name', async () => {
+  it('but not by a misspelt name', async () => {
     const answer = await prompted('[sim:nevr-finishes]');
     expect(answer.status).toBe(400);
     expect(answer.body.error).toMatchObject({

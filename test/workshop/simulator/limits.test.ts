@@ -10,7 +10,7 @@ const harness = await startHarness({ renderSeconds: 8 });
 afterAll(() => harness.close());
 
 describe('limits', () => {
-  it('hold for the state file: it is rewritten when it has grown', async () => {
+  it('apply to the state file, which is rewritten when it has grown', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'simulator-limits-'));
     const path = join(directory, 'state.jsonl');
     const file = new StateFile(path);
@@ -23,7 +23,7 @@ describe('limits', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('hold for callbacks in flight: more wait, none is lost', async () => {
+  it('apply to callbacks in flight: more of them wait, and none is lost', async () => {
     let open = 0;
     let most = 0;
     const receiver = await startCallbackReceiver((response) => {

@@ -16,7 +16,7 @@ it.each([
   ['POST', '/google/v1beta/models/veo%:predictLongRunning'],
   ['GET', '/google/v1beta/models/veo/operations/one%'],
   ['GET', '/ark/api/v3/contents/generations/tasks/cgt%'],
-])('%s %s, which cannot be decoded, is answered with an error of the vendor', async (method, path) => {
+])('%s %s, which cannot be decoded, gets an error of the vendor', async (method, path) => {
   const headers = { 'x-key': testKey, 'x-goog-api-key': testKey };
   const auth = path.startsWith('/fal') ? { ...headers, authorization: `Key ${testKey}` } : headers;
   const answer = await harness.call(method, path, method === 'POST' ? {} : undefined, auth);

@@ -139,7 +139,7 @@ describe('state file', () => {
     });
   });
 
-  it('is complete before the create is answered, and tolerates a torn last line', async () => {
+  it('is complete before the create gets its response, and tolerates a torn last line', async () => {
     const first = await start({ stateFile });
     const id = await first.ark.created();
     expect(await readFile(stateFile, 'utf8')).toContain(id);
@@ -148,7 +148,7 @@ describe('state file', () => {
     expect((await second.ark.get(id)).status).toBe(200);
   });
 
-  it('is rewritten at the start with what still lives', async () => {
+  it('is rewritten at the start with all jobs that still exist', async () => {
     const first = await startHarness({ stateFile, renderSeconds: 0 });
     const ark = arkCaller(first);
     const kept = await ark.created();

@@ -8,9 +8,8 @@ import { afterAll, beforeEach, expect, it } from 'vitest';
 import { startHarness, testKey, type Harness } from './support.ts';
 
 /**
- * Runs the vendors' own clients against the simulator's dialects: a job from create to result, a cancelled job, a
- * rejected job, and a wrong key. If a client cannot read a response, the dialect is wrong. `dialects/openai.test.ts`
- * covers OpenAI's client.
+ * The vendors' own clients create a job and read its result, cancel a job, get a rejected job, and use a wrong key. If
+ * a client cannot read a response, the dialect is wrong. `dialects/openai.test.ts` covers OpenAI's client.
  */
 
 const harness: Harness = await startHarness({ renderSeconds: 8 });

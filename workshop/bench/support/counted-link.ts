@@ -7,7 +7,7 @@ export interface CountedLink {
   close(): void;
 }
 
-/** The MongoDB wire protocol's code for a message with a header, flags, and one BSON document (OP_MSG). */
+/** OP_MSG in the MongoDB wire protocol: a header, flags, and one BSON document. */
 const opMsg = 2013;
 const headerBytes = 16;
 const documentAt = headerBytes + 4 + 1;

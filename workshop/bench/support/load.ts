@@ -22,7 +22,7 @@ export interface LoadOptions {
 
 const failuresMax = 100;
 
-/** Runs a closed loop, bounded in time and count, on `performance.now()` (nanoseconds internally). */
+/** Each connection makes its next call when the previous one has ended. */
 export async function runLoad({ concurrency, seconds, countMax, once }: LoadOptions): Promise<LoadResult> {
   const latencies = new Float64Array(countMax);
   let begun = 0;

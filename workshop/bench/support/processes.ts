@@ -16,8 +16,8 @@ const usual = { rounds: 3, connections: [16, 64], countMax: 50_000 };
 const growthMax = 1.1;
 
 /**
- * Measures one subject with increasing numbers of API processes and workers. These measurements cannot be interleaved,
- * because every running worker takes its share of the tasks.
+ * Every running worker takes its share of the tasks, so measurements with different numbers of processes cannot be
+ * interleaved.
  */
 export async function benchProcesses(
   { counts, ...options }: BenchOptions & { readonly counts: readonly number[] },
@@ -66,7 +66,7 @@ function goalsAt(measured: readonly Measured[], connections: number, sizes: read
   };
   const [fewest = 1, ...more] = sizes;
   return more.map((size) => ({
-    what: `CPU of API and worker for a call with ${nameOf(size)}, ${connections} connection(s)`,
+    what: `CPU time of API and worker per call with ${nameOf(size)}, ${connections} connection(s)`,
     goal: `at most ${growthMax} × that with ${nameOf(fewest)}`,
     measured: `${short(ownCpu(size))} ms, ${short(ownCpu(size) / ownCpu(fewest))} ×`,
     met: ownCpu(size) <= growthMax * ownCpu(fewest),

@@ -56,8 +56,8 @@ export function roundsOf(
 }
 
 /**
- * Measures subjects in turn. `warmUp` runs first at full load, because otherwise, a fresh process would compile its
- * code while it is being measured.
+ * `warmUp` runs first at full load, because a fresh process would otherwise compile its code while it is being
+ * measured.
  */
 export async function measureInTurns(
   stand: Stand,

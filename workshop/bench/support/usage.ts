@@ -2,10 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/**
- * A process's resource usage, read from /proc on Linux. Other systems use `ps`, which reports CPU time in whole
- * seconds.
- */
+/** Read from /proc on Linux. Other systems use `ps`, which reports CPU time in whole seconds. */
 export interface Usage {
   readonly cpuMs: number;
   readonly bytes: number;

@@ -124,9 +124,8 @@ const bodySchema = z.object({
 type ArkBody = z.infer<typeof bodySchema>;
 
 /**
- * Validates known fields strictly. Ignores unknown fields. Also ignores nulls, because the vendor's Python SDK sends
+ * Validates known fields strictly and ignores unknown ones. Also ignores nulls, because the vendor's Python SDK sends
  * null for every field that its caller omits.
- *
  * @throws {WireError} 400, which names the field.
  */
 export function readArkBody(body: unknown): ArkBody {

@@ -17,7 +17,7 @@ export const notValid = ({ path, reason, isAbsent }: Pick<Mistake, 'path' | 'rea
 export const noSuchModel = refuseBfl(404, '', 'Not Found');
 
 export interface BflDetail extends Rendered {
-  /** Whether the model is FLUX 3, which has its own status word for a running job, and longer-lived links. */
+  /** FLUX 3 has its own status word for a running job, and longer-lived links. */
   readonly third: boolean;
   readonly format: 'png' | 'jpeg';
   readonly seed?: number;

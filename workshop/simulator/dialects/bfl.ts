@@ -8,8 +8,8 @@ type BflJob = Job<BflDetail>;
 const keptMs = 86_400_000;
 const tasksInFlightMax = 24;
 /**
- * The path for polling a job without a webhook. It names the region that renders the job, which may differ from the
- * host that received the submission.
+ * Jobs without a webhook are polled at this path, which names the region that renders the job. The region may differ
+ * from the host that received the submission.
  */
 const regionPath = '/us1/v1/get_result';
 const linkSeconds = { older: 600, third: 3600 } as const;
@@ -58,7 +58,7 @@ function submit(desk: Desk<BflDetail>, { request, id: name }: Call): Promise<Rep
   });
 }
 
-/** Shortly after its creation, a job is still unknown if `poll:sdk-shape*1` is set. */
+/** With `poll:sdk-shape*1`, a job is still unknown shortly after its creation. */
 function result(desk: Desk<BflDetail>, { request }: Call): Promise<Reply> {
   const id = request.query.get('id');
   if (id === null) throw notValid({ path: 'id', reason: '', isAbsent: true });
@@ -95,7 +95,7 @@ function wordOf(job: BflJob): string {
 function presentCreated({ id, task, detail, faults, world }: BflJob): object {
   const cost = detail.pricedLater || faults.has('missing-usage') ? null : detail.cost / 100;
   if (detail.webhook !== undefined) return { id, status: 'Pending', webhook_url: task.callbackUrl, cost };
-  // If `docs-shape` is set, the caller must add the id.
+  // With `docs-shape`, the caller must add the id.
   const query = faults.has('docs-shape') ? '' : `?id=${id}`;
   const output_mp = Math.round((detail.width * detail.height) / 10_485.76) / 100;
   const pixels = detail.images === undefined ? {} : { input_mp: detail.inputMegapixels, output_mp };
@@ -103,8 +103,8 @@ function presentCreated({ id, task, detail, faults, world }: BflJob): object {
 }
 
 /**
- * The body of `GET /v1/get_result`, which always has status 200. If `docs-shape` is set, `state` holds the status
- * word, and the details are a string.
+ * `GET /v1/get_result` always has status 200. With `docs-shape`, `state` holds the status word, and the details are a
+ * string.
  */
 function present(job: BflJob): object {
   const { detail, faults } = job;

@@ -22,7 +22,8 @@ export function listRequests(desk: FalDesk, call: Call): Promise<Reply> {
     const isListed = endpoints.has(task.model) && (id === null || task.id === id);
     if (!isListed || task.createdAt < from || task.createdAt > to) return false;
     const state = stateOf(job);
-    // We have not verified whether the vendor lists waiting requests. The simulator lists them, except with docs-shape.
+    // We have not verified whether the vendor lists waiting requests. The simulator lists them, except with
+    // `docs-shape`.
     if (state.word === 'IN_QUEUE' && job.faults.has('docs-shape')) return false;
     return status === null || (state.isEnded && statusWord(state.error) === status);
   });

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, randomUUID, sign } from 'node:crypto';
 import { falBody, outputOf, stateOf, type FalJob } from './fal-task.ts';
 
-/** fal's callbacks, which are signed with Ed25519 and sent only when a job has finished. */
+/** fal signs callbacks with Ed25519, and sends one only when a job has finished. */
 
 const publicKey = 'ldtTgQ2kyewfzw4jYfaLOwXXHlQiMTJqHxSf-mTJsV8';
 const privateHalf = 'ZldplyCA6jfMLUmz1ZcLjpcCeVlmxP0OA1C_dyaRU_A';

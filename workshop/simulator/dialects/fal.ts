@@ -117,7 +117,7 @@ const imageSchema = z.strictObject({
 
 type Settled = Omit<FalDetail, 'input'>;
 
-/** The result reports an invalid input. If `docs-shape` is set, the response to the submission reports it. */
+/** The result reports an invalid input. With `docs-shape`, the response to the submission reports it. */
 function settle(isVideo: boolean, input: unknown, faults: FaultSet): Settled {
   try {
     return isVideo ? settleVideo(input) : settleImage(input);
@@ -176,7 +176,7 @@ function presentResult(job: FalJob): Reply {
   const { error } = state;
   const id = { 'x-fal-request-id': job.id };
   if (!state.isEnded) return json(400, { detail: 'Request is still in progress' }, id);
-  // We have not verified the response to a query after a cancellation. The simulator returns 499 or, with docs-shape,
+  // We have not verified the response to a query after a cancellation. The simulator returns 499 or, with `docs-shape`,
   // the response for an unknown request.
   const isUnheard = error?.status === 499 && faults.has('docs-shape');
   if (isUnheard) return notFound.reply(now);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { areaOf, base64, json, taken, WireError, word, type Call, type Reply } from '../engine.ts';
 import { googleError, googleProblems, type GoogleDesk, type GoogleJob } from './google-task.ts';
 
-/** Google's images from `generateContent`: one per call, in the response itself. */
+/** Google's `generateContent` returns one image per call, in the response itself. */
 
 const part = z.union([
   z.strictObject({ text: z.string().min(1) }),
@@ -28,7 +28,7 @@ const bodySchema = z.strictObject({
 });
 type Config = z.infer<typeof bodySchema>['generationConfig'];
 
-/** A blocked prompt, reported with status 200 and without candidates. */
+/** A blocked prompt is reported with status 200 and without candidates. */
 class BlockedPrompt extends WireError {
   reply(): Reply {
     return answer({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: usage(0) }, '');

@@ -44,7 +44,7 @@ const bodySchema = z.strictObject({
 type Body = z.infer<typeof bodySchema>;
 
 export function omniRoutes(desk: GoogleDesk, path: string, vertex: boolean): Record<string, Handler> {
-  /** The error for an interaction that does not exist: an invalid name, or a 404 on Vertex. */
+  /** An interaction that does not exist has an invalid name or, on Vertex, gets a 404. */
   const missing = (id: string) => () =>
     vertex
       ? googleError(404, 'NOT_FOUND', `Interaction ${id} was not found.`).reply(desk.world.now())

@@ -9,10 +9,10 @@ import { createVideo, fetchVideo, pollVideo } from './google-veo.ts';
 const fileKeptMs = 48 * 3_600_000;
 
 /**
- * Google, under three base URLs: `/google/v1beta` is the Gemini API (interactions, Veo, images, files).
+ * Google has three base URLs. `/google/v1beta` is the Gemini API (interactions, Veo, images, files),
  * `/google/v1/projects/P/locations/L/publishers/google` is Vertex (Veo, images), and
- * `/google/v1beta1/projects/P/locations/L` is Vertex's interactions. Does not support Imagen, images from
- * interactions, or conversation steps.
+ * `/google/v1beta1/projects/P/locations/L` is Vertex's interactions. Imagen, images from interactions, and conversation
+ * steps are not supported.
  */
 export const google = dialect<GoogleDetail>({
   name: 'google',
@@ -73,9 +73,7 @@ function download(desk: GoogleDesk, call: Call): Promise<Reply> {
   return desk.about('media', { ...call, id }, found, () => refused.reply(desk.world.now()));
 }
 
-/**
- * The body of a callback, sent only when the job has finished. We have verified none of its contents except the type.
- */
+/** A callback is sent only when the job has finished. We have verified none of its contents except the type. */
 function event({ phase, detail, isOver }: GoogleJob): unknown {
   if (!isOver) return undefined;
   const { api, name, userMetadata } = detail;

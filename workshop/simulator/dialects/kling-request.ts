@@ -49,7 +49,7 @@ const bodies = {
   text: z.strictObject({ prompt: z.string().min(1), ...tail }),
   contents: z.strictObject({ contents: z.array(item).min(1), ...tail }),
 };
-/** Prices in tenths of a unit per second: for silent videos, and for videos with sound or input video. */
+/** In tenths of a unit per second, first for silent videos, then for videos with sound or input video. */
 const rates: Readonly<Record<string, readonly [number, number]>> = {
   '720p': [6, 9],
   '1080p': [8, 12],
@@ -112,8 +112,7 @@ const imageSchema = z.looseObject({
 const modes = { std: ['720p', 30], pro: ['1080p', 50], '4k': ['4k', 300] } as const;
 
 /**
- * Reads a request of the legacy standard, which has `model_name` in the body and durations as strings, and ignores
- * unknown fields.
+ * Requests of the legacy standard have `model_name` in the body and durations as strings. Unknown fields are ignored.
  */
 export function legacyVideos(desk: Desk<KlingDetail>, path: string, request: WireRequest): KlingOrder {
   const body = desk.read(videoSchema, request);

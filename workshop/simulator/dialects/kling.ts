@@ -17,7 +17,7 @@ const legacyServices = {
   images: ['generations', 'omni-image'],
 } as const;
 
-/** Signs callbacks. Channels on the simulator use it as `callback_secret`. */
+/** Channels on the simulator use this as `callback_secret`. */
 export const klingCallbackSecret = `whsec_${Buffer.from('simulated-kling-callbacks').toString('base64')}`;
 
 const klingError = refusals(({ status, code, message }, now) =>
@@ -65,9 +65,8 @@ export const kling = dialect<KlingDetail>({
 const claimsSchema = z.object({ iss: z.string(), exp: z.number(), nbf: z.number() });
 
 /**
- * Returns the caller's API key. On the legacy paths, the token may instead be a JSON web token signed with a key pair.
- * The simulator's name for a pair is the key `<access key>:<secret key>`.
- *
+ * On the legacy paths, the token may be a JSON web token signed with a key pair. The simulator's name for a pair is the
+ * key `<access key>:<secret key>`.
  * @throws {WireError} 1001 without a key, 1003 for a token that is not yet valid, and 1004 for an expired token.
  */
 function keyOf(request: WireRequest, world: World): string | undefined {
@@ -115,7 +114,7 @@ function create(desk: KlingDesk, request: WireRequest, order: KlingOrder): Promi
     if (!order.models.test(model)) throw notFound;
     const detail = order.settle(rest.faults);
     // We have not verified the response to a second create with the same name. The simulator rejects it or, with
-    // docs-shape, creates another job.
+    // `docs-shape`, creates another job.
     const mustBeNew = detail.externalId !== undefined && !rest.faults.has('docs-shape');
     if (mustBeNew && byName(desk, new Set([detail.externalId ?? ''])).length > 0)
       throw badParameter('external_task_id already exists');
@@ -173,7 +172,7 @@ function listLegacy(desk: KlingDesk, call: Call, path: string): Promise<Reply> {
 
 const wordFor = phaseWords('submitted processing succeeded failed failed failed post_processing');
 
-/** Returns the status word. The legacy standard says "succeed" instead of "succeeded". */
+/** The legacy standard says "succeed" instead of "succeeded". */
 function wordOf({ phase, detail }: KlingJob): string {
   return detail.legacy && phase === 'succeeded' ? 'succeed' : wordFor(phase);
 }
@@ -186,10 +185,7 @@ function created({ id, task: { createdAt }, detail }: KlingJob): object {
   return { task_id: id, task_status: 'submitted', task_info, created_at: createdAt, updated_at: createdAt };
 }
 
-/**
- * Returns the task without its envelope, for queries and callbacks. Only the message contains the reason for a
- * failure.
- */
+/** Without the envelope, for queries and callbacks. Only the message contains the reason for a failure. */
 function present(job: KlingJob): object {
   const { detail, phase, since, faults } = job;
   const isModerated = faults.has('moderation-in-task');

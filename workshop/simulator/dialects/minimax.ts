@@ -21,7 +21,7 @@ const types: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** Replies with real HTTP statuses, unlike v1. The message ends with the code in parentheses. */
+/** Unlike v1, uses real HTTP statuses. The message ends with the code in parentheses. */
 const refuse = refusals(({ status, code, message }) => {
   const text = code === '' ? message : `${message} (${code})`;
   const error = { type: types[status] ?? 'server_error', message: text, http_code: String(status) };
@@ -89,7 +89,7 @@ export const miniMax = dialect<Detail>({
     internal: refuse(500, 1000, 'unknown error'),
     unavailable: refuse(529, '', 'the server cluster is currently under high load'),
   },
-  // We have not verified the envelope of a callback. The simulator uses that of a query or, with docs-shape, none.
+  // We have not verified the envelope of a callback. The simulator uses that of a query or, with `docs-shape`, none.
   callbackBody: (job) => (job.faults.has('docs-shape') ? present(job) : { task: present(job) }),
   routes: (desk) => ({
     'POST /video_generation': (call) => submit(desk, call),

@@ -4,7 +4,7 @@ import { check, dialect, inSeconds, json, pairIn, parseJson, readForm } from '..
 import { refusals, taken, textsOf, word } from '../engine.ts';
 import type { Call, Desk, Job, Mistake, Rendered, Reply, Submission, WireRequest } from '../engine.ts';
 
-/** OpenAI's image API. Gateways also use it, with errors of their own. */
+/** Other gateways also implement OpenAI's image API, with errors of their own. */
 
 const linkSeconds = 3600;
 const charactersPerToken = 4;

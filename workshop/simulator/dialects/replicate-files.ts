@@ -4,7 +4,7 @@ import type { Call, Desk, Rendered, Reply, WireRequest } from '../engine.ts';
 import type { WireError } from '../wire.ts';
 import type { World } from '../world.ts';
 
-/** An account's files. Until a file expires, the account's predictions can refer to it by `urls.get`. */
+/** Until a file expires, the account's predictions can refer to it by `urls.get`. */
 
 interface StoredFile {
   readonly id: string;

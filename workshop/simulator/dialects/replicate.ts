@@ -240,7 +240,7 @@ function metricsOf(job: Prediction): object {
     : { ...times, image_count: job.billed(detail.images) };
 }
 
-/** Returns a string, or what other models return: a list with docs-shape, or an object with docs-shape=object. */
+/** Other models return a list (with `docs-shape`) or an object (with `docs-shape=object`). */
 function outputOf(job: Prediction): unknown {
   const { detail, faults } = job;
   const [file] = job.links({ lifetimeSeconds: dataSeconds, look: { format: detail.format } });

@@ -29,10 +29,7 @@ function shelfOf(world: World): Map<string, Slot> {
 
 const storagePath = /^\/storage\/([\w-]+)$/;
 
-/**
- * Returns the key of an upload, which the storage service recognises by its own fields. Storage requests with the
- * account's key are rejected.
- */
+/** The storage service recognises an upload by its own fields, and rejects requests with the account's key. */
 export function uploadKeyOf(request: WireRequest, world: World): string | undefined {
   const [, id] = storagePath.exec(request.path) ?? [];
   if (id === undefined) return bearerToken(request);

@@ -99,7 +99,7 @@ export const runway = dialect<Detail>({
     'GET /v1/tasks/:id': versioned(desk.shows((job) => present(job, runningBefore(desk, job) >= slots))),
     'DELETE /v1/tasks/:id': versioned((call) =>
       desk.about('delete', call, (job) => {
-        // After this, the job no longer exists or, with docs-shape, appears as CANCELLED.
+        // After this, the job no longer exists or, with `docs-shape`, appears as CANCELLED.
         if (job.isOver || !job.faults.has('docs-shape')) desk.remove(job);
         else desk.cancel(job);
         return empty(204);

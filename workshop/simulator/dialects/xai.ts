@@ -7,14 +7,14 @@ import type { Call, Desk, Handler, Job, Rendered, Reply, Submission } from '../e
 /** The vendor calls links "temporary" and documents no lifetime. */
 const linkSeconds = 3600;
 const ticksPerThousandth = 10_000_000;
-/** Prices in thousandths of a dollar: per second of video, per image, and per input image of an edit. */
+/** In thousandths of a dollar: per second of video, per image, and per input image of an edit. */
 const rates: Readonly<Record<string, number>> = { '480p': 50, '720p': 70, '1080p': 250 };
 const imageRate = 60;
 const inputImageRate = 10;
-/** The most input seconds that are billed, because the model reads no more. */
+/** The model reads no more input than this, so no more is billed. */
 const inputSecondsMax = { edits: 8.7, extensions: 15 };
 
-/** Replies with an error. Multiple errors share a code, which is a sentence, so only the message is specific. */
+/** Several errors share a code, which is a sentence, so only the message is specific. */
 const refuse = refusals(({ status, code, message }) => json(status, { code, error: message }));
 const invalid = (message: string) => refuse(400, 'Client specified an invalid argument', message);
 const permission = 'The caller does not have permission to execute the specified operation';
@@ -54,7 +54,7 @@ export const xai = dialect<Detail>({
   name: 'xai',
   prefix: '/xai/v1',
   expiresAfterMs: 86_400_000,
-  // A missing key gets a 401, but a wrong key counts as an invalid argument.
+  // A missing key gets a 401, but a wrong key is an invalid argument.
   keyOf(request) {
     const key = bearerToken(request);
     if (key === undefined) throw refuse(401, permission, 'No API key was provided.');
@@ -92,7 +92,7 @@ export const xai = dialect<Detail>({
   }),
 });
 
-/** The fields that only 1.5 supports. Its lite variant lacks references. */
+/** Only 1.5 supports these fields. Its lite variant lacks references. */
 const fieldsOfLater = ['last_frame', 'keyframes', 'reference_audios'] as const;
 
 function refuseForeign(body: z.infer<typeof bodies.generations>, model: string): void {
@@ -130,8 +130,8 @@ function ofVideo(input = 5, operation: keyof typeof inputSecondsMax, added: numb
 }
 
 /**
- * Responds with 202 until the job has finished. If docs-shape is set, that response is empty, and the final response
- * has no status word.
+ * Responds with 202 until the job has finished. With `docs-shape`, that response is empty, and the final response has
+ * no status word.
  */
 function present(job: Job<Detail>): Reply {
   const { task, detail, phase, faults, now } = job;
@@ -151,8 +151,8 @@ function present(job: Job<Detail>): Reply {
     });
   }
   if (phase !== 'failed') return json(200, { status: 'expired', progress: 0 });
-  // The result is rejected, but the job counts as done. We have not verified whether the vendor bills such a job. The
-  // simulator bills it, except with docs-shape.
+  // The result is rejected, but the job is done. We have not verified whether the vendor bills such a job. The
+  // simulator bills it, except with `docs-shape`.
   const none = { url: '', duration: 0, respect_moderation: false };
   const charge = isOld ? 0 : job.billed(detail.charge);
   if (faults.has('moderation-in-task')) return json(200, { status: 'done', ...ended(job, none, charge) });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The sample clips that stand in for every video: five seconds of H.264 at 24 frames per second, a few kilobytes each.
+ * These sample clips stand in for every video: five seconds of H.264 at 24 frames per second, a few kilobytes each.
  * They were rendered for this project and are under the same licence. They show a tinted gradient and a growing white
  * bar that indicates the progress. `clipOf` adapts a clip to the size and length of its task.
  */

@@ -44,8 +44,8 @@ function chunk(type: string, data: Buffer): Buffer {
 }
 
 /**
- * Encodes a baseline JPEG, 4:2:0. Only the first block of each component has content, the DC in steps of one (quantiser
- * 8). The Huffman tables encode "no change" and "end of block" in one bit each, so the rest is zeros.
+ * Baseline JPEG, 4:2:0. Only the first block of each component has content, the DC in steps of one (quantiser 8). The
+ * Huffman tables encode "no change" and "end of block" in one bit each, so the rest is zeros.
  */
 const bitsOfUnit = 12;
 
@@ -92,7 +92,7 @@ export function segment(marker: number, body: Iterable<number> & { readonly leng
   return Buffer.from([0xff, marker, length >> 8, length & 255, ...body]);
 }
 
-/** Encodes lossless WebP. Each code has a single symbol, so pixels need no bits. */
+/** Lossless. Each code has a single symbol, so pixels need no bits. */
 export function encodeWebp(picture: Picture): Buffer {
   const [red, green, blue] = colourOf(picture);
   const fields: readonly (readonly [value: number, bits: number])[] = [

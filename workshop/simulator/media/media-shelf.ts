@@ -42,7 +42,7 @@ export class MediaShelf {
     return `${origin}${mediaPrefix}${path}?${query.toString()}`;
   }
 
-  /** Serves a file. Only GET is presigned, so a HEAD of the same link is rejected, as it would be by the provider. */
+  /** Only GET is presigned, so a HEAD of the same link is rejected, as it would be by the provider. */
   serve(request: WireRequest, now: number): Reply {
     const signed = new URLSearchParams(request.query);
     const given = signed.get('X-Tos-Signature') ?? '';

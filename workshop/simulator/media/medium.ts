@@ -1,11 +1,11 @@
 import { clipOf, framesPerSecond, paddingBox } from './clips.ts';
 import { encodeJpeg, encodePng, encodeWebp, paddingChunk, segment, type Picture } from './images.ts';
 
-/** A complete description of a result file. The same description yields the same bytes. */
+/** Describes a result file completely, so the same description yields the same bytes. */
 export interface Medium extends Picture {
   readonly format: MediaFormat;
   readonly frames: number;
-  /** The size to which the file is padded, for benchmarks. 0 for the smallest possible file. WebP is never padded. */
+  /** Benchmarks pad files to this size. 0 for the smallest possible file. WebP is never padded. */
   readonly bytes: number;
 }
 

@@ -46,10 +46,7 @@ const words = {
   failed: 'failed',
 } as const satisfies Record<TaskStatus, ArkStatus>;
 
-/**
- * Returns Ark's status. Ark distinguishes three kinds of failure: missed deadlines, cancellations by the caller, and
- * everything else.
- */
+/** Ark distinguishes three kinds of failure: missed deadlines, cancellations by the caller, and everything else. */
 function arkStatusOf({ status, error }: Pick<Presented, 'status' | 'error'>): ArkStatus {
   if (error?.code === 'task_expired') return 'expired';
   return error?.code === 'task_cancelled' ? 'cancelled' : words[status];

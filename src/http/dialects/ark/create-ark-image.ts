@@ -93,7 +93,7 @@ function presenterOf(model: string): ImagePresenter {
   };
 }
 
-/** Returns a presenter without partial images, because Ark's streams contain each image as soon as it is finished. */
+/** Ark's streams contain each image as soon as it is finished, so there are no partial images. */
 function streamOf(model: string): ImageStreamPresenter {
   return {
     image({ index: image_index, mediaType, link: { url }, size }, { createdSeconds: created }) {

@@ -12,7 +12,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 import { arkStatuses, arkTaskSchema, presentArkTask } from './ark-task.ts';
 import type { ArkStatus } from './ark-task.ts';
 
-/** How many of the latest tasks are searched. A limit is necessary because this API uses page numbers. */
+/** This API uses page numbers, so the number of searched tasks must be limited. */
 const tasksMax = 500;
 
 const page = queryNumber(z.int().min(1).max(tasksMax).optional());
@@ -54,7 +54,7 @@ export function listArkTasks({ tasks, mediaUrl }: DialectDeps): Route {
   });
 }
 
-/** The Ark statuses that map to one of ours. Filtering by our status lets an index find their tasks. */
+/** Filtering by our own status lets the database use an index. The other Ark statuses have no counterpart. */
 const indexed: Readonly<Partial<Record<ArkStatus, TaskStatus>>> = {
   running: 'running',
   succeeded: 'succeeded',

@@ -88,7 +88,7 @@ export function chatStream(
   const done = 'data: [DONE]\n\n';
   return {
     image({ index, mediaType, link: { url = '' } }, { createdSeconds }) {
-      // Keep `url` last in the event, so that the base64 can be inserted at that point.
+      // Keep `url` last in the event, because the base64 is inserted there.
       const images = [{ type: 'image_url', index, image_url: { url: mediaType === undefined ? url : '' } }];
       const delta = { role: 'assistant', content: '', images };
       const text = chunk(createdSeconds, { finish_reason: null, delta });

@@ -19,7 +19,7 @@ const media = z.string().min(1).optional();
 const list = z.array(z.string().min(1)).max(itemsMax).optional();
 const { prompt, duration, resolution, ratio, size } = videoBodySchema.shape;
 
-/** Accepts every name that fal's models use for the last frame, because it differs between models. */
+/** The name of the last frame differs between fal's models, so all of them are accepted. */
 export const falBody = z
   .looseObject({
     prompt,

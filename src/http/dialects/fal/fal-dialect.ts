@@ -31,7 +31,7 @@ export const falDialect: Dialect = {
   },
 };
 
-/** Presents an error in the form that the official client reads: `message` and, for a 422, the `loc` of each issue. */
+/** The official client reads `message` and, for a 422, the `loc` of each issue. */
 export function presentFalError({
   message,
   type,

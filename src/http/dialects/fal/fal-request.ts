@@ -19,7 +19,7 @@ export const falRequestSchema = z
   })
   .meta({ id: 'FalRequest' });
 
-/** The first two path segments of a model's URL. The URLs of the model's requests start with the same segments. */
+/** The first two path segments of a model's URL. The URLs of its requests start with the same segments. */
 export const falModelParams = z.object({
   owner: z.string().min(1).meta({ description: 'Any text if the model name has no slash.' }),
   name: z.string().min(1),

@@ -54,7 +54,7 @@ export function namedReply({ id }: Pick<Task, 'id'>): Readonly<Record<string, st
 
 type Failure = NonNullable<z.output<typeof taskFields>['error']>;
 
-/** Avoids statuses that the official client retries, because the task is already finished. */
+/** The task is already finished, so statuses that the official client retries are avoided. */
 function failedReply(
   { message, code, ...about }: Failure,
   headers: Readonly<Record<string, string>>,

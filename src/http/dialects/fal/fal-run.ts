@@ -10,9 +10,7 @@ import { namedReply, replyWithFalResult } from './fal-result.ts';
 
 const lookMs = 15_000;
 
-/**
- * Creates a task and responds when it has finished. A dropped connection neither stops the task nor avoids the charge.
- */
+/** A dropped connection neither stops the task nor avoids the charge. */
 export async function runFal(create: FalCreate, deps: DialectDeps): Promise<TextReply> {
   const { task, headers, warnings } = await createFalTask(create, deps);
   create.meta.concerns(task.id);
@@ -23,7 +21,7 @@ export async function runFal(create: FalCreate, deps: DialectDeps): Promise<Text
   return { ...reply, headers: { ...headers, ...reply.headers } };
 }
 
-/** Avoids statuses that the official client retries, because a retry would create a second task. */
+/** A retry would create a second task, so statuses that the official client retries are avoided. */
 function unfinished({ id }: Task, { owner, name }: FalCreate['params']): TextReply {
   const message = `The gateway is restarting. The request is not affected: GET /fal/${owner}/${name}/requests/${id} returns it.`;
   const body = presentFalError({ message, type: 'service_unavailable', field: '' });

@@ -8,9 +8,8 @@ const queueHost = 'queue.fal.run';
 const places: Readonly<Record<string, string>> = { [queueHost]: '/fal', 'fal.run': '/fal/run' };
 
 /**
- * Rewrites a request that the official client sends to its proxy. The client supports a single proxy URL and passes
- * the original URL in a header. Only the original URL's path is used: `https://queue.fal.run/any/clip` becomes our
- * `/fal/any/clip`. The original URL is never called.
+ * The official client supports a single proxy URL and passes the original URL in a header. Only the original URL's path
+ * is used: `https://queue.fal.run/any/clip` becomes our `/fal/any/clip`. The original URL is never called.
  */
 export const readFalTarget: Middleware<RequestState> = (context, next) => {
   if (context.path !== '/fal') return next();

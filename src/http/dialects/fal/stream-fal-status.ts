@@ -11,10 +11,7 @@ import { falRequestParams, presentFalRequest } from './fal-request.ts';
 import type { FalFacts } from './fal-request.ts';
 import { namedReply } from './fal-result.ts';
 
-/**
- * How often a comment is sent to keep the connection alive, in milliseconds. Proxies close a connection after a minute
- * of silence, some after 30 s.
- */
+/** Comments keep the connection alive. Proxies close a connection after a minute of silence, some after 30 s. */
 const commentMs = 15_000;
 
 export function streamFalStatus(deps: DialectDeps): Route {

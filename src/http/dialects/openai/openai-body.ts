@@ -13,7 +13,7 @@ import type { RequestMeta } from '../../route.ts';
 import { videoBodySchema } from '../../videos/video-body.ts';
 import type { Understood } from '../../../intake/understand.ts';
 
-/** The maximum size of a reference file, in bytes. The file is stored as base64 in its request's MongoDB document. */
+/** The file is stored as base64 in its request's MongoDB document. */
 const referenceBytesMax = 8 * 1024 * 1024;
 
 const reference = z

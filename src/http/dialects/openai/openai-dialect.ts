@@ -8,7 +8,7 @@ export const openaiDialect: Dialect = {
     'The same tasks as under `/v1/videos/generations`, in the format of OpenAI’s `/v1/videos`. The guide “Dialects” describes the mapping.',
 };
 
-/** Matches only the dialect's own paths, which start like those of our own routes. */
+/** Our own routes have similar paths, so this matches only paths with a task id. */
 export const openaiVideoAddress = /^\/v1\/videos\/task_[^/]*(?:\/|$)/;
 
 export const openaiParams = z.object({ task_id: z.string().min(1).meta({ pattern: '^task_' }) });

@@ -75,7 +75,7 @@ function resultOf(source: Task, deps: DialectDeps): string {
   return url;
 }
 
-/** Errors about these fields name task_id, because the URL determines the source video and we set the edit mode. */
+/** The URL determines the source video and we set the edit mode, so errors about these fields name task_id. */
 function remixName(ours: string): string {
   return /^(?:videos|input_type|metadata\.video_task)/.test(ours) ? 'task_id' : ours;
 }

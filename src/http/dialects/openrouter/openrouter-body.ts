@@ -47,7 +47,7 @@ const refused = 'is not supported';
 export const openrouterNames = namesOf(
   { prefix: '' },
   {
-    // Rejected because these fields would change the result.
+    // Ignoring these fields would change the result, so they are rejected.
     previous_job_id: { refused },
     upscale_factor: { refused },
     creativity: { refused },

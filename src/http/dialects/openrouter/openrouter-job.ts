@@ -61,7 +61,7 @@ export function presentOpenrouterJob(
   return { ...about, unsigned_urls, usage: { cost, is_byok: false } };
 }
 
-/** Returns a relative URL if the gateway does not know its own URL. OpenRouter sometimes does the same. */
+/** The URL is relative if the gateway does not know its own URL. OpenRouter sometimes does the same. */
 export function pollingUrl(id: string, publicUrl = ''): string {
   return `${publicUrl}/api/v1/videos/${id}`;
 }

@@ -7,10 +7,7 @@ import type { TaskStatus } from '../../../task/task.ts';
 import { presentTask } from '../../presenters/video-task.ts';
 import type { taskFields } from '../../presenters/video-task.ts';
 
-/**
- * The statuses of a prediction. `aborted` is omitted on purpose: the official client does not recognise it as final
- * and would poll forever.
- */
+/** `aborted` is omitted on purpose. The official client does not recognise it as final and would poll forever. */
 const statuses = ['starting', 'processing', 'succeeded', 'failed', 'canceled'] as const;
 
 const time = z.string().meta({ description: 'ISO 8601, as in Replicate’s own API.' });

@@ -28,10 +28,7 @@ function presentReplicateError(error: GatewayError): z.output<typeof errorSchema
   return field === '' ? problem : { ...problem, invalid_fields: [{ field, description: detail }] };
 }
 
-/**
- * Whether one of Replicate's clients sent the request. Both APIs share some paths, at which Replicate's clients expect
- * a different response.
- */
+/** Our own API and Replicate's share some paths, at which Replicate's clients expect a different response. */
 export function isFromReplicate(meta: Pick<RequestMeta, 'header'>): boolean {
   return meta.header('user-agent')?.startsWith('replicate-') === true;
 }

@@ -19,14 +19,17 @@ export function creationTests(given: Conformance): VerificationTest[] {
       run: async () => expectError(await create(answer), { outcome: 'ambiguous' }),
     })),
     {
-      test: 'a request that was never sent is known not to have been sent',
+      test: 'a request that was never sent is reported as not sent',
       run: async () => expectError(await create('not_sent'), { outcome: 'not_sent' }),
     },
     ...clear(refused).map(([name, answer, expected]) => ({
       test: `${name} is a refusal`,
       run: async () => expectError(await create(answer), expected),
     })),
-    { test: 'words: a refusal is one line, its code a token', run: () => hostileRefusal(given, refused) },
+    {
+      test: 'words: a refusal is one line, and its code is a token',
+      run: () => hostileRefusal(given, refused),
+    },
     { test: 'words: an id that cannot be polled is ambiguous', run: () => hostileId(given, accepted) },
     {
       test: 'the request carries the key, and only where the file says',
@@ -94,7 +97,7 @@ function clear({ answers }: Specimen): readonly (readonly [string, DoubleAnswer,
 
 function expectError({ outcome, sent }: Tried, expected: Expected): string | undefined {
   const { error } = outcome;
-  if (!isRecord(error)) return `it counts as a success: ${shown(outcome)}`;
+  if (!isRecord(error)) return `it is treated as a success: ${shown(outcome)}`;
   const wrong = Object.entries(expected).find(([name, value]) => error[name] !== value);
   if (wrong !== undefined) return `${wrong[0]} is ${shown(error[wrong[0]])}, and must be ${shown(wrong[1])}`;
   return sent.length === 1 ? undefined : `it sent ${sent.length} requests`;
@@ -105,7 +108,7 @@ export const hostile = `\u001b[2J\u202e evil\nsecond line ${'x'.repeat(5_000)}`;
 async function hostileRefusal(given: Conformance, refused: Specimen): Promise<string | undefined> {
   const [answer = page] = withTexts(refused.answers, () => hostile);
   const { outcome } = await tryAnswer(given, refused, answer);
-  return isRecord(outcome['error']) ? wordsIssue(outcome['error']) : 'it counts as a success';
+  return isRecord(outcome['error']) ? wordsIssue(outcome['error']) : 'it is treated as a success';
 }
 
 export function wordsIssue({ code, message }: Expected): string | undefined {

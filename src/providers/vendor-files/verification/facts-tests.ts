@@ -115,7 +115,7 @@ async function distinct(sending: Sending, field: string, values: Values): Promis
   if (seen.size > 1) return undefined;
   const without = await sentWith(sending, { [field]: undefined });
   return without !== undefined && seen.has(without)
-    ? `${String(values[0])} makes the same request as none`
+    ? `${String(values[0])} makes the same request as no value`
     : undefined;
 }
 

@@ -32,13 +32,13 @@ export function statusTests(given: Conformance): VerificationTest[] {
     ...(hasLinks
       ? [
           {
-            test: 'a success without a file counts as unreadable',
+            test: 'a success without a file is treated as unreadable',
             run: async () => expectOutcome(await ask(succeeded, bare), { outcome: 'ambiguous', gone: false }),
           },
         ]
       : []),
     {
-      test: 'words: a failure is one line, its code a token',
+      test: 'words: a failure is one line, and its code is a token',
       run: async () => {
         const outcome = await ask(failed, rude);
         const said = isRecord(outcome['error']) ? outcome['error'] : outcome;
@@ -88,7 +88,7 @@ function expectOutcome(
   { error, state }: Outcome,
   expected: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  if (!isRecord(error)) return `it counts as the state ${shown(state)}`;
+  if (!isRecord(error)) return `it is read as the state ${shown(state)}`;
   const wrong = Object.entries(expected).find(([name, value]) => error[name] !== value);
   return wrong === undefined
     ? undefined

@@ -1,8 +1,8 @@
 /**
- * Speaks only the part of MongoDB's wire protocol that describes the state of a replica set. The member belongs to no
- * set until it is initiated, and becomes primary some time later. If its port differs from the port in the set's
- * configuration, it is not in its own set. Keeps the configuration in its data directory, and accepts the arguments of
- * a mongod.
+ * Speaks only the part of MongoDB's wire protocol that describes a replica set. The member belongs to no set until it
+ * is initiated, and becomes primary some time later. If its port differs from the one in the set's configuration, it
+ * considers itself not a member. It keeps the configuration in its data directory, and accepts the arguments of a
+ * mongod.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
