@@ -41,8 +41,8 @@ const anyJson = z
   .meta({ type: ['string', 'number', 'boolean', 'object', 'array'], items: {} });
 
 /**
- * Additional fields that multiple upstreams support. A model may accept only some of them. They have these types at the
- * top level and in `metadata`. `user` counts towards caps and is also passed to upstreams.
+ * Several upstreams support these fields, but a model may accept only some of them. They have these types at the top
+ * level and in `metadata`. `user` identifies the end user for caps and is also passed to upstreams.
  */
 const passedOn = {
   style: word.optional(),
