@@ -31,7 +31,7 @@ export const stayMaxMs = 10 * minute;
 /** How long a call that returns images, and storing them, may take together. */
 export const renderedAndKeptMs = 17 * minute;
 
-/** How many requests a search for a job makes before it gives up. The last search makes one. */
+/** How many attempts a search for a job has. The search at the end of a task has one. */
 export const searchTries = 5;
 
 /** The start-to-close timeouts. */

@@ -5,8 +5,10 @@ import {
   circuitRules,
   closedAfter,
   closedTo,
+  dueAtOnce,
   failedAgain,
   isConcerned,
+  isFarAhead,
   isOtherAccount,
   isSuspect,
   openedBy,
@@ -33,7 +35,7 @@ export function createCircuitBook(deps: CircuitsDeps) {
   const { now } = deps;
   const streaks = createStreaks();
   const well = new Map<string, number>();
-  const { known, openCircuits, change } = readCircuits(deps);
+  const { known, openCircuits, makeDue, change } = readCircuits(deps);
 
   async function succeeded(target: CircuitTarget): Promise<void> {
     for (const id of idsOf(target)) streaks.end(id);
@@ -83,8 +85,10 @@ export function createCircuitBook(deps: CircuitsDeps) {
     succeeded,
     failed,
     replace,
-    enter: (request: CircuitRequest, leaseMs: number, taken: TakenProbes) =>
-      enterAll(openCircuits(request), { request, leaseMs, taken }, deps),
+    async enter(request: CircuitRequest, leaseMs: number, taken: TakenProbes): Promise<CircuitDecision> {
+      await makeDue(request);
+      return enterAll(openCircuits(request), { request, leaseMs, taken }, deps);
+    },
   };
 }
 
@@ -167,19 +171,28 @@ async function enterAll(
   return { open: false };
 }
 
-function readCircuits({ store, onChange, onError }: CircuitsDeps) {
+function readCircuits({ store, now, onChange, onError }: CircuitsDeps) {
   const known = createSnapshot<Circuit>({
     list: () => store.list(),
     period: periods.circuits,
     onError,
   });
+  const stored = (target: CircuitTarget): Circuit[] =>
+    idsOf(target).flatMap((id) => {
+      const circuit = known.find(id);
+      return circuit?.state === 'open' ? [circuit] : [];
+    });
   return {
     known,
     openCircuits: (target: CircuitTarget): Circuit[] =>
-      idsOf(target).flatMap((id) => {
-        const circuit = known.find(id);
-        return circuit?.state === 'open' ? [circuit] : [];
-      }),
+      stored(target).map((circuit) => (isFarAhead(circuit, now()) ? dueAtOnce(circuit) : circuit)),
+    makeDue: async (target: CircuitTarget): Promise<void> => {
+      for (const circuit of stored(target)) {
+        if (!isFarAhead(circuit, now())) continue;
+        await store.makeDue(circuit);
+        known.put(dueAtOnce(circuit));
+      }
+    },
     change: async (id: string, record: CircuitRecord): Promise<void> => {
       const before = known.find(id)?.state ?? 'closed';
       known.put({ ...record, id });

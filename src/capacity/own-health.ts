@@ -1,3 +1,4 @@
+import { dueAtOnce } from '../health/circuit-rules.ts';
 import type { Circuit } from '../health/circuit-rules.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 
@@ -13,6 +14,10 @@ export function createOwnHealth(now: () => number): ChannelHealthStore {
     async write(id, record) {
       circuits.set(id, { ...record, id });
       probes.delete(id);
+    },
+    async makeDue(circuit) {
+      circuits.set(circuit.id, dueAtOnce(circuit));
+      probes.delete(circuit.id);
     },
     async takeProbe(id, { task, leaseMs }) {
       if ((probes.get(id)?.until ?? 0) > now()) return false;

@@ -210,6 +210,26 @@ export function closedTo(
   return isSuspect(record, task) ? Math.max(record.until, record.suspectsUntil ?? 0) : record.until;
 }
 
+/** How far the clocks of two processes may differ. */
+const clocksApartMs = minute;
+
+/**
+ * Whether the circuit is closed for longer than any cool-down lasts, because the database's clock has been set back. An
+ * operator may choose any time.
+ */
+export function isFarAhead(
+  { by, until, suspectsUntil = 0, coolDownMs }: CircuitRecord,
+  now: number,
+): boolean {
+  if (by !== undefined) return false;
+  const untilMax = now + coolDownMs + clocksApartMs;
+  return until > untilMax || suspectsUntil > untilMax + coolDownMs;
+}
+
+export function dueAtOnce<Record extends CircuitRecord>(record: Record): Record {
+  return { ...record, until: 0, suspectsUntil: 0 };
+}
+
 export interface Failure {
   readonly tasks: readonly string[];
   readonly accounts: readonly string[];

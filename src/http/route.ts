@@ -87,7 +87,7 @@ interface Operation {
   readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
 }
 
-/** The parts of a request that the route reads. Unknown fields are ignored, except by the operators' API. */
+/** Unknown fields are ignored, except by the operators' API. */
 export type InputSchema = z.ZodObject<{
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;

@@ -1,4 +1,6 @@
 import type { Db } from 'mongodb';
+import { defined } from '../base/defined.ts';
+import { dueAtOnce } from '../health/circuit-rules.ts';
 import type { Circuit, CircuitRecord } from '../health/circuit-rules.ts';
 import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 
@@ -33,6 +35,15 @@ export function createChannelHealthStore(db: Db, now: () => number) {
     async write(id: string, record: CircuitRecord): Promise<void> {
       const fields = { ...record, probeUntil: 0 };
       await repeatOnDuplicate(() => circuits.replaceOne({ _id: id }, fields, { upsert: true }));
+    },
+
+    /** Makes the circuit due, unless another process has written it since `seen`. */
+    async makeDue({ id, ...seen }: Circuit): Promise<void> {
+      const { until, suspectsUntil } = dueAtOnce(seen);
+      await circuits.updateOne(
+        { _id: id, until: seen.until, at: seen.at },
+        { $set: { until, ...defined({ suspectsUntil }), probeUntil: 0 } },
+      );
     },
 
     async takeProbe(id: string, { task, isSuspect, isConcerned, leaseMs }: Probe): Promise<boolean> {

@@ -159,6 +159,43 @@ describe('circuits that processes share', () => {
     expect(circuits.outage(place)).toMatchObject({ channel: 'c', reason: 'circuit_open' });
   });
 
+  it('are due if the clock has been set back by more than a cool-down, even while a probe was in flight', async () => {
+    const [one, other] = [open(), open()];
+    const there = { ...place, credential: 'set-back' };
+    clock += 3_600_000;
+    for (let failures = 0; failures < circuitRules.failure.tasks; failures += 1)
+      await one.report(next(there), refused('ambiguous', 502));
+    clock += 20_000;
+    expect(await one.enter(next(there), 60_000, [])).toEqual({ open: false });
+    await other.refresh();
+    clock -= 3_600_000;
+    expect(other.outage(there)).toBeUndefined();
+    expect(await other.enter(next(there), 1000, [])).toEqual({ open: false });
+    expect(await one.enter(next(there), 1000, [])).toMatchObject({ open: true, isTried: true });
+    await other.report(next(there), refused('ambiguous', 502));
+    expect(await other.enter(next(there), 1000, [])).toMatchObject({ open: true, retryAfterMs: 30_000 });
+  });
+
+  it('of one process are due if the clock has been set back by more than a cool-down', async () => {
+    const circuits = open();
+    const there = { ...place, credential: 'set-back-here' };
+    clock += 3_600_000;
+    const unreached = { ...refused('not_sent'), code: 'connect_failed' };
+    for (let failures = 0; failures < circuitRules.unreachable.tasks; failures += 1)
+      await circuits.report(next(there), unreached);
+    expect(await circuits.enter(next(there), 1000, [])).toMatchObject({ open: true });
+    clock -= 3_600_000;
+    expect(await circuits.enter(next(there), 1000, [])).toEqual({ open: false });
+  });
+
+  it('keep the time that an operator has chosen, however far ahead', async () => {
+    const circuits = open();
+    const there = { ...place, credential: 'ordered-for-days' };
+    const until = clock + 7 * 86_400_000;
+    await circuits.override(there, { state: 'open', by: 'anna', reason: 'asked', until });
+    expect(await circuits.enter(next(there), 1000, [])).toMatchObject({ open: true });
+  });
+
   it('report an opening and a closing once, whatever probes fail in between, and never give a past time', async () => {
     const noticed: string[] = [];
     const circuits = open((id) => noticed.push(id));

@@ -7,7 +7,7 @@ import type { RouteDeps } from '../deps.ts';
 import type { Images } from '../presenters/image.ts';
 import { presentTask } from '../presenters/video-task.ts';
 
-/** Returns a task's images as links. Throws the error of a synchronous request if the task has failed. */
+/** Throws the error of a synchronous request if the task has failed. */
 export function endedImages(
   task: Task,
   { mediaUrl }: Pick<RouteDeps, 'mediaUrl'>,
