@@ -232,7 +232,7 @@ async function search(run: TaskRun, wanted: Stop | undefined): Promise<void> {
   await ended(run, looking);
   const { state } = run.view;
   if (!looking.isOver || state.at !== 'searching') return;
-  // If the final search failed because of a fault on our side, repeat it once the record can be read.
+  // If the final search failed because of a fault on our side, search again as soon as the record is readable.
   if (state.stop === undefined) await stepTask(run, { kind: 'asked' });
   else if (looking.hasFailed && looking.failures === 0) await lookAtTask(run);
   else await stepTask(run, { kind: 'stopped' });

@@ -70,8 +70,8 @@ async function work() {
 }
 
 /**
- * Repeats the request after an outage or if a limit was reached. A create may already have taken effect, but its
- * idempotency key prevents a second video.
+ * Repeats the request after an outage or if a limit was reached. A create request may already have taken effect, but
+ * its idempotency key prevents a second video.
  */
 async function ask(address, init = {}, key) {
   for (let tries = 1; ; tries += 1) {

@@ -122,7 +122,7 @@ function addTermOptions(command: Command): Command {
     .option('--channels <list>', 'comma-separated (default: all)', parseList)
     .option('--asset-urls', 'allow asset://… references to media of an upstream account')
     .option('--strict', 'reject requests with fields that have no effect')
-    .option('--end-user-required', 'reject creates without an end user')
+    .option('--end-user-required', 'reject create requests without an end user')
     .option('--requests-per-minute <n>', 'default: no limit', parseCount)
     .option('--concurrent-tasks <n>', 'default: no limit', parseCount)
     .option('--expires-at <time>', 'such as 2030-01-31 or 2030-01-31T12:00Z', parseDate)

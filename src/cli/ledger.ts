@@ -206,7 +206,7 @@ function showResult(result: Result, output: Output): void {
   if (count > 0) output.rows(violations, { columns: ['account', 'invariant', 'message'] });
   output.note(`${accounts} accounts, ${entries} entries: ${count} violations.`);
   output.note(
-    `Open holds: ${open.workflow} of running workflows, ${open.lease} of images, ${open.creation} of creates in progress.`,
+    `Open holds: ${open.workflow} of running workflows, ${open.lease} of images, ${open.creation} of tasks being created.`,
   );
   output.note(
     newest === undefined

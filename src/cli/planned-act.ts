@@ -24,7 +24,7 @@ export function requireConfirmable({ action, plan, isConfirmed, terminal }: Conf
   if (plan !== undefined) return;
   if (needsPlan(action)) {
     if (terminal !== undefined && !isConfirmed) return;
-    const how = 'Run it with --dry-run first, then add the plan that it shows: --plan PLAN.';
+    const how = 'Run with --dry-run first, then run again with the plan it prints: --plan PLAN.';
     throw new CommandError('usage', `\`${action}\` moves money or can be billed twice. ${how}`);
   }
   if (terminal !== undefined || isConfirmed) return;

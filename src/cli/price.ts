@@ -31,8 +31,8 @@ export function addPriceCommands(price: Command, context: CliContext): void {
       ),
     )
     .argument('[model or id]', 'a model, or the id of a task or of images')
-    .option('--request <json>', 'more fields for the create, such as \'{"resolution":"1080p"}\'')
-    .option('--file <path>', 'the body of a create; options on the command line override it')
+    .option('--request <json>', 'more fields for the create request, such as \'{"resolution":"1080p"}\'')
+    .option('--file <path>', 'the body of a create request; options on the command line override it')
     .option('--key <id>', 'use the permissions of this key')
     .action(
       lookCommand(context, async ({ client, output }, named: string | undefined, options: ExplainOptions) => {

@@ -26,7 +26,7 @@ function addExplainCommand(route: Command, context: CliContext): void {
       ),
     )
     .argument('<model>')
-    .option('--request <json>', 'more fields for the create, such as \'{"resolution":"1080p"}\'')
+    .option('--request <json>', 'more fields for the create request, such as \'{"resolution":"1080p"}\'')
     .option('--key <id>', 'use the permissions of this key')
     .action(
       lookCommand(

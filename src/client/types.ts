@@ -453,7 +453,7 @@ export type Estimate = {
   readonly object: 'video.generation.estimate' | 'image.generation.estimate';
   readonly model: string;
   readonly currency: string;
-  /** The amount that a create would hold: the worst case. */
+  /** The amount that a create request would hold: the worst case. */
   readonly hold: string;
   /** The lowest possible charge. Unknown counts are not charged. */
   readonly at_least: string;
@@ -461,7 +461,7 @@ export type Estimate = {
   readonly at_most: string;
   /** The recent cost of similar requests: the median of the latest charges for this model at the same resolution, duration, size, quality and counts, recalculated at today's prices. Absent if fewer than 3 charges are known. */
   readonly expected?: string;
-  /** How the hold is computed. A create uses the same function. `usual` is the charge if the first channel renders the defaults. */
+  /** How the hold is computed, using the same function as task creation. `usual` is the charge if the first channel renders the request with default settings. */
   readonly explanation: {
     readonly hold: Reckoning;
     readonly usual: Reckoning;
@@ -473,7 +473,7 @@ export type Estimate = {
     /** Nine out of ten similar tasks end within this time. */
     readonly p90: number;
   };
-  /** The cap that a create would exceed now. It would fail with 402 `spend_cap_exceeded`. */
+  /** The cap that a create request would exceed now. It would fail with 402 `spend_cap_exceeded`. */
   readonly refused_by?: {
     /** `model`: one of the key’s caps for a single model. */
     readonly scope: 'key' | 'model' | 'end_user';

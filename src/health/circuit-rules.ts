@@ -89,7 +89,7 @@ export const circuitRules: Record<BadSign, CircuitRule> = {
   unreachable: { tasks: 5, coolDownMs: 15 * second, coolDownMaxMs: minute },
 };
 
-/** If a circuit opens again within this time after closing, its previous cool-down doubles. */
+/** If a circuit reopens within this time after closing, its new cool-down is twice the previous one. */
 export const relapseMs = 5 * minute;
 
 export interface CircuitRecord {
@@ -104,7 +104,7 @@ export interface CircuitRecord {
    * fault.
    */
   readonly failedTasks?: readonly string[];
-  /** While the circuit is open, the tasks in `failedTasks` may send no request before this time. */
+  /** While the circuit is open, the tasks in `failedTasks` may not send requests until this time. */
   readonly suspectsUntil?: number;
   /**
    * The failures that opened the circuit. If they all belong to one account, other accounts' requests are still sent.
@@ -201,7 +201,7 @@ export function isSuspect(record: CircuitRecord | undefined, task: string): bool
   return record?.failedTasks?.includes(task) === true;
 }
 
-/** Returns the time, in Unix milliseconds, before which this task may send no request. */
+/** Returns the time, in Unix milliseconds, until which this task may not send requests. */
 export function closedTo(
   record: CircuitRecord,
   { task, ...user }: CircuitUser & { readonly task: string },

@@ -60,7 +60,7 @@ export const refundAmount = z
   )
   .transform(sixPlaces)
   .optional()
-  .meta({ description: 'The amount as a decimal string. Default: the whole charge.' });
+  .meta({ description: 'The amount as a decimal string. Defaults to the whole charge.' });
 
 export const actPlan = z
   .string()

@@ -16,7 +16,7 @@ export const explainedBodySchema = z.object({
   }),
   request: z
     .looseObject({ model: z.string(), prompt: z.string().default('explained') })
-    .meta({ description: 'The body of a create.' }),
+    .meta({ description: 'The body of a create request.' }),
 });
 
 export const explainErrors = [

@@ -129,7 +129,7 @@ function explainFetch(error: unknown, param: string): unknown {
   }
   const what =
     error.code === 'answer_too_large' ? `has more than ${imageBytesMax} bytes` : 'could not be fetched';
-  return invalid(param, `The image at the URL in ${param} ${what}.`, error.code);
+  return invalid(param, `The image in ${param} ${what}.`, error.code);
 }
 
 function invalid(param: string, message: string, detail?: string): GatewayError {

@@ -1,7 +1,7 @@
 import { commonParameters } from '../models/facts-of-request.ts';
 import type { ImageRole } from '../models/request.ts';
 
-/** Maps an API's field names to ours. This table alone defines which fields a create body may have. */
+/** Maps an API's field names to ours. This table alone defines which fields the body of a create request may have. */
 export interface Names {
   readonly places: ReadonlyMap<string, Place>;
   /** Applies to every field name except those in `outer`. */

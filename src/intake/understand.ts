@@ -29,8 +29,8 @@ export interface Interface {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a create body by its API's field names. Rejects a field with media or a URL that nothing reads. Errors use the
- * field names that the caller sent.
+ * Reads the body of a create request by its API's field names. Rejects a field with media or a URL that nothing reads.
+ * Errors use the field names that the caller sent.
  * @param fixed - Values that the URL or the interface determines, under our own field names. They override what was
  * sent.
  */

@@ -210,8 +210,8 @@ function isRefused({ state }: Outcome): boolean {
 }
 
 /**
- * Only failures of the connection, the server or its majority are temporary. An entry rejected for its content would be
- * rejected again.
+ * Only connection errors, server errors and loss of the replica-set majority are transient. An entry rejected for its
+ * content would be rejected again.
  */
 function isTransient(error: unknown): boolean {
   if (isNetworkFailure(error)) return true;

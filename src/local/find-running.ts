@@ -5,7 +5,7 @@ import { probe, probeTimeoutMs } from './start-gateway.ts';
 
 const retryMs = 500;
 
-/** Runs in local mode in this data directory and accepts the directory's key. */
+/** A gateway that is running in local mode on this data directory and accepts the directory's key. */
 export interface RunningGateway {
   readonly apiUrl: string;
   readonly apiKey: string;

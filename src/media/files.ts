@@ -164,9 +164,7 @@ async function fetchTo(
     if (code === 'answer_too_large') throw tooLarge(param, deps);
     throw new GatewayError(
       code === 'address_refused' ? 'media_url_not_allowed' : 'invalid_parameter',
-      code === 'address_refused'
-        ? 'The URL in url is not allowed.'
-        : 'The file at the URL in url could not be fetched.',
+      code === 'address_refused' ? 'The URL is not allowed.' : 'The file at `url` could not be fetched.',
       { param, detail: code },
     );
   }

@@ -38,7 +38,7 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
   },
   channel: {
     label: 'Channel (empty: the same)',
-    description: 'a channel of the task’s plan; default: the channel that lost the submission',
+    description: 'a channel from the task’s plan; defaults to the channel that lost the submission',
     value: 'id',
     type: 'text',
   },
@@ -80,7 +80,7 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
   },
   amount: {
     label: 'Amount (empty: all that was charged)',
-    description: 'the amount to refund, as a decimal string; default: the whole charge',
+    description: 'the amount to refund, as a decimal string; defaults to the whole charge',
     value: 'decimal',
     type: 'text',
   },

@@ -49,7 +49,7 @@ const retryFirstMs = 5 * minuteMs;
 const triesMax = 9;
 const retryTimeoutMs = 5 * minuteMs;
 const duePerStep = 200;
-/** The states in which a copy has files to delete once it is due. */
+/** The states in which a copy still has files to delete when its deletion is due. */
 const deletedStates = ['stored', 'unused', 'gave_up', 'removed'] as const;
 const retriesPerChannel = 50;
 /**

@@ -13,7 +13,7 @@ export interface DatabaseClock {
 export interface DatabaseClockDeps {
   readonly db: Pick<Db, 'command'>;
   readonly marks: Pick<ClockMarks, 'find' | 'confirm' | 'contradict'>;
-  /** Monotonic, in milliseconds, so nobody can set it. */
+  /** In milliseconds. Monotonic, so it is unaffected by changes to the system clock. */
   readonly monotonic?: () => number;
   /** In seconds, including sleep. */
   readonly uptime?: () => number;

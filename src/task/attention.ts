@@ -38,7 +38,7 @@ export const upstreamIdTaken = 'upstream_id_taken';
 export const pollConcerns = ['poll_failing', 'overdue'] as const satisfies readonly AttentionReason[];
 export type PollConcern = (typeof pollConcerns)[number];
 
-/** These reasons do not stop the task, so they are stored separately from its state. */
+/** Reasons for attention that do not stop the task, so they are stored separately from its state. */
 export const concerns = [
   ...pollConcerns,
   'channel_gone',

@@ -186,7 +186,7 @@ function waitsWith(
   return waitsAfter({ wait: waitOf(before), waited }, next, { at, createdAt });
 }
 
-/** Keeps the outcome of an ended attempt that is about to change. */
+/** If an ended attempt's state is about to be overwritten, saves the old outcome in the attempt's history. */
 function withPast({ attempts }: Task, after: readonly Attempt[], at: number): readonly Attempt[] {
   return after.map((attempt) => {
     const before = attempts.find(({ n }) => n === attempt.n);

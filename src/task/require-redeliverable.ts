@@ -3,7 +3,7 @@ import { isTerminal } from './task.ts';
 import type { Task } from './record.ts';
 
 /**
- * `request` contains only what is still stored of the caller's request.
+ * `request` holds only the parts of the caller's request that are still stored.
  * @throws GatewayError if the callback cannot be redelivered
  */
 export function requireRedeliverable(

@@ -200,8 +200,8 @@ interface NotAccepted extends Refused {
 }
 
 /**
- * The upstream rejected the request itself. If no attempt had begun, the request could not be sent, because its data is
- * gone or the length of an input video could not be read.
+ * The upstream rejected the request itself or, if no attempt had begun, the request could not be sent because its data
+ * was gone or an input video's length could not be read.
  */
 interface Rejected extends Refused, SaidOfFailure {
   readonly kind: 'rejected';

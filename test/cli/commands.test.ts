@@ -466,7 +466,7 @@ describe('ledger', () => {
     expect(await verifying(sound)).toEqual({
       text:
         '2 accounts, 7 entries: 0 violations.\n' +
-        'Open holds: 1 of running workflows, 2 of images, 0 of creates in progress.\n' +
+        'Open holds: 1 of running workflows, 2 of images, 0 of tasks being created.\n' +
         'No exported heads were compared, so this does not prove that nobody removed entries together with their anchors. See `ledger.heads`.',
       status: 0,
     });

@@ -37,7 +37,10 @@ for (const operation of operations) {
   });
 }
 
-/** MongoDB before 5.0 rejects operators without fields, but the server in use may accept them. Throws on both. */
+/**
+ * MongoDB before 5.0 rejects operators without fields, but the server under test may accept them. This throws on any
+ * version.
+ */
 function refuseEmptyOperators(update: unknown, file: string): void {
   if (typeof update !== 'object' || update === null) return;
   for (const [name, fields] of Object.entries(update)) {

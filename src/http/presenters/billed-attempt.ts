@@ -32,7 +32,8 @@ export const billedAttemptSchema = z
       description: 'A job that the upstream accepted after the task had moved on.',
     }),
     adoptable: z.boolean().meta({
-      description: 'Whether `adopt` can give a job to the attempt, because its task waits for that decision.',
+      description:
+        'Whether `adopt` can assign a job to this attempt, i.e. whether its task is waiting for that decision.',
     }),
     started_at: unixSeconds(),
     ended_at: unixSeconds('When the job ended. Null if there is no job or it is still running.').nullable(),

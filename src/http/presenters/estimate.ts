@@ -29,7 +29,7 @@ export const estimateSchema = z
     object: z.enum(['video.generation.estimate', 'image.generation.estimate']),
     model: z.string(),
     currency: z.string(),
-    hold: z.string().meta({ description: 'The amount that a create would hold: the worst case.' }),
+    hold: z.string().meta({ description: 'The amount that a create request would hold: the worst case.' }),
     at_least: z.string().meta({
       description: 'The lowest possible charge. Unknown counts are not charged.',
     }),
@@ -42,13 +42,14 @@ export const estimateSchema = z
       }),
     explanation: z.object({ hold: reckoningSchema, usual: reckoningSchema }).meta({
       description:
-        'How the hold is computed. A create uses the same function. `usual` is the charge if the first channel renders the defaults.',
+        'How the hold is computed, using the same function as task creation. `usual` is the charge if the first channel renders the request with default settings.',
     }),
     eta_seconds: etaSchema.optional().meta({
       description: 'Seconds from acceptance to the end of the render. Present if render times are known.',
     }),
     refused_by: capSchema.optional().meta({
-      description: 'The cap that a create would exceed now. It would fail with 402 `spend_cap_exceeded`.',
+      description:
+        'The cap that a create request would exceed now. It would fail with 402 `spend_cap_exceeded`.',
     }),
     warnings: z.array(z.string()),
     route: z
@@ -60,7 +61,7 @@ export const estimateSchema = z
 
 export const estimateOperation = {
   description:
-    'Accepts the same body as a create but creates nothing. If you send `x-explain-route: 1`, the response also lists the channels that would be tried and explains why the others would not.',
+    'Accepts the same body as a create request, but creates nothing. If you send `x-explain-route: 1`, the response also lists the channels that would be tried and explains why the others would not.',
   method: 'post',
   headers: z.object({
     'x-explain-route': z.string().optional().meta({ description: 'Any value except `1` is ignored.' }),

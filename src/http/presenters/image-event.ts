@@ -14,7 +14,10 @@ export interface StreamEvent {
 
 export interface EventFacts {
   readonly createdSeconds: number;
-  /** The usage of all images. Only the last image's event contains it, so clients can add up the events. */
+  /**
+   * The total usage for all images. Only the last image's event includes it, so clients can sum usage over the events
+   * without double-counting.
+   */
   readonly facts: Pick<SettleFacts, 'usage'>;
   readonly warnings: readonly string[];
 }

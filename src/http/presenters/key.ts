@@ -32,7 +32,9 @@ export const keySchema = z
     strict: z
       .boolean()
       .meta({ description: 'Whether requests are rejected if one of their fields has no effect.' }),
-    end_user_required: z.boolean().meta({ description: 'Whether every create must name its end user.' }),
+    end_user_required: z
+      .boolean()
+      .meta({ description: 'Whether every create request must name its end user.' }),
     requests_per_minute: z.int().nullable(),
     concurrent_tasks: z.int().nullable(),
     caps: capsSchema

@@ -74,7 +74,7 @@ export const overviewSchema = z
     }),
     delivery: z.object({ tasks: z.int(), p50_seconds: z.number(), p95_seconds: z.number() }).nullable().meta({
       description:
-        'The time from the end of the upstream’s render to the end of the task, for up to 1,000 of the newest tasks of the last three hours. Null if no upstream has reported when a render ended.',
+        'The time from the end of the upstream’s render to the end of the task, for up to 1,000 of the newest tasks from the last three hours. Null if no upstream has reported when a render ended.',
     }),
     channels: z.array(channelHealthSchema).meta({
       description:

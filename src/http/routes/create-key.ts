@@ -77,7 +77,7 @@ const body = z.object({
   }),
   end_user_required: z.boolean().optional().meta({
     description:
-      'If true, every create must name its end user (`safety_identifier` or `user`), so that no spending escapes the caps of end users.',
+      'If true, every create request must name its end user (`safety_identifier` or `user`), so that no spending escapes the caps of end users.',
   }),
   requests_per_minute: limit.optional(),
   concurrent_tasks: limit.optional(),

@@ -14,7 +14,7 @@ const explanationSchema = z
     model: z.string(),
     currency: z.string(),
     hold: reckoningSchema.meta({
-      description: 'The amount that a create would hold: the highest possible charge on any channel.',
+      description: 'The amount that a create request would hold: the highest possible charge on any channel.',
     }),
     usual: reckoningSchema.meta({
       description: 'The charge if the first channel renders the request with the model’s defaults.',
@@ -35,7 +35,7 @@ export function explainPrice(deps: ExplainedDeps): Route {
     access: 'amounts',
     summary: 'Explain what a request would hold and cost',
     description:
-      'Shows which price line applies to which quantity, where each fact comes from, and each step of the computation. Uses the same function as the hold of a create. Creates nothing.',
+      'Shows which price line applies to which quantity, where each fact comes from, and each step of the computation. Computes the hold with the same function as task creation, but creates nothing.',
     method: 'post',
     paths: ['/admin/v1/prices/explain'],
     input: z.object({ body: explainedBodySchema }),

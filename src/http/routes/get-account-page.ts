@@ -11,7 +11,7 @@ export function getAccountPage({ publicUrl }: Pick<RouteDeps, 'publicUrl'>, file
   return openRoute({
     ...pageOperation,
     operationId: 'getAccountPage',
-    summary: 'Open the page for owners of API keys',
+    summary: 'Open the page for API key holders',
     description: 'A web page that asks for an API key and uses this API with it.',
     paths: ['/account'],
     handle: ({ meta }) => pageReply(files.find('account/index.html'), { meta, policy }),

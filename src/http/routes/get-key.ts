@@ -44,7 +44,9 @@ const ownKeySchema = z
     strict: z
       .boolean()
       .meta({ description: 'Whether requests are rejected if one of their fields has no effect.' }),
-    end_user_required: z.boolean().meta({ description: 'Whether every create must name its end user.' }),
+    end_user_required: z
+      .boolean()
+      .meta({ description: 'Whether every create request must name its end user.' }),
     requests_per_minute: z.int().nullable().meta({ description: 'Null means no limit.' }),
     concurrent_tasks: z.int().nullable().meta({ description: 'Null means no limit.' }),
     spent: spentSchema,

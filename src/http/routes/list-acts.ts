@@ -26,7 +26,7 @@ export const actSchema = z
     money: z.enum(['none', 'releases', 'by_facts', 'proposed', 'refunds']),
     bills: z.enum(['none', 'unpaid', 'twice']).meta({
       description:
-        'Whether the upstream may bill a job that no charge covers: the task’s own job (`unpaid`), or a second one (`twice`).',
+        'Which job the upstream may bill without a matching charge: the task’s own (`unpaid`), a second one (`twice`) or `none`.',
     }),
     ends: z.boolean().meta({ description: 'True if the action makes the task fail.' }),
     needs_plan: z.boolean().meta({ description: 'True if the action needs the `plan` of its dry run.' }),

@@ -45,7 +45,7 @@ const listedSchema = channelSchema
   .extend({
     recent: recentSchema.nullable().meta({
       description:
-        'The outcomes of the last three hours’ tasks, counted every half minute. Null if they were not counted.',
+        'The outcomes of tasks from the last three hours, counted every half minute. Null if they were not counted.',
     }),
     slots: slotsSchema.nullable().meta({
       description: 'Counted every five seconds. Null if the channel does not limit concurrent tasks.',

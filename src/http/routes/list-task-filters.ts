@@ -17,7 +17,8 @@ export function listTaskFilters({
     operationId: 'listTaskFilters',
     access: 'read',
     summary: 'List the filters for tasks, with counts',
-    description: 'Counts tasks of the last seven days. `attention` counts the tasks that need attention now.',
+    description:
+      'Counts tasks from the last seven days. `attention` counts the tasks that need attention now.',
     method: 'get',
     paths: ['/admin/v1/task-filters'],
     input: z.object({}),

@@ -10,7 +10,7 @@ export function revokeKey({ keys, auth }: Pick<RouteDeps, 'keys' | 'auth'>): Rou
     access: 'access',
     summary: 'Revoke an API key',
     description:
-      'Takes effect immediately on this node and within five seconds on every other. The key’s tasks keep running.',
+      'Takes effect immediately on this node and within five seconds on the others. The key’s tasks keep running.',
     method: 'delete',
     paths: ['/admin/v1/keys/:key'],
     input: z.object({ params: keyParams, query: z.object({ reason }) }),

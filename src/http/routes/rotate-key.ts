@@ -25,9 +25,9 @@ export function rotateKey({ keys, auth, randomBytes, now }: Deps): Route {
   return adminRoute({
     operationId: 'rotateKey',
     access: 'access',
-    summary: 'Replace an API key by a new one',
+    summary: 'Replace an API key with a new one',
     description:
-      'The new key has the permissions of the old one and shares its limits. Both are valid until the old one expires, which takes effect immediately on this node and within five seconds on every other.',
+      'The new key has the old one’s permissions and shares its limits. The old key keeps working until it expires. Its new expiry takes effect immediately on this node and within five seconds on the others.',
     method: 'post',
     paths: ['/admin/v1/keys/:key/rotate'],
     input: z.object({ params: keyParams, body }),

@@ -20,7 +20,7 @@ export function setKeyCaps(deps: Deps): Route {
     access: 'money',
     summary: 'Limit what an API key may spend',
     description:
-      'Replaces all of the key’s caps. An absent window is unlimited. Takes effect immediately on this node and within five seconds on every other. Existing holds remain, and the key’s previous spending counts.',
+      'Replaces all of the key’s caps. An absent window is unlimited. Takes effect immediately on this node and within five seconds on the others. Existing holds remain, and the key’s previous spending counts.',
     method: 'post',
     paths: ['/admin/v1/keys/:key/caps'],
     input: z.object({ params: keyParams, body }),

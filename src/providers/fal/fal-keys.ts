@@ -7,8 +7,9 @@ import type { CallbackContext } from '../provider.ts';
 
 export interface FalKeys {
   /**
-   * Returns true if one of the vendor's keys fits. If none does, the vendor may have new keys, so they are fetched
-   * again. This happens at most once per minute, because anyone can send a callback that fits no key.
+   * Returns true if `fits` accepts one of the vendor's keys. If none matches, the vendor may have rotated its keys, so
+   * they are fetched again. This happens at most once per minute, because anyone can send a callback that matches no
+   * key.
    */
   some(context: CallbackContext, fits: (key: KeyObject) => boolean): Promise<boolean>;
 }

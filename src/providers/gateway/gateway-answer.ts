@@ -12,8 +12,8 @@ import { endedJob, failedCode, middleOfSecond, noReason, tokenUsage } from '../s
 import type { OperationStatus } from '../provider.ts';
 
 /**
- * Paths at which other gateways' responses contain a fact. Gateways agree on little, and their documentation
- * contradicts their code, so each list contains every path seen. The first path with a value is used.
+ * Where to find each field in other gateways' responses. Gateways agree on little, and their documentation contradicts
+ * their code, so each list has every path seen so far. The first path with a value wins.
  */
 
 const idPlaces = ['id', 'task_id', 'data.task_id', 'data.id', 'request_id'];

@@ -88,7 +88,7 @@ const gatewayImage: SynchronousImageProvider = {
 export const gateway: Provider = {
   about: {
     vendor: 'Another gateway with this API or a similar one (new-api)',
-    inputs: 'text, frames, reference images, videos and audio, as far as the model behind it accepts them',
+    inputs: 'text, frames, reference images, videos and audio, where the underlying model accepts them',
     unverified: [
       'whether a failed job is billed, which the other gateway decides',
       'which format similar gateways use: their documentation and code disagree, so both formats are accepted',

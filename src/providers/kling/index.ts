@@ -17,7 +17,7 @@ export function createKling(now: () => number): Provider {
         'whether failed jobs are refunded, as the price list promises: only a reported cost of zero is treated as a refund',
         'the path and the fields of 4.0',
         'whether `/account/costs`, which reports the balance, accepts API keys: its page shows only a bearer token',
-        'what a second create with the same `external_task_id` returns (nothing relies on it)',
+        'what a second create request with the same `external_task_id` returns (nothing relies on it)',
         'how many ids one request can contain; the lengths of 2.x in the new standard; the image fields in `multi-image2video` and `omni-image`',
         'the wording of the message of a job that fails moderation, because such a job has no code',
       ],

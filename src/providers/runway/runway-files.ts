@@ -4,8 +4,8 @@ import type { ProviderContext, UploadedFile, UploadedMedia } from '../provider.t
 import { callRunway } from './runway-call.ts';
 
 /**
- * Requests can use an ephemeral upload as `runway://…` for a day. It cannot be deleted earlier. Sources: the vendor's
- * SDK (`uploads.createEphemeral`) and, for the lifetime, its upload documentation.
+ * Requests can refer to an ephemeral upload by its `runway://…` URI for one day. It cannot be deleted sooner. Sources:
+ * the vendor's SDK (`uploads.createEphemeral`) and, for the lifetime, its upload documentation.
  */
 
 const slotSchema = z.object({

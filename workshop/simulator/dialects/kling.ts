@@ -113,8 +113,8 @@ function create(desk: KlingDesk, request: WireRequest, order: KlingOrder): Promi
   return desk.create(request, order, async ({ model, ...rest }) => {
     if (!order.models.test(model)) throw notFound;
     const detail = order.settle(rest.faults);
-    // We have not verified the response to a second create with the same name. The simulator rejects it or, with
-    // `docs-shape`, creates another job.
+    // We have not verified the response to a second create request with the same name. The simulator rejects it or,
+    // with `docs-shape`, creates another job.
     const mustBeNew = detail.externalId !== undefined && !rest.faults.has('docs-shape');
     if (mustBeNew && byName(desk, new Set([detail.externalId ?? ''])).length > 0)
       throw badParameter('external_task_id already exists');

@@ -6,8 +6,8 @@ import type { WireError } from '../wire.ts';
 import type { World } from '../world.ts';
 
 /**
- * Runway's ephemeral uploads. The API issues an upload slot, and the caller sends the file to a storage service. For a
- * day, requests can refer to the file as `runway://…`.
+ * Runway's ephemeral uploads. The API issues an upload slot, and the caller sends the file to a storage service. For
+ * one day, requests can refer to the file by its `runway://…` URI.
  */
 
 interface Slot {
