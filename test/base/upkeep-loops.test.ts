@@ -464,7 +464,7 @@ const background =
 /** Per file: how many awaits its loops contain, and why an error may end them. */
 const others: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   'src/base/walk.ts': [1, 'the loop that catches failures'],
-  'src/capacity/circuit-book.ts': [3, 'the circuits of one request'],
+  'src/capacity/circuit-book.ts': [4, 'the circuits of one request'],
   'src/capacity/circuit-wakes.ts': [1, 'wakes, which do not fail'],
   'src/capacity/slot-upkeep.ts': [1, 'the slots of one key'],
   'src/client/client.ts': [1, 'the polls of one task'],
