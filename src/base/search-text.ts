@@ -14,8 +14,8 @@ export function partsOfId(id: string): string[] {
 }
 
 /**
- * Every id that contains the text has at least one of these parts. Returns undefined if the text is too short or cannot
- * be part of an id.
+ * Returns the index keys to search for: every id that contains the text is indexed under at least one of them. Returns
+ * undefined if the text is too short or cannot be part of an id.
  */
 export function partsWithin(text: string): string[] | undefined {
   const random = text.slice(text.indexOf('_') + 1);

@@ -846,7 +846,7 @@ export type Reckoning = {
     readonly quantity: string;
     /** The free part of the quantity. */
     readonly free?: string;
-    /** `request`: counted in the request. `default`, `open`: as for facts. `formula`: derived from the resolution, ratio and length of an output. `measured`: from the file itself, of the result or of an input video. `upstream`: reported. `assumed`: the count is unknown; the highest possible count is held, and nothing is charged. */
+    /** `request`: counted in the request. `default`, `open`: same meaning as in `facts`. `formula`: calculated from the resolution, ratio and length of an output. `measured`: measured from the result file or an input video. `upstream`: reported by the upstream. `assumed`: the count is unknown; the highest possible count is held, and nothing is charged. */
     readonly source: 'request' | 'default' | 'open' | 'formula' | 'measured' | 'upstream' | 'assumed';
     /** The facts about this group of images. Absent if all images are alike. */
     readonly of?: {
@@ -897,7 +897,7 @@ export type ModelFacts = {
   };
   /** The resolutions that the model renders */
   readonly resolutions?: readonly string[];
-  /** The ratios that the model renders, including adaptive */
+  /** The ratios that the model supports, including `adaptive` */
   readonly ratios?: readonly string[];
   /** The pixels of a video by its resolution and ratio. Unset: unknown */
   readonly shapes?: {
@@ -970,31 +970,31 @@ export type ModelFacts = {
   /** The qualities that a request can choose. An empty list: none */
   readonly qualities?: readonly string[];
   readonly fields?: {
-    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+    /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
     readonly mode?: boolean;
-    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+    /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
     readonly resolution?: boolean;
-    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+    /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
     readonly ratio?: boolean;
-    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+    /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
     readonly duration?: boolean;
-    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+    /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
     readonly draft?: boolean;
-    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+    /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
     readonly generate_audio?: boolean;
-    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+    /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
     readonly watermark?: boolean;
-    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+    /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
     readonly return_last_frame?: boolean;
-    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+    /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
     readonly seed?: boolean;
-    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+    /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
     readonly safety_identifier?: boolean;
-    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+    /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
     readonly tools?: boolean;
-    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+    /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
     readonly size?: boolean;
-    /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+    /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
     readonly quality?: boolean;
   };
   readonly parameters?: {
@@ -1048,7 +1048,7 @@ export type ModelFacts = {
       };
       /** The resolutions that the model renders */
       readonly resolutions?: readonly string[];
-      /** The ratios that the model renders, including adaptive */
+      /** The ratios that the model supports, including `adaptive` */
       readonly ratios?: readonly string[];
       /** The pixels of a video by its resolution and ratio. Unset: unknown */
       readonly shapes?: {
@@ -1121,31 +1121,31 @@ export type ModelFacts = {
       /** The qualities that a request can choose. An empty list: none */
       readonly qualities?: readonly string[];
       readonly fields?: {
-        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+        /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
         readonly mode?: boolean;
-        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+        /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
         readonly resolution?: boolean;
-        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+        /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
         readonly ratio?: boolean;
-        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+        /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
         readonly duration?: boolean;
-        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+        /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
         readonly draft?: boolean;
-        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+        /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
         readonly generate_audio?: boolean;
-        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+        /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
         readonly watermark?: boolean;
-        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+        /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
         readonly return_last_frame?: boolean;
-        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+        /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
         readonly seed?: boolean;
-        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+        /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
         readonly safety_identifier?: boolean;
-        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+        /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
         readonly tools?: boolean;
-        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+        /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
         readonly size?: boolean;
-        /** Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way */
+        /** Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way */
         readonly quality?: boolean;
       };
       readonly parameters?: {

@@ -13,7 +13,7 @@ export const model = z.string().min(1).max(modelCharactersMax);
 export const callbackUrl = z.string().min(1).max(callbackUrlCharactersMax).optional();
 export const expiresAfterSeconds = z.int().min(1).max(expiresAfterSecondsMax).optional();
 
-/** Checks the length first, so that a text of many megabytes is rejected without being scanned. */
+/** Checks the length first, so that a multi-megabyte prompt is rejected without being scanned. */
 export const prompt = z
   .string()
   .refine((text) => !isLongerThan(text, promptCharactersMax), {

@@ -23,8 +23,8 @@ export interface ConnectionLimits {
 const strangersShare = 0.25;
 
 /**
- * A new connection is always accepted, and belongs to its IP address until `recognise` moves it to the share reserved
- * for known callers. If the limit is exceeded, the address with the most connections loses one, preferably an unused or
+ * Always accepts a new connection. It counts against its IP address until `recognise` moves it to the share reserved for
+ * known callers. Over the limit, a connection from the address that holds the most is closed, preferably an unused or
  * idle one.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): Connections {

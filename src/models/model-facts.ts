@@ -141,7 +141,7 @@ const offeredOfBoth = {
 const offeredOfVideos = {
   media: mediaFacts.optional(),
   resolutions: texts.optional().describe('The resolutions that the model renders'),
-  ratios: texts.optional().describe('The ratios that the model renders, including adaptive'),
+  ratios: texts.optional().describe('The ratios that the model supports, including `adaptive`'),
   shapes: z
     .record(
       text,
@@ -174,7 +174,7 @@ const fieldFacts = (names: readonly FieldName[]) =>
       z
         .boolean()
         .describe(
-          'Whether requests can set the field. If so, it is sent to the upstream or takes effect in another way',
+          'Whether requests can set the field. If so, it is either sent to the upstream or applied in some other way',
         ),
     )
     .optional();

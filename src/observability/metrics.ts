@@ -104,7 +104,7 @@ function workMetrics(
   const duration = foundOnce(callSeconds);
   const appends = new Histogram({
     name: 'mediary_ledger_append_seconds',
-    help: 'Duration of batches of ledger operations, until every operation has an outcome.',
+    help: 'Time taken by a batch of ledger operations, until every operation has an outcome.',
     buckets: appendSecondsBuckets,
     registers: [registry],
   });

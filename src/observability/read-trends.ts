@@ -38,8 +38,8 @@ const failuresMax = 3;
 const staleShare = 1 / 4;
 
 /**
- * Hours come from rollups, which the returned function refreshes. Concurrent callers share one read, and its queries
- * have time limits.
+ * Hourly figures come from rollups, which the returned function refreshes. Concurrent callers share one read, and its
+ * queries have time limits.
  */
 export function createReadTrends(deps: TrendsDeps): ReadTrends {
   const terms = { ms: sharedMs, now: deps.now, hangsAfterMs: Infinity };

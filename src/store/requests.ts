@@ -20,7 +20,7 @@ export interface RequestRecord {
   readonly warnings: readonly string[];
   /** Explains to operators why other channels are not in the task's plan. */
   readonly dropped: readonly DroppedChannel[];
-  /** The try that wrote the request, as recorded in the task's state `creating`. */
+  /** The attempt that wrote the request, as recorded in the task's `creating` state. */
   readonly by: string;
 }
 

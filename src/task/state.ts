@@ -40,7 +40,7 @@ export type TaskState =
   /** The outcome is decided, but an operator must confirm it before it is written. */
   | ({ readonly at: 'review' } & Question)
   /**
-   * If `abandoned` is set, the creation failed. The task never existed for its caller, and the record will be removed.
+   * If `abandoned` is set, the creation failed. To its caller, the task never existed, and the record will be removed.
    */
   | { readonly at: 'ended'; readonly abandoned?: string };
 

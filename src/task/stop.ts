@@ -70,7 +70,7 @@ function weaker(stop: Stop, before: Stop | undefined): Next | undefined {
 }
 
 /**
- * A deadline closes the review and fails the task even if its job succeeded. If the ledger contradicts the failure too,
+ * A deadline closes the review and fails the task, even if its job succeeded. If the ledger contradicts that outcome,
  * only an operator can decide.
  */
 export function wantedInReview(task: In<'review'>, { stop }: EventOf<'wanted'>): Next {

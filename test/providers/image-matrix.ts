@@ -76,7 +76,7 @@ export interface ForeignProbe extends ImageProbe {
   readonly fields: Readonly<Record<string, JsonValue>>;
 }
 
-/** Warnings name at most `someNamesMax` fields, one of which may come from the plain request. */
+/** A warning names at most `someNamesMax` fields, one of which may already be in the request without these fields. */
 const namesAtOnce = someNamesMax - 1;
 
 export function foreignProbesOf(columns: readonly string[]): ForeignProbe[] {

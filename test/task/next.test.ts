@@ -783,7 +783,7 @@ describe('the end', () => {
         const orphan = after(task, { kind: 'orphaned' });
         expect(orphan.state).toEqual({
           at: 'ending',
-          // It is now too late to ask an operator. An earlier failure keeps its error.
+          // It is now too late to ask an operator. If the task had already failed, it keeps that error.
           ending: {
             kind: 'failed',
             approved: true,

@@ -25,7 +25,7 @@ const lineSchema = z.object({
   free: z.string().optional().meta({ description: 'The free part of the quantity.' }),
   source: z.enum(countSources).meta({
     description:
-      '`request`: counted in the request. `default`, `open`: as for facts. `formula`: derived from the resolution, ratio and length of an output. `measured`: from the file itself, of the result or of an input video. `upstream`: reported. `assumed`: the count is unknown; the highest possible count is held, and nothing is charged.',
+      '`request`: counted in the request. `default`, `open`: same meaning as in `facts`. `formula`: calculated from the resolution, ratio and length of an output. `measured`: measured from the result file or an input video. `upstream`: reported by the upstream. `assumed`: the count is unknown; the highest possible count is held, and nothing is charged.',
   }),
   of: z.record(z.string(), factValue).optional().meta({
     description: 'The facts about this group of images. Absent if all images are alike.',

@@ -16,7 +16,7 @@ export function revokeOperator({ operators, operatorSessions, operatorAuth }: De
     access: 'admin',
     summary: "Revoke an operator's token",
     description:
-      'Only for the holder of ADMIN_TOKEN. Takes effect immediately on this node and within five seconds on the others. Console sessions end immediately.',
+      'Requires ADMIN_TOKEN. Takes effect immediately on this node and within five seconds on the others. Console sessions end immediately.',
     method: 'delete',
     paths: ['/admin/v1/operators/:operator'],
     input: z.object({

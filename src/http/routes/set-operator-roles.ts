@@ -19,7 +19,7 @@ export function setOperatorRoles({ operators, operatorAuth, now }: Deps): Route 
     access: 'admin',
     summary: "Change an operator's roles",
     description:
-      'Only for the holder of ADMIN_TOKEN. The new roles replace the former ones. The token stays valid. Takes effect immediately on this node and within five seconds on the others.',
+      'Requires ADMIN_TOKEN. The new roles replace the former ones. The token stays valid. Takes effect immediately on this node and within five seconds on the others.',
     method: 'post',
     paths: ['/admin/v1/operators/:operator/roles'],
     input: z.object({
