@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTaskSearch } from '../../src/temporal/search-tasks.ts';
 import { startTemporal } from '../support/servers.ts';
 import type { TestTemporal } from '../support/servers.ts';
 import { usePlayedTasks } from './played-tasks.ts';
@@ -56,6 +57,10 @@ it('a job that cannot be cancelled is still rendered, and paid once, after any n
   await task.reaches('waiting');
   expect(await cancelOften(task)).toEqual([expect.stringContaining('can no longer be cancelled')]);
   await expect.poll(() => runsOf(task)).toBeGreaterThan(2);
+  const { taskQueue } = await task.handle.describe();
+  const search = createTaskSearch(tasks.client, taskQueue.replace(/tasks$/, ''));
+  const found = () => search({ query: `WorkflowId = '${task.id}'`, limit: 10 });
+  await expect.poll(async () => (await found()).ids).toEqual([task.id]);
   end();
   expect(await task.end()).toMatchObject({ status: 'succeeded' });
   expect(task.calls().filter((call) => call === 'submit one')).toHaveLength(1);

@@ -6,6 +6,15 @@ import { isUnused } from '../../base/invitation.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
+export const keyRuleFields = {
+  strict: z
+    .boolean()
+    .meta({ description: 'Whether requests are rejected if one of their fields has no effect.' }),
+  end_user_required: z
+    .boolean()
+    .meta({ description: 'Whether every create request must name its end user.' }),
+};
+
 export const keySchema = z
   .object({
     object: z.literal('key'),
@@ -29,12 +38,7 @@ export const keySchema = z
     asset_urls: z
       .boolean()
       .meta({ description: 'Whether media may be `asset://…` references to an upstream account.' }),
-    strict: z
-      .boolean()
-      .meta({ description: 'Whether requests are rejected if one of their fields has no effect.' }),
-    end_user_required: z
-      .boolean()
-      .meta({ description: 'Whether every create request must name its end user.' }),
+    ...keyRuleFields,
     requests_per_minute: z.int().nullable(),
     concurrent_tasks: z.int().nullable(),
     caps: capsSchema

@@ -8,6 +8,7 @@ import type { Cap, SpentUse } from '../../money/caps.ts';
 import { formatMicros } from '../../money/money.ts';
 import { projectionDaysMin, projectMonth } from '../../money/projection.ts';
 import { presentSpent, spentSchema } from '../presenters/cap.ts';
+import { keyRuleFields } from '../presenters/key.ts';
 import { toSeconds, unixSeconds } from '../presenters/unix-seconds.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -41,12 +42,7 @@ const ownKeySchema = z
       description: 'The longest video, in seconds. Null means no limit.',
     }),
     resolution_max: z.string().nullable().meta({ description: 'Null means no limit.' }),
-    strict: z
-      .boolean()
-      .meta({ description: 'Whether requests are rejected if one of their fields has no effect.' }),
-    end_user_required: z
-      .boolean()
-      .meta({ description: 'Whether every create request must name its end user.' }),
+    ...keyRuleFields,
     requests_per_minute: z.int().nullable().meta({ description: 'Null means no limit.' }),
     concurrent_tasks: z.int().nullable().meta({ description: 'Null means no limit.' }),
     spent: spentSchema,
