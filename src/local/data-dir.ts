@@ -16,8 +16,7 @@ export class DataDirInUseError extends LocalServerError {
   }
 }
 
-/** `holds` is missing in claims from older versions, which always held the directory. */
-const claimSchema = processIdentitySchema.extend({ holds: z.boolean().default(true) });
+const claimSchema = processIdentitySchema.extend({ holds: z.boolean() });
 type DirectoryClaim = z.infer<typeof claimSchema>;
 
 const attemptsMax = 10;
@@ -68,7 +67,7 @@ async function writeClaim(dataDir: string, name: string, holds: boolean): Promis
 async function liveRival(dataDir: string, own: string): Promise<DirectoryClaim | undefined> {
   let rival: DirectoryClaim | undefined;
   for (const name of await readdir(dataDir)) {
-    if (name === own || !/^lock(\.|$)/.test(name)) {
+    if (name === own || !name.startsWith('lock.')) {
       continue;
     }
     const claim = await readClaim(join(dataDir, name));

@@ -38,13 +38,16 @@ it('a directory of another running process is refused with its pid; a killed one
 
 it('the lock of a process whose pid was reused is stale', async () => {
   const dataDir = await scratchDirectory();
-  await writeFile(join(dataDir, 'lock'), JSON.stringify({ pid: process.ppid, startedAt: '1' }));
+  await writeFile(
+    join(dataDir, 'lock.dead'),
+    JSON.stringify({ pid: process.ppid, startedAt: '1', holds: true }),
+  );
   await expect(lockDataDir(dataDir)).resolves.toBeDefined();
 });
 
 it('a lock that cannot be read is stale', async () => {
   const dataDir = await scratchDirectory();
-  await writeFile(join(dataDir, 'lock'), '{"pid":');
+  await writeFile(join(dataDir, 'lock.broken'), '{"pid":');
   await expect(lockDataDir(dataDir)).resolves.toBeDefined();
 });
 
