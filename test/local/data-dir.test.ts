@@ -54,7 +54,10 @@ it('a lock that cannot be read is stale', async () => {
 it('of many processes that take over a stale lock at once, one succeeds', async () => {
   for (let round = 0; round < 20; round += 1) {
     const dataDir = await scratchDirectory();
-    await writeFile(join(dataDir, 'lock.old'), JSON.stringify({ pid: 999_999_999, startedAt: '1' }));
+    await writeFile(
+      join(dataDir, 'lock.old'),
+      JSON.stringify({ pid: 999_999_999, startedAt: '1', holds: true }),
+    );
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => lockDataDir(dataDir)));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await readdir(dataDir)).toHaveLength(1);
