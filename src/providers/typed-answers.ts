@@ -17,6 +17,7 @@ import type {
   TaskProvider,
 } from './provider.ts';
 import { secretsOf, withoutSecrets } from './secrets-of.ts';
+import { endedByRefusal } from './shared/job-status.ts';
 import { withStatuses, wrapped } from './wrapped.ts';
 
 const factCharactersMax = 64;
@@ -60,7 +61,13 @@ function discreet<Of, Context extends ProviderContext, Result>(
 
 function typedTasks<Request>(provider: TaskProvider<Request>): TaskProvider<Request> {
   const { submit, status, list, find, cancel } = provider;
-  const asked = { ...provider, status: discreet(status), ...defined({ list: list && discreet(list) }) };
+  const answered: typeof status = (operation, context) =>
+    status(operation, context).catch((error: unknown) => {
+      const ended = endedByRefusal(error);
+      if (ended === undefined) throw error;
+      return ended;
+    });
+  const asked = { ...provider, status: discreet(answered), ...defined({ list: list && discreet(list) }) };
   return {
     ...withStatuses(asked, typedStatus),
     submit: discreet(async (request, context) => typedJob(await submit(request, context))),

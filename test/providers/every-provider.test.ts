@@ -128,6 +128,17 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await end('[sim:failed]')).toMatchObject({ state: 'failed', failure: { class: 'internal' } });
   });
 
+  it.runIf(vendor.inspectsInJob !== true)(
+    'takes a query that is rejected for its content as the end of the job',
+    async () => {
+      const { operation } = await submit('a boat [sim:poll:moderation]');
+      const ended = await vendor.status(operation, context()).catch((error: unknown) => error);
+      // A 403 may be about the key.
+      if (ended instanceof UpstreamError) expect([ended.status, ended.gone]).toEqual([403, false]);
+      else expect(ended).toMatchObject({ state: 'failed', failure: { class: 'moderation_input' } });
+    },
+  );
+
   it.each(['failed', 'moderation-in-task'] as const)(
     'knows whether a job is billed after %s',
     async (fault) => {

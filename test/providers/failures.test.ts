@@ -199,7 +199,11 @@ const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: st
       | 400 Client specified an invalid argument: Model not found: x | 401 | 403 The caller does not have permission to execute | 402 | 404
       | 429 Some resource has been exhausted: spending limit
     rejected moderation_input: 400 Client specified an invalid argument: Content violates usage guidelines. | 403: Content violates usage guidelines.
+      | 400 imagine:content-moderated: The prompt was rejected.
+    rejected moderation_output: 400 imagine:content-moderated: Generated image rejected by content moderation.
+      | 400 Client specified an invalid argument: Generated video rejected by content moderation.
     rejected invalid_input: 400 Client specified an invalid argument: Argument not supported on this model: seed | 422
+      | 400 invalid-argument: Duration 15s exceeds the maximum.
     throttled capacity: 429 Some resource has been exhausted | 503: at capacity
     ambiguous internal: 500
     ended invalid_input: invalid_argument

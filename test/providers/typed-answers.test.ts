@@ -162,6 +162,38 @@ describe('an error', () => {
   });
 });
 
+describe('a query that is rejected', () => {
+  const cost = { amount: '0.25', unit: 'USD' };
+  const said = { code: 'moderated', failure: { class: 'moderation_output' } } as const;
+  const asked = async (...[outcome, options]: [UpstreamError['outcome'], object]) => {
+    const error = new UpstreamError(outcome, 'no', { ...said, status: 400, cost, ...options });
+    const provider: Provider = {
+      about,
+      video: {
+        cancelUntil: 'never',
+        facts: { origin: testOrigin, models: [], others: {} },
+        submit: async () => job,
+        status: () => Promise.reject(error),
+      },
+    };
+    return withTypedAnswers(provider).video?.status({ id: '1' }, context);
+  };
+
+  it.each([200, 400, 422])('for content ends the job, with the status %s', async (status) => {
+    expect(await asked('rejected', { status })).toEqual({ state: 'failed', ...said, message: 'no', cost });
+  });
+
+  it.each<[string, UpstreamError['outcome'], object]>([
+    ['for its input', 'rejected', { failure: { class: 'invalid_input' } }],
+    ['for the key', 'rejected', { status: 403 }],
+    ['for now', 'throttled', { failure: { class: 'capacity' } }],
+    ['by an upstream that broke', 'ambiguous', { status: 500 }],
+    ['for an unknown job', 'rejected', { gone: true }],
+  ])('%s says nothing about the job', async (_, outcome, options) => {
+    expect(await upstreamError(asked(outcome, options))).toMatchObject({ outcome });
+  });
+});
+
 it.each(['ark', 'gateway'])('%s is typed in the shared table', async (name) => {
   const { request } = canned({ json: { id: hostile } });
   const submitted = providers[name]?.video?.submit(videoRequest(), submitContext({ request }));

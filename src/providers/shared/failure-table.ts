@@ -1,4 +1,5 @@
 import { defined } from '../../base/defined.ts';
+import type { Cost } from '../../money/cost.ts';
 import type { Failure, FailureClass, ModeratedInput } from '../../errors/failure.ts';
 import type { UpstreamOutcome } from '../provider.ts';
 
@@ -8,6 +9,7 @@ export interface Refusal {
   readonly field?: string;
   /** The delay that the response body asks for. A Retry-After header overrides it. */
   readonly retryAfterMs?: number;
+  readonly cost?: Cost;
 }
 
 /** A row covers a group of vendor codes. Every pattern and status in it must match. */

@@ -30,6 +30,7 @@ export function refusalError(
     ...defined({
       retryAfterMs: retryAfterMs(answer.headers) ?? atMostADay(refusal?.retryAfterMs),
       failure: refusal === undefined ? undefined : failureOf(outcome, refusal, row),
+      cost: refusal?.cost,
     }),
   });
 }
@@ -122,6 +123,15 @@ export function signedUrlExpiry(url: string): number | undefined {
     if (/^x-[a-z]+-expires$/i.test(name) && /^\d{1,8}$/.test(value)) lifetime = Number(value);
   }
   return signedAt === undefined || lifetime === undefined ? undefined : signedAt + lifetime;
+}
+
+/** Returns Unix seconds: the end of the link's lifetime, counted from the server's own clock. */
+export function expiryAfter(
+  { headers }: Pick<HttpResponse, 'headers'>,
+  lifetimeSeconds: number,
+): number | undefined {
+  const at = Date.parse(headers['date'] ?? '');
+  return Number.isNaN(at) ? undefined : at / 1000 + lifetimeSeconds;
 }
 
 function parseCompactDate(text: string): number | undefined {
