@@ -136,11 +136,11 @@ export interface TaskProvider<Request> extends ResultLinks {
    * job.
    */
   readonly absentJob?: (id: string, model: string) => Operation;
-  /** The last state in which the upstream can cancel a job. `never` means that `cancel` is undefined. */
+  /** The last state in which the upstream cancels a job for free. `never` means that `cancel` is undefined. */
   readonly cancelUntil: 'queued' | 'running' | 'never';
   /**
-   * `cancelled` means that the job will neither finish nor be billed. `refused` means that the job continues or has
-   * already finished.
+   * `cancelled` means that the job will neither finish nor be billed. `refused` means that the job continues, has
+   * already finished or is billed.
    */
   readonly cancel?: (operation: Operation, context: ProviderContext) => Promise<'cancelled' | 'refused'>;
   /**

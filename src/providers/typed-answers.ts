@@ -74,8 +74,28 @@ function typedTasks<Request>(provider: TaskProvider<Request>): TaskProvider<Requ
     ...defined({
       find:
         find && discreet(async (...sought: Parameters<typeof find>) => (await find(...sought)).map(typedJob)),
-      cancel: cancel && discreet(cancel),
+      cancel: cancel && discreet(freeCancel(cancel, answered)),
     }),
+  };
+}
+
+type Status = TaskProvider<never>['status'];
+type Cancel = NonNullable<TaskProvider<never>['cancel']>;
+
+/**
+ * Some vendors accept a cancellation but charge for a job that had started or finished. Its status shows that, and the
+ * cancellation then counts as refused, so that the job's end is recorded with its charge.
+ */
+function freeCancel(cancel: Cancel, status: Status): Cancel {
+  return async (operation, context) => {
+    const answer = await cancel(operation, context);
+    if (answer === 'refused') return answer;
+    const after = await status(operation, context).catch((error: unknown) => {
+      if (error instanceof UpstreamError) return undefined;
+      throw error;
+    });
+    const isCharged = after?.state === 'failed' && /[1-9]/.test(after.cost?.amount ?? '');
+    return isCharged || after?.state === 'succeeded' ? 'refused' : answer;
   };
 }
 

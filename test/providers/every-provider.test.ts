@@ -319,6 +319,22 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await vendor.status(ended.operation, context())).toMatchObject({ state: 'succeeded' });
   });
 
+  it.runIf(part.cancelUntil !== 'never').each(['', '[sim:docs-shape]'])(
+    'never reports a job as cancelled that is charged, even if it starts meanwhile %s',
+    async (fault) => {
+      const { operation } = await submit(`a boat ${fault}`);
+      const request: ProviderContext['request'] = (asked) => {
+        if (asked.method !== 'GET') simulator.control.advance(20);
+        return simulator.request(asked);
+      };
+      const answer = await vendor.cancel(operation, { ...context(), request });
+      const after = await vendor.status(operation, context()).catch((error: unknown) => error);
+      if (after instanceof UpstreamError) expect(after.gone).toBe(true);
+      else if (answer === 'cancelled')
+        expect(after).not.toMatchObject({ cost: { amount: expect.stringMatching(/[1-9]/) } });
+    },
+  );
+
   it('charges by the response, not by the request', async () => {
     const measured = async (fault: string) => {
       const status = await end(fault);

@@ -194,6 +194,40 @@ describe('a query that is rejected', () => {
   });
 });
 
+describe('a cancellation', () => {
+  const cancelledJob = { code: 'upstream_cancelled', message: 'm', failure: { class: 'cancelled' } } as const;
+  const failed = { state: 'failed', ...cancelledJob } as const;
+  const gone = new UpstreamError('rejected', 'no', { code: 'unknown_job', gone: true });
+  const said = async (answer: 'cancelled' | 'refused', after: OperationStatus | UpstreamError) => {
+    const provider: Provider = {
+      about,
+      video: {
+        cancelUntil: 'queued',
+        facts: { origin: testOrigin, models: [], others: {} },
+        submit: async () => job,
+        status: () => (after instanceof UpstreamError ? Promise.reject(after) : Promise.resolve(after)),
+        cancel: async () => answer,
+      },
+    };
+    return withTypedAnswers(provider).video?.cancel?.({ id: '1' }, context);
+  };
+
+  it.each<[string, OperationStatus | UpstreamError, 'cancelled' | 'refused']>([
+    ['is free', failed, 'cancelled'],
+    ['costs nothing', { ...failed, cost: { amount: '0', unit: 'credits' } }, 'cancelled'],
+    ['costs something', { ...failed, cost: { amount: '25', unit: 'credits' } }, 'refused'],
+    ['has a result', { state: 'succeeded', items: [], facts: {} }, 'refused'],
+    ['has not ended yet', pending, 'cancelled'],
+    ['is no longer known', gone, 'cancelled'],
+  ])('of a job that then %s', async (_, after, expected) => {
+    expect(await said('cancelled', after)).toBe(expected);
+  });
+
+  it('that is refused stays refused', async () => {
+    expect(await said('refused', failed)).toBe('refused');
+  });
+});
+
 it.each(['ark', 'gateway'])('%s is typed in the shared table', async (name) => {
   const { request } = canned({ json: { id: hostile } });
   const submitted = providers[name]?.video?.submit(videoRequest(), submitContext({ request }));

@@ -11,7 +11,7 @@ import type { Provider, VideoProvider } from '../provider.ts';
  * `metadata.keyframes` are not supported.
  */
 const runwayVideo: VideoProvider = {
-  cancelUntil: 'running',
+  cancelUntil: 'queued',
   facts: runwayFacts,
   submit: async (request, context) => submitRunway(buildRunwayVideo(request, context), context),
   status: (operation, context) => runwayStatus(operation, context, 'video'),

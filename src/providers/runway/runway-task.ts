@@ -132,18 +132,19 @@ function progressOf({ progress }: RunwayTask): number | undefined {
   return progress === undefined || progress > 1 ? undefined : Math.round(progress * 100);
 }
 
-const ended = new Set(['SUCCEEDED', 'FAILED', 'CANCELLED']);
+const waiting = new Set(['PENDING', 'THROTTLED']);
 
 /**
- * The same request would delete a finished job and its files, so the status is checked first. A job that finishes
- * between the two requests is deleted but still charged.
+ * The vendor does not refund a running job, and the same request would delete a finished job and its files, so only a
+ * waiting job is cancelled. If it starts between the two requests, it is charged. Source: runwayml 5.24.0.
  */
 export async function cancelRunway(
   operation: Operation,
   context: ProviderContext,
 ): Promise<'cancelled' | 'refused'> {
   const { task } = await ask(operation, context);
-  if (ended.has(task.status ?? '')) return task.status === 'CANCELLED' ? 'cancelled' : 'refused';
+  if (task.status === 'CANCELLED') return 'cancelled';
+  if (!waiting.has(task.status ?? '')) return 'refused';
   try {
     await callRunway({ method: 'DELETE', path: pathOf(operation.id) }, context);
   } catch (error) {
