@@ -64,7 +64,10 @@ const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: st
     ambiguous internal: 500 InternalError | 500 InternalError.Timeout
     ambiguous capacity: 500 ModelServingError
     ended moderation_input: DataInspectionFailed: Input data may contain inappropriate content.
+    ended moderation_input prompt: DataInspectionFailed: Green net check failed for text (input): Input data may contain inappropriate content.
+    ended moderation_input image: DataInspectionFailed: Green net check failed for input image
     ended moderation_output: DataInspectionFailed: Output data may contain inappropriate content.
+      | DataInspectionFailed: Green net check failed for output video
     ended invalid_input: InvalidParameter: The size is not match | InvalidURL
     ended internal: InternalError | SomethingNew`],
   fal: [falFailures, `
@@ -126,6 +129,7 @@ const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: st
   minimax: [minimaxFailures, `
     rejected invalid_input: 400 2013 | 200 2013 | 400 bad_request_error | 400 invalid_request_error
     unavailable quota: 401 1004 | 200 1004 | 401 2049 | 200 2049 | 401 authorized_error | 402 1008 | 200 1008 | 429 2056 | 200 2056
+      | 200 2061 | 500 2061
     rejected moderation_input: 422 1026 | 200 1026
     rejected moderation_output: 200 1027
     throttled capacity: 429 1002 | 200 1002 | 429 1039 | 200 1039 | 429 1041 | 200 1041 | 429 2045 | 200 2045 | 529 overloaded_error

@@ -19,6 +19,8 @@ export interface FailureRow {
   readonly status?: number;
   /** What a rejection with this code says about the job. If undefined, the HTTP status decides. */
   readonly outcome?: UpstreamOutcome;
+  /** Set if the vendor sends this code even with a 5xx, although it then has not accepted the request. */
+  readonly certain?: true;
   readonly class: FailureClass;
   readonly input?: ModeratedInput;
 }

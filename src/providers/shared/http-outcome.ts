@@ -10,7 +10,7 @@ import type { HttpResponse, ProviderContext, UpstreamOutcome } from '../provider
 /**
  * An upstream that explains its rejection in its own format has read the request and not accepted it. An edge proxy's
  * error page does not reveal what happened behind the proxy. A 5xx is judged by its status alone, because the job may
- * exist.
+ * exist, unless the table is certain about its code.
  */
 export function refusalError(
   answer: HttpResponse,
@@ -20,7 +20,7 @@ export function refusalError(
   const { status } = answer;
   const row = refusal === undefined ? undefined : findFailureRow(table, refusal, status);
   const outcome =
-    (status < 500 ? row?.outcome : undefined) ??
+    (status < 500 || row?.certain === true ? row?.outcome : undefined) ??
     outcomeOfStatus(status, refusal !== undefined || isExplanation(answer));
   const said = refusal ?? { code: '', message: `The upstream responded with status ${status}.` };
   const { code, message } = knownWords(table, said, `http_${status}`);

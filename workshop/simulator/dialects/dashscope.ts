@@ -19,7 +19,7 @@ const refuse = refusals(({ status, code, message }) =>
   json(status, { request_id: randomUUID(), code, message }),
 );
 const invalid = (message: string) => refuse(400, 'InvalidParameter', message);
-const outputRefused = refuse(400, 'DataInspectionFailed', 'Output data may contain inappropriate content.');
+const outputRefused = refuse(400, 'DataInspectionFailed', 'Green net check failed for output video');
 const internal = refuse(500, 'InternalError', 'An internal error has occured, please try again later.');
 const noModel = refuse(404, 'ModelNotFound', 'Model can not be found.');
 
