@@ -256,9 +256,11 @@ describe('a refusal', () => {
     });
   });
 
-  it('for the rate limit states the wait', async () => {
-    const json = { detail: 'Request was throttled. Your rate limit resets in ~30s.' };
-    const error = await refused({ status: 429, json, headers: { 'retry-after': '30' } });
+  it.each([
+    ['a header', { headers: { 'retry-after': '30' } }],
+    ['the body', { json: { detail: 'Request was throttled.', status: 429, retry_after: 30 } }],
+  ])('for the rate limit states the wait in %s', async (_, answer) => {
+    const error = await refused({ status: 429, json: { detail: 'Request was throttled.' }, ...answer });
     expect([error.outcome, error.retryAfterMs]).toEqual(['throttled', 30_000]);
   });
 });
