@@ -59,7 +59,8 @@ const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: st
     rejected moderation_input: 400 DataInspectionFailed | 400 data_inspection_failed | 400 IPInfringementSuspect
     unavailable quota: 400 Arrearage | 400 InvalidParameter: Model not exist. | 404 ModelNotFound | 404 model_not_found | 401 InvalidApiKey
       | 403 AccessDenied | 403 AccessDenied.Unpurchased | 403 Model.AccessDenied | 403 AllocationQuota.FreeTierOnly | 429 Throttling.AllocationQuota
-      | 429 insufficient_quota
+      | 429 insufficient_quota | 429 PrepaidBillOverdue | 429 PostpaidBillOverdue | 429 CommodityNotPurchased | 429 BudgetLimitExceeded
+      | 429 QuotaExceeded
     throttled capacity: 429 Throttling | 429 Throttling.RateQuota | 429 Throttling.BurstRate | 429 LimitRequests | 503 ModelUnavailable
     ambiguous internal: 500 InternalError | 500 InternalError.Timeout
     ambiguous capacity: 500 ModelServingError

@@ -21,7 +21,7 @@ export const dashscopeFailures: FailureTable = [
   },
   // The cause is the account's balance, quota or permissions, or the model's activation. Another channel may succeed.
   {
-    code: /^(?:Arrearage|InvalidApiKey|AccessDenied|Model\.AccessDenied|ModelNotFound|model_not_found|Model\.NotFound|AllocationQuota|Throttling\.AllocationQuota|insufficient_quota)(?:\.|$)/,
+    code: /^(?:Arrearage|PrepaidBillOverdue|PostpaidBillOverdue|CommodityNotPurchased|BudgetLimitExceeded|QuotaExceeded|InvalidApiKey|AccessDenied|Model\.AccessDenied|ModelNotFound|model_not_found|Model\.NotFound|AllocationQuota|Throttling\.AllocationQuota|insufficient_quota)(?:\.|$)/,
     outcome: 'unavailable',
     class: 'quota',
   },

@@ -41,7 +41,7 @@ export const dashScope = dialect<Detail>({
     forbidden: refuse(403, 'Model.AccessDenied', 'Model access denied.'),
     'not-found': noModel,
     'rate-limited': refuse(429, 'Throttling.RateQuota', 'Requests rate limit exceeded.'),
-    'quota-exhausted': refuse(429, 'Throttling.AllocationQuota', 'Allocated quota exceeded.'),
+    'quota-exhausted': refuse(429, 'PostpaidBillOverdue', 'The postpaid bill is overdue.'),
     moderated: refuse(400, 'DataInspectionFailed', 'Input data may contain inappropriate content.'),
     internal,
     unavailable: refuse(503, 'ModelUnavailable', 'Model is unavailable, please try again later.'),
