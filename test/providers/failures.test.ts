@@ -176,7 +176,8 @@ const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: st
     ended moderation_input video: SAFETY.INPUT.VIDEO
     ended moderation_input: SAFETY.INPUT.MULTIMODAL | INPUT_PREPROCESSING.SAFETY.THIRD_PARTY | INPUT_PREPROCESSING.SAFETY.THIRD_PARTY.X
     ended moderation_output: SAFETY.OUTPUT.VIDEO | SAFETY.OUTPUT.TEXT
-    ended invalid_input: ASSET.INVALID
+    ended invalid_input: ASSET.INVALID | THIRD_PARTY.INPUT_VALIDATION
+    ended capacity: THIRD_PARTY.UNAVAILABLE
     ended internal: INPUT_PREPROCESSING.INTERNAL | INTERNAL | INTERNAL.BAD_OUTPUT.CODE01 | SOMETHING.NEW | failed`],
   stability: [failureTableOf(builtInFiles.stability), `
     rejected invalid_input: 400 bad_request | 413 payload_too_large | 422 unprocessable

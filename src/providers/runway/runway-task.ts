@@ -119,7 +119,9 @@ function succeeded(
 
 /** The vendor refunds the credits for its own failures, but not for rejected input. */
 function isReturned({ failureCode = '' }: RunwayTask): boolean {
-  return !/^(?:SAFETY|ASSET|INPUT_PREPROCESSING\.SAFETY)\b/.test(failureCode);
+  return !/^(?:SAFETY|ASSET|(?:INPUT_PREPROCESSING|THIRD_PARTY)\.(?:SAFETY|INPUT_VALIDATION))\b/.test(
+    failureCode,
+  );
 }
 
 /** Zero is valid, because the vendor reports it for anything that it does not charge for. */

@@ -50,6 +50,8 @@ describe('a task', () => {
     ['running', { json: fixture('runway/running') }, { state: 'pending', phase: 'running', progress: 45 }],
     ['of a new word', { json: { id, status: 'UPSCALING' } }, { state: 'pending', phase: 'running' }],
     ['without a word', { json: { id } }, { state: 'pending', phase: 'running' }],
+    ['rejected by the model’s vendor', { json: { id, status: 'FAILED', failure: 'Invalid input', failureCode: 'THIRD_PARTY.INPUT_VALIDATION' } },
+      { state: 'failed', code: 'THIRD_PARTY.INPUT_VALIDATION', message: 'Invalid input', failure: { class: 'invalid_input' } }],
     ['cancelled', { json: { id, status: 'CANCELLED' } },
       { state: 'failed', code: 'upstream_cancelled', message: 'The job was cancelled at the upstream.', failure: { class: 'cancelled' } }],
     [
