@@ -328,10 +328,12 @@ describe.each(jobVendors)('$name', (vendor) => {
         return simulator.request(asked);
       };
       const answer = await vendor.cancel(operation, { ...context(), request });
-      const after = await vendor.status(operation, context()).catch((error: unknown) => error);
-      if (after instanceof UpstreamError) expect(after.gone).toBe(true);
-      else if (answer === 'cancelled')
-        expect(after).not.toMatchObject({ cost: { amount: expect.stringMatching(/[1-9]/) } });
+      const after = await vendor.status(operation, context()).catch((error: unknown) => {
+        if (error instanceof UpstreamError && error.gone) return undefined;
+        throw error;
+      });
+      const paid = Number(after !== undefined && 'cost' in after ? (after.cost?.amount ?? 0) : 0);
+      expect([answer, paid > 0]).not.toEqual(['cancelled', true]);
     },
   );
 
