@@ -81,7 +81,7 @@ export const miniMax = dialect<Detail>({
   noSuchRoute: noMiniMaxRoute,
   problems: {
     unauthorized: refuse(401, 1004, 'login fail: Please carry the API secret key'),
-    forbidden: refuse(500, 2061, 'your current token plan not support model, MiniMax-H3'),
+    forbidden: refuse(401, 2049, 'invalid api key'),
     'not-found': invalid('invalid task_id'),
     'rate-limited': refuse(429, 1002, 'rate limit exceeded'),
     'quota-exhausted': refuse(402, 1008, 'insufficient balance'),
