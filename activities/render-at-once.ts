@@ -4,8 +4,9 @@ import { NoRoomError } from '../src/errors/not-stored.ts';
 import type { GenerationRequest } from '../src/models/request.ts';
 import { UnkeepableError, type KeptImage } from '../src/models/stored-media.ts';
 import type { Task, TaskOutcome } from '../src/task/record.ts';
-import type { ResultItem } from '../src/task/task.ts';
-import type { ChannelCall } from '../src/images/call-channel.ts';
+import { splitWords, withoutCallersField } from '../src/flight/split-words.ts';
+import { behindCode, type ResultItem } from '../src/task/task.ts';
+import type { ChannelAnswer, ChannelCall } from '../src/images/call-channel.ts';
 import { totalBytes, unlinkedData } from '../src/models/image-data.ts';
 import type { GeneratedImage, ImageContext, UpstreamError } from '../src/providers/provider.ts';
 import { atOnce } from '../src/routing/capability.ts';
@@ -52,7 +53,7 @@ export async function renderAtOnce(
     account: task.account,
     onPartial: keepPartials(task.id, deps),
   });
-  if (answer.kind === 'failed') return answer.error;
+  if (answer.kind === 'failed') return billedRejection(answer, rendering) ?? answer.error;
   const { delivery } = answer;
   const items = await patientlyKept(task, delivery.images, {
     ...deps,
@@ -66,6 +67,18 @@ export async function renderAtOnce(
   // No job exists from which to request the links again, so the caller is not charged for links that do not open.
   const { outcome, why } = await deliver(made, job, { deps, copyMaxMs: copyTimes.pollMs, isLast: true });
   return { operation, outcome: why === undefined ? outcome : ourFailure('result_not_delivered', why, said) };
+}
+
+/** If the upstream charges for a rejected request, the task ends like one with a failed job, which has a cost. */
+function billedRejection(
+  { error, cost }: Extract<ChannelAnswer, { kind: 'failed' }>,
+  { request, marker }: Pick<ImageRendering, 'request' | 'marker'>,
+): Accepted | undefined {
+  if (cost === undefined || error.outcome !== 'rejected') return undefined;
+  const { code } = error;
+  const said = behindCode(code, splitWords(error.words, request));
+  const failure = withoutCallersField(error.failure, request);
+  return { operation: { id: marker }, outcome: { kind: 'failed', code, ...said, failure, cost } };
 }
 
 /** The upstream bills the images, but the gateway cannot deliver them. */

@@ -20,10 +20,18 @@ import type {
 } from '../providers/provider.ts';
 import { timeLimit } from '../process/running-time.ts';
 
-/** `ambiguous` is the number of calls that produced nothing but may have been billed. */
+/**
+ * `ambiguous` is the number of calls that produced nothing but may have been billed. `cost` is what the upstream charges
+ * for calls that it rejected.
+ */
 export type ChannelAnswer =
   | { readonly kind: 'delivered'; readonly delivery: Delivery; readonly ambiguous: number }
-  | { readonly kind: 'failed'; readonly error: UpstreamError; readonly ambiguous: number };
+  | {
+      readonly kind: 'failed';
+      readonly error: UpstreamError;
+      readonly ambiguous: number;
+      readonly cost?: Cost;
+    };
 
 export interface Delivery {
   readonly images: readonly GeneratedImage[];
@@ -58,8 +66,13 @@ export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
     result.status === 'rejected' ? [asUpstreamError(result.reason, candidate)] : [],
   );
   const ambiguous = errors.filter(mayBeAccepted).length;
-  if (delivered.length > 0) return { kind: 'delivered', delivery: await merge(delivered), ambiguous };
-  return { kind: 'failed', error: mostSevere(errors), ambiguous };
+  const rejected = errors.flatMap(({ cost }) => cost ?? []);
+  if (delivered.length > 0) {
+    const { cost: reported, ...delivery } = await merge(delivered);
+    const cost = sumCosts([reported, ...rejected]);
+    return { kind: 'delivered', delivery: { ...delivery, ...defined({ cost }) }, ambiguous };
+  }
+  return { kind: 'failed', error: mostSevere(errors), ambiguous, ...defined({ cost: sumCosts(rejected) }) };
 }
 
 const resumeEveryMs = 2_000;

@@ -9,6 +9,7 @@ import type { RoutePlan } from '../routing/catalogue.ts';
 import type { ChannelAnswer, ChannelCall } from './call-channel.ts';
 
 type DeliveredAnswer = Extract<ChannelAnswer, { kind: 'delivered' }>;
+type FailedAnswer = Extract<ChannelAnswer, { kind: 'failed' }>;
 type Plan = Pick<RoutePlan, 'basis' | 'currency'>;
 
 /**
@@ -33,4 +34,16 @@ export function costOfImages(
     const bill = settle({ basis, channel: channel.config.id, facts: priced, held: 0n });
     return isPriced(bill) ? bill.amount : undefined;
   }
+}
+
+/** Returns undefined if the upstream certainly charges nothing. */
+export function costOfNoImages(
+  { channel, request }: ChannelCall,
+  { cost: reported, ambiguous }: FailedAnswer,
+  { currency }: Plan,
+): UpstreamCost | undefined {
+  if (reported === undefined && ambiguous === 0) return undefined;
+  const { worths } = costTermsOf(channel.config, request.model, currency);
+  const { unknown, ...known } = totalCost(reported === undefined ? [] : [worthOf(reported, worths)]);
+  return { ...known, unknown: unknown + ambiguous, model: request.model, channel: channel.config.id };
 }

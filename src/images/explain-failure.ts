@@ -2,7 +2,6 @@ import { GatewayError } from '../errors/errors.ts';
 import type { GatewayErrorOptions } from '../errors/errors.ts';
 import { isModeration } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
-import type { UpstreamOutcome } from '../errors/upstream-outcome.ts';
 import { scrub } from '../http-client/index.ts';
 import type { UpstreamError } from '../providers/provider.ts';
 
@@ -19,9 +18,11 @@ export function mayBeAccepted({ outcome }: UpstreamError): boolean {
 export function explainFailure(failure: UpstreamError): GatewayError {
   const because = { detail: `${failure.outcome}: ${failure.code}`, failure: failure.failure };
   const words = `${failure.code}: ${scrub(failure.words)}`;
-  const rejection = explainRejection(failure.failure, { ...because, words }, failure.outcome);
+  const rejection = explainRejection(failure.failure, { ...because, words });
   if (rejection !== undefined) return rejection;
   switch (failure.outcome) {
+    // An upstream that rejected neither the content nor the fields made no image for a reason of its own.
+    case 'rejected':
     case 'ambiguous':
       return new GatewayError('provider_error', 'The upstream failed while rendering. Nothing was charged.', {
         ...because,
@@ -43,7 +44,6 @@ export function explainFailure(failure: UpstreamError): GatewayError {
           cause: failure,
         },
       );
-    case 'rejected':
     case 'unavailable':
       return new GatewayError('provider_error', 'The upstream did not accept the request.', {
         ...because,
@@ -61,7 +61,6 @@ export function explainFailure(failure: UpstreamError): GatewayError {
 export function explainRejection(
   failure: Failure,
   { headers = {}, ...about }: Pick<GatewayErrorOptions, 'detail' | 'words' | 'headers'>,
-  outcome?: UpstreamOutcome,
 ): GatewayError | undefined {
   const rejected = {
     ...about,
@@ -75,7 +74,7 @@ export function explainRejection(
       'The upstream rejected the content of the request.',
       rejected,
     );
-  return failure.class === 'invalid_input' || outcome === 'rejected'
+  return failure.class === 'invalid_input'
     ? new GatewayError('invalid_parameter', 'The upstream rejected the request.', rejected)
     : undefined;
 }

@@ -19,7 +19,7 @@ import type { FindHoldTerms } from '../commands/account-terms.ts';
 import type { ImageGate } from '../capacity/image-gate.ts';
 import { billFor, settleOrPromise } from './settle-images.ts';
 import type { Delivered, SettleDeps, Settling } from './settle-images.ts';
-import { costOfImages } from './cost-of-images.ts';
+import { costOfImages, costOfNoImages } from './cost-of-images.ts';
 import type { ImageLeases, WatchedImage } from './leases/image-leases.ts';
 
 export interface GenerateDeps extends SettleDeps {
@@ -175,10 +175,7 @@ async function tryCandidates(
       { task: command.image, channel: candidate.channel, credential: candidate.credential, outcome, code },
       'a channel produced no image',
     );
-    if (answer.ambiguous > 0) {
-      const { ambiguous: unknown } = answer;
-      cost = { model: command.request.model, channel: candidate.channel, cost: 0n, unknown };
-    }
+    cost = costOfNoImages(prepared, answer, command.plan);
     if (outcome === 'rejected' || cost !== undefined) break;
   }
   failure ??= new UpstreamError('not_sent', 'No channel is left.', { code: 'channel_gone' });

@@ -136,11 +136,11 @@ export interface TaskProvider<Request> extends ResultLinks {
    * job.
    */
   readonly absentJob?: (id: string, model: string) => Operation;
-  /** The last state in which the upstream can cancel a job. `never` means that `cancel` is undefined. */
+  /** The last state in which the upstream cancels a job for free. `never` means that `cancel` is undefined. */
   readonly cancelUntil: 'queued' | 'running' | 'never';
   /**
-   * `cancelled` means that the job will neither finish nor be billed. `refused` means that the job continues or has
-   * already finished.
+   * `cancelled` means that the job will neither finish nor be billed. `refused` means that the job continues, has
+   * already finished or is billed.
    */
   readonly cancel?: (operation: Operation, context: ProviderContext) => Promise<'cancelled' | 'refused'>;
   /**
@@ -409,6 +409,8 @@ export interface UpstreamErrorOptions {
   readonly retryAfterMs?: number;
   readonly gone?: boolean;
   readonly failure?: Failure;
+  /** Set if the upstream rejected the request but charges for it. */
+  readonly cost?: Cost;
   readonly cause?: unknown;
 }
 
@@ -424,6 +426,7 @@ export class UpstreamError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly gone: boolean;
   readonly failure: Failure;
+  readonly cost: Cost | undefined;
 
   constructor(outcome: UpstreamOutcome, said: string, options: UpstreamErrorOptions) {
     const { status, cause, failure = failureOfOutcome(outcome) } = options;
@@ -438,17 +441,18 @@ export class UpstreamError extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.gone = options.gone ?? false;
     this.failure = typedFailure(failure);
+    this.cost = options.cost;
   }
 
   rewritten(change: (text: string) => string): UpstreamError {
-    const { outcome, status, retryAfterMs, gone, cause } = this;
+    const { outcome, status, retryAfterMs, gone, cost, cause } = this;
     const said = [this.words, this.code, this.failure.field ?? ''];
     if (said.every((text) => change(text) === text)) return this;
     const failure = {
       ...this.failure,
       ...defined({ field: this.failure.field && change(this.failure.field) }),
     };
-    const rest = defined({ status, retryAfterMs, cause });
+    const rest = defined({ status, retryAfterMs, cost, cause });
     return new UpstreamError(outcome, change(this.words), {
       ...rest,
       code: change(this.code),

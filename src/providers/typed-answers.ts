@@ -17,6 +17,7 @@ import type {
   TaskProvider,
 } from './provider.ts';
 import { secretsOf, withoutSecrets } from './secrets-of.ts';
+import { endedByRefusal } from './shared/job-status.ts';
 import { withStatuses, wrapped } from './wrapped.ts';
 
 const factCharactersMax = 64;
@@ -60,15 +61,41 @@ function discreet<Of, Context extends ProviderContext, Result>(
 
 function typedTasks<Request>(provider: TaskProvider<Request>): TaskProvider<Request> {
   const { submit, status, list, find, cancel } = provider;
-  const asked = { ...provider, status: discreet(status), ...defined({ list: list && discreet(list) }) };
+  const answered: typeof status = (operation, context) =>
+    status(operation, context).catch((error: unknown) => {
+      const ended = endedByRefusal(error);
+      if (ended === undefined) throw error;
+      return ended;
+    });
+  const asked = { ...provider, status: discreet(answered), ...defined({ list: list && discreet(list) }) };
   return {
     ...withStatuses(asked, typedStatus),
     submit: discreet(async (request, context) => typedJob(await submit(request, context))),
     ...defined({
       find:
         find && discreet(async (...sought: Parameters<typeof find>) => (await find(...sought)).map(typedJob)),
-      cancel: cancel && discreet(cancel),
+      cancel: cancel && discreet(freeCancel(cancel, answered)),
     }),
+  };
+}
+
+type Status = TaskProvider<never>['status'];
+type Cancel = NonNullable<TaskProvider<never>['cancel']>;
+
+/**
+ * Some vendors accept a cancellation but charge for a job that had started or finished. Its status shows that, and the
+ * cancellation then counts as refused, so that the job's end is recorded with its charge.
+ */
+function freeCancel(cancel: Cancel, status: Status): Cancel {
+  return async (operation, context) => {
+    const answer = await cancel(operation, context);
+    if (answer === 'refused') return answer;
+    const after = await status(operation, context).catch((error: unknown) => {
+      if (error instanceof UpstreamError) return undefined;
+      throw error;
+    });
+    const isCharged = after?.state === 'failed' && /[1-9]/.test(after.cost?.amount ?? '');
+    return isCharged || after?.state === 'succeeded' ? 'refused' : answer;
   };
 }
 

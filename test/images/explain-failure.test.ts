@@ -27,6 +27,12 @@ describe('an image that was not delivered', () => {
     expect(error.headers?.['x-should-retry'] !== noRetry['x-should-retry']).toBe(retries);
   });
 
+  it('that was rejected for neither its content nor its fields is the upstream’s failure, and is not retried', () => {
+    const error = explainFailure(failure('rejected', { failure: { class: 'internal' } }));
+    expect([error.status, error.code]).toEqual([500, 'provider_error']);
+    expect(error.headers).toMatchObject(noRetry);
+  });
+
   it.each(outcomes)('%s: no key and no address reach the caller, and operators see the code', (outcome) => {
     const error = explainFailure(failure(outcome));
     expect(error.message).not.toMatch(/sk-0123|u\.example|sig=/);

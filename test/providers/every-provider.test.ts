@@ -128,6 +128,17 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await end('[sim:failed]')).toMatchObject({ state: 'failed', failure: { class: 'internal' } });
   });
 
+  it.runIf(vendor.inspectsInJob !== true)(
+    'takes a query that is rejected for its content as the end of the job',
+    async () => {
+      const { operation } = await submit('a boat [sim:poll:moderation]');
+      const ended = await vendor.status(operation, context()).catch((error: unknown) => error);
+      // A 403 may be about the key.
+      if (ended instanceof UpstreamError) expect([ended.status, ended.gone]).toEqual([403, false]);
+      else expect(ended).toMatchObject({ state: 'failed', failure: { class: 'moderation_input' } });
+    },
+  );
+
   it.each(['failed', 'moderation-in-task'] as const)(
     'knows whether a job is billed after %s',
     async (fault) => {
@@ -307,6 +318,24 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await cancelled(ended.operation)).toBe(expected(false));
     expect(await vendor.status(ended.operation, context())).toMatchObject({ state: 'succeeded' });
   });
+
+  it.runIf(part.cancelUntil !== 'never').each(['', '[sim:docs-shape]'])(
+    'never reports a job as cancelled that is charged, even if it starts meanwhile %s',
+    async (fault) => {
+      const { operation } = await submit(`a boat ${fault}`);
+      const request: ProviderContext['request'] = (asked) => {
+        if (asked.method !== 'GET') simulator.control.advance(20);
+        return simulator.request(asked);
+      };
+      const answer = await vendor.cancel(operation, { ...context(), request });
+      const after = await vendor.status(operation, context()).catch((error: unknown) => {
+        if (error instanceof UpstreamError && error.gone) return undefined;
+        throw error;
+      });
+      const paid = Number(after !== undefined && 'cost' in after ? (after.cost?.amount ?? 0) : 0);
+      expect([answer, paid > 0]).not.toEqual(['cancelled', true]);
+    },
+  );
 
   it('charges by the response, not by the request', async () => {
     const measured = async (fault: string) => {

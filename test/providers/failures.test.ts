@@ -59,12 +59,16 @@ const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: st
     rejected moderation_input: 400 DataInspectionFailed | 400 data_inspection_failed | 400 IPInfringementSuspect
     unavailable quota: 400 Arrearage | 400 InvalidParameter: Model not exist. | 404 ModelNotFound | 404 model_not_found | 401 InvalidApiKey
       | 403 AccessDenied | 403 AccessDenied.Unpurchased | 403 Model.AccessDenied | 403 AllocationQuota.FreeTierOnly | 429 Throttling.AllocationQuota
-      | 429 insufficient_quota
+      | 429 insufficient_quota | 429 PrepaidBillOverdue | 429 PostpaidBillOverdue | 429 CommodityNotPurchased | 429 BudgetLimitExceeded
+      | 429 QuotaExceeded
     throttled capacity: 429 Throttling | 429 Throttling.RateQuota | 429 Throttling.BurstRate | 429 LimitRequests | 503 ModelUnavailable
     ambiguous internal: 500 InternalError | 500 InternalError.Timeout
     ambiguous capacity: 500 ModelServingError
     ended moderation_input: DataInspectionFailed: Input data may contain inappropriate content.
+    ended moderation_input prompt: DataInspectionFailed: Green net check failed for text (input): Input data may contain inappropriate content.
+    ended moderation_input image: DataInspectionFailed: Green net check failed for input image
     ended moderation_output: DataInspectionFailed: Output data may contain inappropriate content.
+      | DataInspectionFailed: Green net check failed for output video
     ended invalid_input: InvalidParameter: The size is not match | InvalidURL
     ended internal: InternalError | SomethingNew`],
   fal: [falFailures, `
@@ -126,6 +130,7 @@ const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: st
   minimax: [minimaxFailures, `
     rejected invalid_input: 400 2013 | 200 2013 | 400 bad_request_error | 400 invalid_request_error
     unavailable quota: 401 1004 | 200 1004 | 401 2049 | 200 2049 | 401 authorized_error | 402 1008 | 200 1008 | 429 2056 | 200 2056
+      | 200 2061 | 500 2061
     rejected moderation_input: 422 1026 | 200 1026
     rejected moderation_output: 200 1027
     throttled capacity: 429 1002 | 200 1002 | 429 1039 | 200 1039 | 429 1041 | 200 1041 | 429 2045 | 200 2045 | 529 overloaded_error
@@ -171,7 +176,8 @@ const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: st
     ended moderation_input video: SAFETY.INPUT.VIDEO
     ended moderation_input: SAFETY.INPUT.MULTIMODAL | INPUT_PREPROCESSING.SAFETY.THIRD_PARTY | INPUT_PREPROCESSING.SAFETY.THIRD_PARTY.X
     ended moderation_output: SAFETY.OUTPUT.VIDEO | SAFETY.OUTPUT.TEXT
-    ended invalid_input: ASSET.INVALID
+    ended invalid_input: ASSET.INVALID | THIRD_PARTY.INPUT_VALIDATION
+    ended capacity: THIRD_PARTY.UNAVAILABLE
     ended internal: INPUT_PREPROCESSING.INTERNAL | INTERNAL | INTERNAL.BAD_OUTPUT.CODE01 | SOMETHING.NEW | failed`],
   stability: [failureTableOf(builtInFiles.stability), `
     rejected invalid_input: 400 bad_request | 413 payload_too_large | 422 unprocessable
@@ -199,7 +205,11 @@ const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: st
       | 400 Client specified an invalid argument: Model not found: x | 401 | 403 The caller does not have permission to execute | 402 | 404
       | 429 Some resource has been exhausted: spending limit
     rejected moderation_input: 400 Client specified an invalid argument: Content violates usage guidelines. | 403: Content violates usage guidelines.
+      | 400 imagine:content-moderated: The prompt was rejected.
+    rejected moderation_output: 400 imagine:content-moderated: Generated image rejected by content moderation.
+      | 400 Client specified an invalid argument: Generated video rejected by content moderation.
     rejected invalid_input: 400 Client specified an invalid argument: Argument not supported on this model: seed | 422
+      | 400 invalid-argument: Duration 15s exceeds the maximum.
     throttled capacity: 429 Some resource has been exhausted | 503: at capacity
     ambiguous internal: 500
     ended invalid_input: invalid_argument

@@ -162,6 +162,72 @@ describe('an error', () => {
   });
 });
 
+describe('a query that is rejected', () => {
+  const cost = { amount: '0.25', unit: 'USD' };
+  const said = { code: 'moderated', failure: { class: 'moderation_output' } } as const;
+  const asked = async (...[outcome, options]: [UpstreamError['outcome'], object]) => {
+    const error = new UpstreamError(outcome, 'no', { ...said, status: 400, cost, ...options });
+    const provider: Provider = {
+      about,
+      video: {
+        cancelUntil: 'never',
+        facts: { origin: testOrigin, models: [], others: {} },
+        submit: async () => job,
+        status: () => Promise.reject(error),
+      },
+    };
+    return withTypedAnswers(provider).video?.status({ id: '1' }, context);
+  };
+
+  it.each([200, 400, 422])('for content ends the job, with the status %s', async (status) => {
+    expect(await asked('rejected', { status })).toEqual({ state: 'failed', ...said, message: 'no', cost });
+  });
+
+  it.each<[string, UpstreamError['outcome'], object]>([
+    ['for its input', 'rejected', { failure: { class: 'invalid_input' } }],
+    ['for the key', 'rejected', { status: 403 }],
+    ['for now', 'throttled', { failure: { class: 'capacity' } }],
+    ['by an upstream that broke', 'ambiguous', { status: 500 }],
+    ['for an unknown job', 'rejected', { gone: true }],
+  ])('%s says nothing about the job', async (_, outcome, options) => {
+    expect(await upstreamError(asked(outcome, options))).toMatchObject({ outcome });
+  });
+});
+
+describe('a cancellation', () => {
+  const cancelledJob = { code: 'upstream_cancelled', message: 'm', failure: { class: 'cancelled' } } as const;
+  const failed = { state: 'failed', ...cancelledJob } as const;
+  const gone = new UpstreamError('rejected', 'no', { code: 'unknown_job', gone: true });
+  const said = async (answer: 'cancelled' | 'refused', after: OperationStatus | UpstreamError) => {
+    const provider: Provider = {
+      about,
+      video: {
+        cancelUntil: 'queued',
+        facts: { origin: testOrigin, models: [], others: {} },
+        submit: async () => job,
+        status: () => (after instanceof UpstreamError ? Promise.reject(after) : Promise.resolve(after)),
+        cancel: async () => answer,
+      },
+    };
+    return withTypedAnswers(provider).video?.cancel?.({ id: '1' }, context);
+  };
+
+  it.each<[string, OperationStatus | UpstreamError, 'cancelled' | 'refused']>([
+    ['is free', failed, 'cancelled'],
+    ['costs nothing', { ...failed, cost: { amount: '0', unit: 'credits' } }, 'cancelled'],
+    ['costs something', { ...failed, cost: { amount: '25', unit: 'credits' } }, 'refused'],
+    ['has a result', { state: 'succeeded', items: [], facts: {} }, 'refused'],
+    ['has not ended yet', pending, 'cancelled'],
+    ['is no longer known', gone, 'cancelled'],
+  ])('of a job that then %s', async (_, after, expected) => {
+    expect(await said('cancelled', after)).toBe(expected);
+  });
+
+  it('that is refused stays refused', async () => {
+    expect(await said('refused', failed)).toBe('refused');
+  });
+});
+
 it.each(['ark', 'gateway'])('%s is typed in the shared table', async (name) => {
   const { request } = canned({ json: { id: hostile } });
   const submitted = providers[name]?.video?.submit(videoRequest(), submitContext({ request }));

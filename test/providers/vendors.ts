@@ -128,6 +128,7 @@ const videoMapping = fieldMappingSchema.parse({
   fields: { prompt: 'prompt', duration: 'duration', resolution: 'resolution', ratio: 'aspect_ratio' },
   result: 'output',
   facts: { duration: 'input.duration' },
+  cost: { units: 'metrics.predict_time', unit: 'USD', price: '0.001' },
 });
 const falVideoMapping = fieldMappingSchema.parse({
   fields: {

@@ -59,7 +59,7 @@ export function imageLinks({ output }: DashscopeJob): string[] {
   return [...asynchronous, ...synchronous].filter((url) => url !== undefined);
 }
 
-const linkLifetimeSeconds = 24 * 3600;
+export const linkLifetimeSeconds = 24 * 3600;
 
 /** Links expire one day after the job finishes. `endTime` is Chinese local time without a time zone. */
 export function linkExpiry(endTime: string | undefined): number | undefined {

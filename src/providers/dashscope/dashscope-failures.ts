@@ -1,18 +1,19 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
+const inspection = /^(?:DataInspectionFailed|data_inspection_failed)/;
+
 /**
- * Covers rejected requests and failed tasks. A suffix makes a code more specific. Source: the vendor's error page,
- * 2026-11.
+ * Covers rejected requests and failed tasks. A suffix makes a code more specific. Sources: the vendor's error page, and
+ * recorded messages, 2026-11.
  */
 export const dashscopeFailures: FailureTable = [
-  // Input and output share this code, and the message says which was inspected. If a submission is rejected, it can
-  // only be the input.
-  {
-    code: /^(?:DataInspectionFailed|data_inspection_failed)/,
-    words: /^output data/i,
-    outcome: 'rejected',
-    class: 'moderation_output',
-  },
+  // Input and output share this code, and the message says what was inspected, for example "Output data may contain
+  // inappropriate content." or "Green net check failed for text (input): …".
+  { code: inspection, words: /\boutput\b/i, outcome: 'rejected', class: 'moderation_output' },
+  { code: inspection, words: /\btext\b/i, outcome: 'rejected', class: 'moderation_input', input: 'prompt' },
+  { code: inspection, words: /\bimage\b/i, outcome: 'rejected', class: 'moderation_input', input: 'image' },
+  { code: inspection, words: /\bvideo\b/i, outcome: 'rejected', class: 'moderation_input', input: 'video' },
+  { code: inspection, words: /\baudio\b/i, outcome: 'rejected', class: 'moderation_input', input: 'audio' },
   {
     code: /^(?:DataInspectionFailed|data_inspection_failed|IPInfringementSuspect)/,
     outcome: 'rejected',
@@ -20,7 +21,7 @@ export const dashscopeFailures: FailureTable = [
   },
   // The cause is the account's balance, quota or permissions, or the model's activation. Another channel may succeed.
   {
-    code: /^(?:Arrearage|InvalidApiKey|AccessDenied|Model\.AccessDenied|ModelNotFound|model_not_found|Model\.NotFound|AllocationQuota|Throttling\.AllocationQuota|insufficient_quota)(?:\.|$)/,
+    code: /^(?:Arrearage|PrepaidBillOverdue|PostpaidBillOverdue|CommodityNotPurchased|BudgetLimitExceeded|QuotaExceeded|InvalidApiKey|AccessDenied|Model\.AccessDenied|ModelNotFound|model_not_found|Model\.NotFound|AllocationQuota|Throttling\.AllocationQuota|insufficient_quota)(?:\.|$)/,
     outcome: 'unavailable',
     class: 'quota',
   },

@@ -1,5 +1,11 @@
 import type { ImageRequest, JsonObject } from '../../models/request.ts';
-import { dashscopeRefusal, imageLinks, linkExpiry, readDashscopeJob } from './dashscope-answer.ts';
+import {
+  dashscopeRefusal,
+  imageLinks,
+  linkExpiry,
+  linkLifetimeSeconds,
+  readDashscopeJob,
+} from './dashscope-answer.ts';
 import type { DashscopeJob } from './dashscope-answer.ts';
 import {
   cancelDashscopeTask,
@@ -10,7 +16,7 @@ import {
 } from './dashscope-task.ts';
 import { dashscopeFailures } from './dashscope-failures.ts';
 import { defined } from '../../base/defined.ts';
-import { bearer, isSuccess, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
+import { bearer, expiryAfter, isSuccess, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
 import { failedJob } from '../shared/job-status.ts';
 import type { ImageFacts } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
@@ -120,7 +126,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
   });
   if (!isSuccess(answer)) throw dashscopeRefusal(answer);
   const job = readDashscopeJob(answer.json);
-  const items = job === undefined ? [] : resultItems(job, dayAfter(answer.headers['date']));
+  const items = job === undefined ? [] : resultItems(job, expiryAfter(answer, linkLifetimeSeconds));
   if (job === undefined || items.length === 0) throw unreadableError(answer, 'it contains no image');
   return { images: items, facts: facts(job, items.length), extra: {} };
 }
@@ -144,15 +150,6 @@ function buildTask(request: ImageRequest, context: SubmitContext): OutgoingObjec
     input: { ...defined({ negative_prompt: negative }), prompt: request.prompt, ...media },
     parameters: { ...passed, ...sizeField(read.size), n: request.n },
   };
-}
-
-/**
- * Links in a synchronous response are valid for one day. The response contains no end time, so the day is counted from
- * the response's date.
- */
-function dayAfter(date: string | undefined): number | undefined {
-  const at = Date.parse(date ?? '');
-  return Number.isNaN(at) ? undefined : at / 1000 + 24 * 3600;
 }
 
 function sizeField(size: string | undefined): JsonObject {

@@ -16,7 +16,7 @@ import type { OperationStatus } from '../provider.ts';
  * their code, so each list has every path seen so far. The first path with a value wins.
  */
 
-const idPlaces = ['id', 'task_id', 'data.task_id', 'data.id', 'request_id'];
+const idPlaces = ['id', 'task_id', 'data.task_id', 'data.id'];
 const statusPlaces = [
   'status',
   'data.status',
@@ -80,7 +80,9 @@ function words(state: State, list: string): Record<string, State> {
 }
 
 export function readGatewayId(json: unknown): string | undefined {
-  return textAt(json, idPlaces);
+  // In an error, this is the id of the request, not of a job.
+  const requestId = readGatewayRefusal(json) === undefined ? ['request_id'] : [];
+  return textAt(json, [...idPlaces, ...requestId]);
 }
 
 export function readGatewayImageJob(json: unknown): string | undefined {

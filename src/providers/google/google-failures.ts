@@ -15,6 +15,7 @@ export const googleFailures: FailureTable = [
     outcome: 'unavailable',
     class: 'quota',
   },
+  { code: /^(?:PERMISSION_DENIED|7)$/i, words: /\bsafety\b/i, class: 'moderation_output' },
   {
     code: /^(?:FAILED_PRECONDITION|UNAUTHENTICATED|PERMISSION_DENIED|NOT_FOUND|[579]|16)$/i,
     outcome: 'unavailable',
@@ -40,6 +41,8 @@ export const googleFailures: FailureTable = [
     class: 'invalid_input',
   },
   { code: /^(?:INTERNAL|DEADLINE_EXCEEDED|13|NO_IMAGE|(?:IMAGE_)?OTHER|STOP)$/, class: 'internal' },
+  // The code of an interaction's error is a URI.
+  { words: /\bsafety\b|prohibited|usage guidelines|responsible ai/i, class: 'moderation_output' },
 ];
 
 const detailSchema = z

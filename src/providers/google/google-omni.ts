@@ -76,9 +76,21 @@ function mediaPart(url: string, type: 'image' | 'video'): JsonObject {
 }
 
 const partSchema = z.object({ type: optionalText, uri: optionalText, text: optionalText });
+const code = z
+  .union([z.string(), z.number().transform(String)])
+  .optional()
+  .catch(undefined);
+const errorSchema = z.object({
+  code,
+  message: optionalText,
+  details: readableItems(z.object({ reason: optionalText }))
+    .catch([])
+    .default([]),
+});
 const stepSchema = z.object({
   type: optionalText,
   content: z.array(partSchema.catch({})).catch([]).default([]),
+  error: errorSchema.optional().catch(undefined),
 });
 const interactionSchema = z.object({
   id: optionalText,
@@ -88,16 +100,8 @@ const interactionSchema = z.object({
     .catch([])
     .default([]),
   finish_reason: optionalText,
-  error: z
-    .object({
-      code: z
-        .union([z.string(), z.number().transform(String)])
-        .optional()
-        .catch(undefined),
-      message: optionalText,
-    })
-    .optional()
-    .catch(undefined),
+  error: errorSchema.optional().catch(undefined),
+  errors: readableItems(errorSchema).catch([]).default([]),
   usage: z
     .object({
       total_input_tokens: reportedNumber,
@@ -142,7 +146,7 @@ function isUnknownInteraction({ status, words }: UpstreamError): boolean {
 
 /** Returns undefined for a complete interaction that was billed for a video but contains none. */
 function readInteraction(interaction: Interaction): OperationStatus | undefined {
-  const { status = '', error, finish_reason: reason } = interaction;
+  const { status = '' } = interaction;
   switch (status) {
     case 'queued':
       return { state: 'pending', phase: 'submitted' };
@@ -153,15 +157,23 @@ function readInteraction(interaction: Interaction): OperationStatus | undefined 
     case 'failed':
     case 'incomplete':
     case 'budget_exceeded':
-    case 'requires_action': {
-      const code = reason ?? error?.code ?? status;
-      const message = error?.message ?? textOf(interaction) ?? `The interaction ended as ${status}.`;
-      return failedJob(googleFailures, { code, message });
-    }
+    case 'requires_action':
+      return failedJob(googleFailures, reasonOf(interaction, status));
     default:
       // `in_progress` and unknown states are treated as running.
       return { state: 'pending', phase: 'running' };
   }
+}
+
+/** A step's error is the most specific. Its `reason` names what was prohibited, while its code is only a gRPC status. */
+function reasonOf(interaction: Interaction, status: string) {
+  const { steps, errors, error, finish_reason: finish } = interaction;
+  const said = steps.findLast((step) => step.error !== undefined)?.error ?? errors[0] ?? error;
+  const named = said?.details.find(({ reason }) => reason !== undefined)?.reason;
+  return {
+    code: finish ?? named ?? said?.code ?? status,
+    message: said?.message ?? textOf(interaction) ?? `The interaction ended as ${status}.`,
+  };
 }
 
 function completed(interaction: Interaction): OperationStatus | undefined {

@@ -6,7 +6,13 @@ import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import { callMinimax } from './minimax-call.ts';
 import { checkH3Image, generateH3Image, h3ImageFacts, isH3Image } from './minimax-h3-image.ts';
 import { defined } from '../../base/defined.ts';
-import { optionalNumeric, readableItems, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
+import {
+  expiryAfter,
+  optionalNumeric,
+  readableItems,
+  signedUrlExpiry,
+  unreadableError,
+} from '../shared/http-outcome.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
 import { LargeText } from '../shared/large-json.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
@@ -102,8 +108,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
     context,
   );
   const { data, metadata } = answerSchema.safeParse(answer.json).data ?? {};
-  const at = Date.parse(answer.headers['date'] ?? '');
-  const unsigned = Number.isNaN(at) ? undefined : at / 1000 + linkLifeSeconds;
+  const unsigned = expiryAfter(answer, linkLifeSeconds);
   const images: GeneratedImage[] = [
     ...(data?.image_urls ?? []).map((url) => defined({ url, expiresAt: signedUrlExpiry(url) ?? unsigned })),
     ...(data?.image_base64 ?? []).map((base64) => ({ base64 })),

@@ -12,7 +12,13 @@ import { callMinimax, exchange, jobError, readKey } from './minimax-call.ts';
 import { minimaxFailures } from './minimax-failures.ts';
 import { minimaxFacts } from './minimax-models.ts';
 import { buildMinimaxVideo } from './minimax-request.ts';
-import { isSuccess, optionalText, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
+import {
+  expiryAfter,
+  isSuccess,
+  optionalText,
+  signedUrlExpiry,
+  unreadableError,
+} from '../shared/http-outcome.ts';
 import { failedJob } from '../shared/job-status.ts';
 import { UpstreamError } from '../provider.ts';
 import type {
@@ -150,12 +156,7 @@ async function delivered(
   const size = width === undefined || height === undefined ? undefined : `${width}x${height}`;
   return {
     state: 'succeeded',
-    items: [defined({ url, expiresAt: signedUrlExpiry(url) ?? hourAfter(answer.headers['date']) })],
+    items: [defined({ url, expiresAt: signedUrlExpiry(url) ?? expiryAfter(answer, fileLifeSeconds) })],
     facts: defined({ size }),
   };
-}
-
-function hourAfter(date: string | undefined): number | undefined {
-  const at = Date.parse(date ?? '');
-  return Number.isNaN(at) ? undefined : at / 1000 + fileLifeSeconds;
 }

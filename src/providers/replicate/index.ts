@@ -18,7 +18,7 @@ function jobs<Request extends GenerationRequest>(
 ): Omit<TaskProvider<Request>, 'facts'> {
   return {
     linkLifeSeconds,
-    cancelUntil: 'running',
+    cancelUntil: 'queued',
     check: checkReplicate,
     submit: submitReplicate,
     status: (operation, context) => replicateStatus(operation, context, kind),

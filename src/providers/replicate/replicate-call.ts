@@ -6,6 +6,7 @@ import type { OutgoingObject } from '../shared/file-data-url.ts';
 import {
   bearer,
   isSuccess,
+  optionalNumber,
   optionalText,
   refusalError,
   unknownJob,
@@ -71,17 +72,20 @@ function isUnknown({ status, json }: HttpResponse): boolean {
 const refusalSchema = z.object({
   title: optionalText,
   detail: optionalText,
+  retry_after: optionalNumber,
   invalid_fields: z.array(z.object({ field: optionalText, description: optionalText })).catch([]),
 });
 
-/** Reads `{"title","detail","status","invalid_fields"?}`, or `{"detail"}` alone. */
+/** Reads `{"title","detail","status","invalid_fields"?}`, `{"detail","status","retry_after"?}`, or `{"detail"}` alone. */
 function readRefusal(json: unknown): Refusal | undefined {
   const said = refusalSchema.safeParse(json).data;
   const words = [said?.title, said?.detail, said?.invalid_fields[0]?.description];
   const message = [...new Set(words)].filter((text) => text !== undefined).join(': ');
   if (message === '') return undefined;
   const field = said?.invalid_fields[0]?.field?.replace(/^(?:body\.)?input\./, '');
-  return defined({ code: '', message, field });
+  const seconds = said?.retry_after;
+  const retryAfterMs = seconds === undefined ? undefined : seconds * 1000;
+  return defined({ code: '', message, field, retryAfterMs });
 }
 
 const predictionSchema = z.object({

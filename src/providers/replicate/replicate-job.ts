@@ -115,9 +115,10 @@ export async function replicateStatus(
     case 'failed':
       return failed(prediction);
     // `aborted` means cancelled before the start. Only a deadline could also abort a prediction, and we send none.
-    case 'canceled':
     case 'aborted':
       return cancelledJob();
+    case 'canceled':
+      return cancelledJob({ cost: mappedCost(answer.json, context.mapping ?? unknownMapping) });
     default:
       // `processing` and unknown states are treated as running.
       return { state: 'pending', phase: 'running' };
@@ -160,13 +161,20 @@ function endOf({ completed_at: completed }: Prediction): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** A finished prediction is returned unchanged, and a running one is charged for the time used so far. */
+/**
+ * A prediction that has started is charged even if it is canceled, so only a waiting one is cancelled. A finished one is
+ * returned unchanged. Source: the vendor's changelog on deadlines, 2025-10.
+ */
 export async function cancelReplicate(
   operation: Operation,
   context: ProviderContext,
 ): Promise<'cancelled' | 'refused'> {
-  const { prediction } = await askReplicate({ method: 'POST', path: `${pathOf(operation)}/cancel` }, context);
-  return prediction.status === 'succeeded' || prediction.status === 'failed' ? 'refused' : 'cancelled';
+  const path = pathOf(operation);
+  const { prediction: before } = await askReplicate({ method: 'GET', path }, context);
+  if (before.status === 'canceled' || before.status === 'aborted') return 'cancelled';
+  if (before.status !== 'starting') return 'refused';
+  const { prediction: after } = await askReplicate({ method: 'POST', path: `${path}/cancel` }, context);
+  return after.status === 'succeeded' || after.status === 'failed' ? 'refused' : 'cancelled';
 }
 
 const findPagesMax = 20;

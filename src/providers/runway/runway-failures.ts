@@ -1,8 +1,8 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
- * Rejected requests have only a message, and failed jobs have a `failureCode`. Source: the vendor's error pages,
- * 2026-07, and its SDK.
+ * Rejected requests have only a message, and failed jobs have a `failureCode`. Sources: the vendor's error pages, 2026-07,
+ * its SDK, and for `THIRD_PARTY`, recorded responses, 2026-11.
  */
 export const runwayFailures: FailureTable = [
   // The vendor also uses 400 for an insufficient balance, and for a model to which the key has no access. Another
@@ -20,7 +20,8 @@ export const runwayFailures: FailureTable = [
   { code: /SAFETY\b.*\bVIDEO\b/, class: 'moderation_input', input: 'video' },
   { code: /SAFETY\b.*\bAUDIO\b/, class: 'moderation_input', input: 'audio' },
   { code: /SAFETY\b/, class: 'moderation_input' },
-  { code: /^ASSET\./, class: 'invalid_input' },
+  { code: /^(?:ASSET\.|THIRD_PARTY\.INPUT_VALIDATION)/, class: 'invalid_input' },
+  { code: /^THIRD_PARTY\.UNAVAILABLE/, class: 'capacity' },
   { code: /^(?:INTERNAL|INPUT_PREPROCESSING\.INTERNAL)(?:\.|$)/, class: 'internal' },
   // The vendor does not document content rejections at submission.
   {

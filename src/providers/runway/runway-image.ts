@@ -11,7 +11,7 @@ import type { ImageTaskProvider, SubmitContext } from '../provider.ts';
 
 /** Runway images are rendered as jobs. The `subject` of a reference image is not supported. */
 export const runwayImage: ImageTaskProvider = {
-  cancelUntil: 'running',
+  cancelUntil: 'queued',
   facts: runwayImageFacts,
   submit: async (request, context) =>
     submitRunway({ path: '/v1/text_to_image', json: buildImage(request, context) }, context),

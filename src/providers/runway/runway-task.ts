@@ -119,7 +119,9 @@ function succeeded(
 
 /** The vendor refunds the credits for its own failures, but not for rejected input. */
 function isReturned({ failureCode = '' }: RunwayTask): boolean {
-  return !/^(?:SAFETY|ASSET|INPUT_PREPROCESSING\.SAFETY)\b/.test(failureCode);
+  return !/^(?:SAFETY|ASSET|(?:INPUT_PREPROCESSING|THIRD_PARTY)\.(?:SAFETY|INPUT_VALIDATION))\b/.test(
+    failureCode,
+  );
 }
 
 /** Zero is valid, because the vendor reports it for anything that it does not charge for. */
@@ -132,18 +134,19 @@ function progressOf({ progress }: RunwayTask): number | undefined {
   return progress === undefined || progress > 1 ? undefined : Math.round(progress * 100);
 }
 
-const ended = new Set(['SUCCEEDED', 'FAILED', 'CANCELLED']);
+const waiting = new Set(['PENDING', 'THROTTLED']);
 
 /**
- * The same request would delete a finished job and its files, so the status is checked first. A job that finishes
- * between the two requests is deleted but still charged.
+ * The vendor does not refund a running job, and the same request would delete a finished job and its files, so only a
+ * waiting job is cancelled. If it starts between the two requests, it is charged. Source: runwayml 5.24.0.
  */
 export async function cancelRunway(
   operation: Operation,
   context: ProviderContext,
 ): Promise<'cancelled' | 'refused'> {
   const { task } = await ask(operation, context);
-  if (ended.has(task.status ?? '')) return task.status === 'CANCELLED' ? 'cancelled' : 'refused';
+  if (task.status === 'CANCELLED') return 'cancelled';
+  if (!waiting.has(task.status ?? '')) return 'refused';
   try {
     await callRunway({ method: 'DELETE', path: pathOf(operation.id) }, context);
   } catch (error) {

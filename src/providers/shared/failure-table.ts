@@ -1,4 +1,5 @@
 import { defined } from '../../base/defined.ts';
+import type { Cost } from '../../money/cost.ts';
 import type { Failure, FailureClass, ModeratedInput } from '../../errors/failure.ts';
 import type { UpstreamOutcome } from '../provider.ts';
 
@@ -8,6 +9,7 @@ export interface Refusal {
   readonly field?: string;
   /** The delay that the response body asks for. A Retry-After header overrides it. */
   readonly retryAfterMs?: number;
+  readonly cost?: Cost;
 }
 
 /** A row covers a group of vendor codes. Every pattern and status in it must match. */
@@ -17,6 +19,8 @@ export interface FailureRow {
   readonly status?: number;
   /** What a rejection with this code says about the job. If undefined, the HTTP status decides. */
   readonly outcome?: UpstreamOutcome;
+  /** Set if the vendor sends this code even with a 5xx, although it then has not accepted the request. */
+  readonly certain?: true;
   readonly class: FailureClass;
   readonly input?: ModeratedInput;
 }

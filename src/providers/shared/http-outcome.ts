@@ -10,7 +10,7 @@ import type { HttpResponse, ProviderContext, UpstreamOutcome } from '../provider
 /**
  * An upstream that explains its rejection in its own format has read the request and not accepted it. An edge proxy's
  * error page does not reveal what happened behind the proxy. A 5xx is judged by its status alone, because the job may
- * exist.
+ * exist, unless the table is certain about its code.
  */
 export function refusalError(
   answer: HttpResponse,
@@ -20,7 +20,7 @@ export function refusalError(
   const { status } = answer;
   const row = refusal === undefined ? undefined : findFailureRow(table, refusal, status);
   const outcome =
-    (status < 500 ? row?.outcome : undefined) ??
+    (status < 500 || row?.certain === true ? row?.outcome : undefined) ??
     outcomeOfStatus(status, refusal !== undefined || isExplanation(answer));
   const said = refusal ?? { code: '', message: `The upstream responded with status ${status}.` };
   const { code, message } = knownWords(table, said, `http_${status}`);
@@ -30,6 +30,7 @@ export function refusalError(
     ...defined({
       retryAfterMs: retryAfterMs(answer.headers) ?? atMostADay(refusal?.retryAfterMs),
       failure: refusal === undefined ? undefined : failureOf(outcome, refusal, row),
+      cost: refusal?.cost,
     }),
   });
 }
@@ -122,6 +123,15 @@ export function signedUrlExpiry(url: string): number | undefined {
     if (/^x-[a-z]+-expires$/i.test(name) && /^\d{1,8}$/.test(value)) lifetime = Number(value);
   }
   return signedAt === undefined || lifetime === undefined ? undefined : signedAt + lifetime;
+}
+
+/** Returns Unix seconds: the end of the link's lifetime, counted from the server's own clock. */
+export function expiryAfter(
+  { headers }: Pick<HttpResponse, 'headers'>,
+  lifetimeSeconds: number,
+): number | undefined {
+  const at = Date.parse(headers['date'] ?? '');
+  return Number.isNaN(at) ? undefined : at / 1000 + lifetimeSeconds;
 }
 
 function parseCompactDate(text: string): number | undefined {

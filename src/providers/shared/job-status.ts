@@ -1,7 +1,9 @@
 import type { Cost } from '../../money/cost.ts';
 import { defined } from '../../base/defined.ts';
+import { isModeration } from '../../errors/failure.ts';
 import type { Failure } from '../../errors/failure.ts';
 import type { SettleFacts, Usage } from '../../money/settle-facts.ts';
+import { UpstreamError } from '../provider.ts';
 import type { OperationStatus } from '../provider.ts';
 import { jobFailure, knownWords } from './failure-table.ts';
 import type { FailureTable } from './failure-table.ts';
@@ -54,6 +56,17 @@ export function cancelledJob(facts: JobFacts = {}): FailedStatus {
 export function expiredJob(facts: JobFacts = {}): FailedStatus {
   const message = 'The upstream abandoned the job.';
   return endedJob({ code: 'upstream_expired', message, failure: { class: 'expired' } }, facts);
+}
+
+/**
+ * A query contains no content. If an upstream responds to one by rejecting content, it means the job's content, so the
+ * job has ended. A 401 or 403 is about the key, whatever its message says.
+ */
+export function endedByRefusal(error: unknown): FailedStatus | undefined {
+  if (!(error instanceof UpstreamError) || error.gone || error.outcome !== 'rejected') return undefined;
+  const { status, failure, code, words: message, cost } = error;
+  if (!isModeration(failure.class) || status === 401 || status === 403) return undefined;
+  return endedJob({ code, message, failure }, { cost });
 }
 
 export function tokenUsage(

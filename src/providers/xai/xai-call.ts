@@ -35,14 +35,18 @@ const nestedSchema = z.object({
   error: z.object({ message: optionalText, type: optionalText, param: optionalText, code: optionalText }),
 });
 
-/** Reads `{"code","error":"text"}`, `{"error":"text"}`, or `{"error":{"message","type","param","code"}}`. */
+/**
+ * Reads `{"code","error":"text"}`, `{"error":"text"}`, or `{"error":{"message","type","param","code"}}`. If a result was
+ * rendered and then rejected for its content, `usage` contains what it costs nevertheless.
+ */
 function readRefusal(json: unknown): Refusal | undefined {
+  const cost = costOf(json);
   const plain = plainSchema.safeParse(json).data;
-  if (plain !== undefined) return { code: plain.code ?? '', message: plain.error };
+  if (plain !== undefined) return defined({ code: plain.code ?? '', message: plain.error, cost });
   const error = nestedSchema.safeParse(json).data?.error;
   if (error === undefined) return undefined;
   const { code, type = '', message = '', param: field } = error;
-  return defined({ code: code ?? type, message, field });
+  return defined({ code: code ?? type, message, field, cost });
 }
 
 const usageSchema = z.object({ usage: z.object({ cost_in_usd_ticks: z.int().nonnegative() }) });

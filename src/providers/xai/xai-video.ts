@@ -6,10 +6,12 @@ import { buildXaiVideo, checkXaiSounds, xaiOperation } from './xai-request.ts';
 import { defined } from '../../base/defined.ts';
 import type { VideoRequest } from '../../models/request.ts';
 import {
+  expiryAfter,
   isSuccess,
   optionalNumber,
   reportedNumber,
   optionalText,
+  signedUrlExpiry,
   unknownJob,
   unreadableError,
 } from '../shared/http-outcome.ts';
@@ -67,7 +69,10 @@ const jobSchema = z.object({
 });
 type Job = z.infer<typeof jobSchema>;
 
-/** A 202, with or without a body, means that the job is still running. */
+/**
+ * A 202, with or without a body, means that the job is still running. If the rendered video is rejected for its content,
+ * the vendor usually responds with a 400, from which the typed answers derive the job's end.
+ */
 async function status({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
   const answer = await askXai({ method: 'GET', path: `/videos/${encodeURIComponent(id)}` }, context);
   if (answer.status === 404 && isXaiRefusal(answer)) throw unknownJob(404);
@@ -89,9 +94,12 @@ function pending(job: Job | undefined): OperationStatus {
  * Returns undefined for a finished job without a file. Older responses have no status, only a link once the job is
  * done.
  */
-function readJob(job: Job, { json }: HttpResponse): OperationStatus | undefined {
+/** Source: xai-sdk 1.21.0. */
+const linkLifeSeconds = 24 * 3600;
+
+function readJob(job: Job, answer: HttpResponse): OperationStatus | undefined {
   const { video, error } = job;
-  const cost = costOf(json);
+  const cost = costOf(answer.json);
   const word = job.status ?? (video?.url === undefined ? '' : 'done');
   switch (word) {
     case 'done': {
@@ -105,8 +113,10 @@ function readJob(job: Job, { json }: HttpResponse): OperationStatus | undefined 
           { cost },
         );
       if (video?.url === undefined) return undefined;
+      const { url } = video;
+      const expiresAt = signedUrlExpiry(url) ?? expiryAfter(answer, linkLifeSeconds);
       const facts = defined({ durationSeconds: video.duration });
-      return defined({ state: 'succeeded' as const, items: [{ url: video.url }], facts, cost });
+      return defined({ state: 'succeeded' as const, items: [defined({ url, expiresAt })], facts, cost });
     }
     case 'failed':
       return failedJob(xaiFailures, error ?? {}, { cost });

@@ -99,6 +99,7 @@ describe('submit', () => {
   tasks.isRefused([
     ['an invalid request', { status: 400, json: { code: 'invalid_request', message: 'm', data: null } }, 'rejected', 'invalid_request'],
     ['an invalid request with status 200', { status: 200, json: { code: 'invalid_request', message: 'm', data: null } }, 'rejected', 'invalid_request'],
+    ['an error with the id of its request', { status: 200, json: { code: 'invalid_request', message: 'm', request_id: 'r' } }, 'rejected', 'invalid_request'],
     ['no quota with status 200', { status: 200, json: { code: 'quota_not_enough', message: 'm', data: null } }, 'unavailable', 'quota_not_enough'],
     ['no quota', { status: 403, json: { code: 'quota_not_enough', message: 'm' } }, 'unavailable', 'quota_not_enough'],
     ['no price', { status: 400, json: { code: 'model_price_error', message: 'm' } }, 'unavailable', 'model_price_error'],

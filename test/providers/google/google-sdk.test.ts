@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { z } from 'zod';
 import { markerOf } from '../../../src/base/ids.ts';
 import { google } from '../../../src/providers/google/index.ts';
 import { findContradictions, type SdkField, type SdkTypes } from '../../support/sdk-types.ts';
-import { canned, fixture, submitContext, videoIssue, videoRequest } from '../support.ts';
+import { canned, fixture, providerContext, submitContext, videoIssue, videoRequest } from '../support.ts';
+import { useSimulator } from '../use-simulator.ts';
 
 /** What the adapter sends to Omni must match the interaction types in `@google/genai`. */
 
@@ -89,3 +91,41 @@ it('the label is of the alphabet that @google/genai names', async () => {
   const { labels } = { labels: {}, ...(await sentTo('gemini-omni-1.2-flash', videoRequest({}))) };
   expect(Object.values(labels)).toEqual([expect.stringMatching(/^[a-z0-9_-]{1,63}$/)]);
 });
+
+const simulator = useSimulator({ renderSeconds: 80 });
+
+it.each(
+  ['', '[sim:failed]', '[sim:moderation-in-task]'].flatMap((fault) => [fault, `${fault}[sim:docs-shape]`]),
+)('the simulator’s interactions have only fields that @google/genai declares: %s', async (fault) => {
+  const answers: unknown[] = [];
+  const context = providerContext({
+    baseUrl: `${simulator.url}/google/v1beta`,
+    model: 'gemini-omni-1.1-flash',
+    request: async (asked) => {
+      const answer = await simulator.request(asked);
+      answers.push(answer.json);
+      return answer;
+    },
+  });
+  const submitted = await video?.submit(
+    videoRequest({ prompt: `a boat ${fault}` }),
+    submitContext({ ...context, marker }),
+  );
+  simulator.control.advance(100);
+  await video?.status(submitted?.operation ?? { id: '' }, context);
+  expect(answers).toHaveLength(2);
+  for (const interaction of answers) {
+    expect(undeclared(interaction, 'Interaction')).toEqual([]);
+    const { steps = [], errors = [] } = z
+      .object({ steps: z.array(z.unknown()).optional(), errors: z.array(z.unknown()).optional() })
+      .parse(interaction);
+    expect(steps.flatMap((step) => undeclared(step, 'ModelOutputStep'))).toEqual([]);
+    expect(errors.flatMap((error) => undeclared(error, 'ErrorT'))).toEqual([]);
+  }
+});
+
+function undeclared(value: unknown, type: string): string[] {
+  const fields = fieldsOf(type);
+  expect(fields.size).toBeGreaterThan(1);
+  return Object.keys(z.record(z.string(), z.unknown()).parse(value)).filter((name) => !fields.has(name));
+}

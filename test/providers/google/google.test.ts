@@ -271,6 +271,32 @@ describe('an interaction', () => {
     ['failed', { finish_reason: 'SPII', error: { code: 3 } }, 'failed', 'moderation_output'],
     ['failed', { finish_reason: 'PROHIBITED_CONTENT' }, 'failed', 'moderation_output'],
     ['failed', { finish_reason: 'BLOCKLIST' }, 'failed', 'moderation_output'],
+    [
+      'failed',
+      { errors: [{ code: 'https://errors.example/policy', message: 'Blocked for safety.' }] },
+      'failed',
+      'moderation_output',
+    ],
+    ['failed', { errors: [{ code: 'https://errors.example/x', message: 'm' }] }, 'failed', 'internal'],
+    [
+      'failed',
+      { steps: [{ type: 'model_output', error: { code: 3, message: 'unsupported input uri type' } }] },
+      'failed',
+      'invalid_input',
+    ],
+    [
+      'failed',
+      {
+        steps: [
+          {
+            type: 'model_output',
+            error: { code: 7, message: 'm', details: [{ reason: 'PROHIBITED_CONTENT' }] },
+          },
+        ],
+      },
+      'failed',
+      'moderation_output',
+    ],
     ['incomplete', {}, 'failed', 'internal'],
     ['budget_exceeded', {}, 'failed', 'quota'],
     ['requires_action', {}, 'failed', 'internal'],

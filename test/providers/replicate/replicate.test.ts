@@ -4,6 +4,7 @@ import type { VideoRequest } from '../../../src/models/request.ts';
 import { replicate } from '../../../src/providers/replicate/index.ts';
 import { fieldMappingSchema } from '../../../src/models/field-mapping.ts';
 import { canned, fixture, providerContext, videoIssue, videoRequest } from '../support.ts';
+import type { CannedAnswer } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = replicate;
@@ -148,6 +149,8 @@ describe('a prediction', () => {
     ['failed', { json: { id, status: 'failed', error: 'CUDA out of memory' } }, { state: 'failed', code: 'failed', failure: { class: 'internal' } }],
     ['failed without words', { json: { id, status: 'failed' } }, { state: 'failed', message: 'The upstream gave no reason.' }],
     ['canceled', { json: { id, status: 'canceled' } }, { state: 'failed', code: 'upstream_cancelled', failure: { class: 'cancelled' } }],
+    ['canceled after it had started', { json: { id, status: 'canceled', metrics: { predict_time: 40 } } },
+      { state: 'failed', code: 'upstream_cancelled', cost: { amount: '0.009', unit: 'USD' } }],
     ['aborted', { json: { id, status: 'aborted' } }, { state: 'failed', code: 'upstream_cancelled', failure: { class: 'cancelled' } }],
     ['finished without an output', succeeded(null), { state: 'failed', code: 'no_output', failure: { class: 'moderation_output' } }],
     ['finished long ago', succeeded(null, { data_removed: true }), { state: 'failed', code: 'data_removed', failure: { class: 'expired' } }],
@@ -160,21 +163,45 @@ describe('a prediction', () => {
   ]); // prettier-ignore
 });
 
+const prediction = (status: string): CannedAnswer => ({ json: { id, status } });
+const unknownPrediction: CannedAnswer = { status: 404, json: { detail: 'Not found' } };
 videos.cancels(
   [
-    ...['canceled', 'aborted', 'processing'].map(
-      (status) => [`a prediction that is then ${status}`, { json: { id, status } }, 'cancelled'] as const,
+    ...['canceled', 'aborted', 'processing', 'starting'].map(
+      (status) =>
+        [
+          `a prediction that is then ${status}`,
+          [prediction('starting'), prediction(status)],
+          'cancelled',
+        ] as const,
     ),
     ...['succeeded', 'failed'].map(
-      (status) => [`a prediction that has ${status}`, { json: { id, status } }, 'refused'] as const,
+      (status) =>
+        [
+          `a prediction that has then ${status}`,
+          [prediction('starting'), prediction(status)],
+          'refused',
+        ] as const,
     ),
-    ['an unknown prediction', { status: 404, json: { detail: 'Not found' } }, 'gone'],
+    ['a prediction that is then unknown', [prediction('starting'), unknownPrediction], 'gone'],
   ],
-  ([sent]) =>
-    expect(sent).toMatchObject({
-      method: 'POST',
-      url: `https://upstream.example/api/v3/predictions/${id}/cancel`,
-    }),
+  ([asked, sent]) => {
+    const url = `https://upstream.example/api/v3/predictions/${id}`;
+    expect(asked).toMatchObject({ method: 'GET', url });
+    expect(sent).toMatchObject({ method: 'POST', url: `${url}/cancel` });
+  },
+);
+videos.cancels(
+  [
+    ...['canceled', 'aborted'].map(
+      (status) => [`nothing of a prediction that is ${status}`, prediction(status), 'cancelled'] as const,
+    ),
+    ...['processing', 'succeeded', 'failed', 'new'].map(
+      (status) => [`nothing of a prediction that is ${status}`, prediction(status), 'refused'] as const,
+    ),
+    ['nothing of an unknown prediction', unknownPrediction, 'gone'],
+  ],
+  (sent) => expect(sent).toHaveLength(1),
 );
 
 describe('a lost prediction', () => {
@@ -229,9 +256,11 @@ describe('a refusal', () => {
     });
   });
 
-  it('for the rate limit states the wait', async () => {
-    const json = { detail: 'Request was throttled. Your rate limit resets in ~30s.' };
-    const error = await refused({ status: 429, json, headers: { 'retry-after': '30' } });
+  it.each([
+    ['a header', { headers: { 'retry-after': '30' } }],
+    ['the body', { json: { detail: 'Request was throttled.', status: 429, retry_after: 30 } }],
+  ])('for the rate limit states the wait in %s', async (_, answer) => {
+    const error = await refused({ status: 429, json: { detail: 'Request was throttled.' }, ...answer });
     expect([error.outcome, error.retryAfterMs]).toEqual(['throttled', 30_000]);
   });
 });

@@ -50,6 +50,8 @@ describe('a task', () => {
     ['running', { json: fixture('runway/running') }, { state: 'pending', phase: 'running', progress: 45 }],
     ['of a new word', { json: { id, status: 'UPSCALING' } }, { state: 'pending', phase: 'running' }],
     ['without a word', { json: { id } }, { state: 'pending', phase: 'running' }],
+    ['rejected by the model’s vendor', { json: { id, status: 'FAILED', failure: 'Invalid input', failureCode: 'THIRD_PARTY.INPUT_VALIDATION' } },
+      { state: 'failed', code: 'THIRD_PARTY.INPUT_VALIDATION', message: 'Invalid input', failure: { class: 'invalid_input' } }],
     ['cancelled', { json: { id, status: 'CANCELLED' } },
       { state: 'failed', code: 'upstream_cancelled', message: 'The job was cancelled at the upstream.', failure: { class: 'cancelled' } }],
     [
@@ -91,7 +93,7 @@ describe('a task', () => {
 const job = (status: string): CannedAnswer => ({ json: { id, status } });
 const methodsOf = (sent: readonly { readonly method: string }[]) => sent.map(({ method }) => method);
 videos.cancels(
-  ['PENDING', 'THROTTLED', 'RUNNING', 'NEW'].map((status) => [
+  ['PENDING', 'THROTTLED'].map((status) => [
     `a job that is ${status} by deleting it`,
     [job(status), { status: 204, text: '' }],
     'cancelled',
@@ -102,14 +104,16 @@ videos.cancels(
   [
     ['nothing of a success, and leaves its files', job('SUCCEEDED'), 'refused'],
     ['nothing of a failure', job('FAILED'), 'refused'],
+    ['nothing of a running job, which would be charged', job('RUNNING'), 'refused'],
+    ['nothing of a job in an unknown state', job('NEW'), 'refused'],
     ['nothing of a cancelled job', job('CANCELLED'), 'cancelled'],
     ['nothing of an unknown job', unknown, 'gone'],
   ],
   (sent) => expect(methodsOf(sent)).toEqual(['GET']),
 );
 videos.cancels([
-  ['a job that is deleted meanwhile', [job('RUNNING'), unknown], 'cancelled'],
-  ['a job in trouble', [job('RUNNING'), { status: 500, json: { error: 'm' } }], 'ambiguous'],
+  ['a job that is deleted meanwhile', [job('PENDING'), unknown], 'cancelled'],
+  ['a job in trouble', [job('PENDING'), { status: 500, json: { error: 'm' } }], 'ambiguous'],
 ]);
 
 describe('a refusal', () => {

@@ -79,6 +79,23 @@ describe('a vendor file', () => {
     expect((await failuresOf(change)).join('\n')).toMatch(expected);
   }); // prettier-ignore
 
+  it('may record that a cancelled job is charged, which is then not cancelled', async () => {
+    const topaz = exampleData('topaz');
+    const failures = (result: string, answer: object, path = '/status/p2') =>
+      failuresOf((file) => {
+        const step = file.fixtures
+          .flatMap((one: any) => one.steps)
+          .findLast((one: any) => one.do === 'cancel');
+        step.exchanges.push({ send: { method: 'GET', path }, answer: { status: 200, json: answer } });
+        step.expect.result = result;
+      }, topaz);
+    const job = { process_id: 'p2', status: 'Cancelled' };
+    expect(await failures('cancelled', job)).toEqual([]);
+    expect(await failures('refused', { ...job, credits: 2 })).toEqual([]);
+    expect(await failures('cancelled', { ...job, credits: 2 })).toEqual([expect.stringContaining('result')]);
+    expect(await failures('cancelled', job, '/status/p3')).toEqual([expect.stringContaining('/status/p2')]);
+  });
+
   it('reports in one sentence what is wrong and what to do', async () => {
     const file = exampleFile('recraft', (data) => (data.images.generate.answer = '{}'));
     const [said, ...more] = await vendorFileViolations(file, expressions);

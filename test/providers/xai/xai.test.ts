@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../../src/base/defined.ts';
 import type { ImageInput, VideoRequest } from '../../../src/models/request.ts';
+import { withTypedAnswers } from '../../../src/providers/typed-answers.ts';
 import { xai } from '../../../src/providers/xai/index.ts';
-import { canned, fixture, imageRequest, providerContext, type CannedAnswer } from '../support.ts';
+import { canned, fixture, imageRequest, providerContext, upstreamError } from '../support.ts';
+import type { CannedAnswer } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
-const { video, image } = xai;
+const { video, image } = withTypedAnswers(xai);
 if (video === undefined || image === undefined) throw new Error('a capability is missing');
 
 const a = 'https://ex.com/a.png';
@@ -94,10 +96,12 @@ describe('a request', () => {
 
 describe('a job', () => {
   it('that is done has a link, its length, and an exact cost', async () => {
-    const { status, sent } = await videos.polled({ json: fixture('xai/done') });
+    const headers = { date: 'Sat, 21 Nov 2026 10:00:00 GMT' };
+    const { status, sent } = await videos.polled({ json: fixture('xai/done'), headers });
+    const expiresAt = Date.parse('2026-11-22T10:00:00Z') / 1000;
     expect(status).toEqual({
       state: 'succeeded',
-      items: [{ url: 'https://vidgen.example.com/a.mp4' }],
+      items: [{ url: 'https://vidgen.example.com/a.mp4', expiresAt }],
       facts: { durationSeconds: 5 },
       cost: { amount: '0.7', unit: 'USD' },
     });
@@ -111,6 +115,17 @@ describe('a job', () => {
     ['a word that is not known', { json: { status: 'dreaming' } }, { state: 'pending', phase: 'running' }],
     ['done without usage', { json: { status: 'done', video: { url: a } } }, { state: 'succeeded', items: [{ url: a }], facts: {} }],
     ['no status, but a link', { json: { video: { url: a } } }, { state: 'succeeded', items: [{ url: a }], facts: {} }],
+    [
+      'a rejection of the rendered video',
+      { status: 400, json: fixture('xai/rejected') },
+      {
+        state: 'failed',
+        code: 'imagine:content-moderated',
+        message: 'Generated video rejected by content moderation.',
+        failure: { class: 'moderation_output' },
+        cost: { amount: '0.25', unit: 'USD' },
+      },
+    ],
     [
       'done, and moderated',
       { json: fixture('xai/moderated') },
@@ -134,6 +149,12 @@ describe('a job', () => {
     ['an unknown id', { status: 404, json: { error: 'not found' } }, true, 'unknown_job'],
     ['no file', { json: { status: 'done', video: { url: '' } } }, false, 'unreadable_answer'],
     ['trouble', { status: 500, json: { error: 'x' } }, false, 'http_500'],
+    [
+      'an invalid argument',
+      { status: 400, json: { code: 'invalid-argument', error: 'x' } },
+      false,
+      'invalid-argument',
+    ],
   ]);
 
   it.each<[number, string | undefined]>([
@@ -197,6 +218,12 @@ describe('an image', () => {
       cost: { amount: '0.06', unit: 'USD' },
     });
     expect((await generate({ json: { data: [{ b64_json: 'QUJD' }] } })).images).toEqual([{ base64: 'QUJD' }]);
+  });
+
+  it('that was rendered and then rejected is charged by the vendor', async () => {
+    const error = await upstreamError(generate({ status: 400, json: fixture('xai/rejected') }));
+    expect(error).toMatchObject({ outcome: 'rejected', failure: { class: 'moderation_output' } });
+    expect(error.cost).toEqual({ amount: '0.25', unit: 'USD' });
   });
 
   images.isRefused([

@@ -19,7 +19,7 @@ const refuse = refusals(({ status, code, message }) =>
   json(status, { request_id: randomUUID(), code, message }),
 );
 const invalid = (message: string) => refuse(400, 'InvalidParameter', message);
-const outputRefused = refuse(400, 'DataInspectionFailed', 'Output data may contain inappropriate content.');
+const outputRefused = refuse(400, 'DataInspectionFailed', 'Green net check failed for output video');
 const internal = refuse(500, 'InternalError', 'An internal error has occured, please try again later.');
 const noModel = refuse(404, 'ModelNotFound', 'Model can not be found.');
 
@@ -41,7 +41,7 @@ export const dashScope = dialect<Detail>({
     forbidden: refuse(403, 'Model.AccessDenied', 'Model access denied.'),
     'not-found': noModel,
     'rate-limited': refuse(429, 'Throttling.RateQuota', 'Requests rate limit exceeded.'),
-    'quota-exhausted': refuse(429, 'Throttling.AllocationQuota', 'Allocated quota exceeded.'),
+    'quota-exhausted': refuse(429, 'PostpaidBillOverdue', 'The postpaid bill is overdue.'),
     moderated: refuse(400, 'DataInspectionFailed', 'Input data may contain inappropriate content.'),
     internal,
     unavailable: refuse(503, 'ModelUnavailable', 'Model is unavailable, please try again later.'),

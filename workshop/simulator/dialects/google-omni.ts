@@ -121,15 +121,23 @@ function videoPart(job: GoogleJob): object {
   return { type: 'video', uri: delivery === 'bucket' ? bucketUri(job) : fileUri(job), mime_type: mimeType };
 }
 
-/** An interaction rejected for safety is `completed` with only text or, with `docs-shape`, failed with a code. */
+/**
+ * The step that failed contains the error or, with `docs-shape`, the interaction lists it. An interaction rejected for
+ * safety is `completed` with only text or, with `docs-shape`, failed.
+ */
 function failureOf({ detail, faults }: GoogleJob): object {
+  const failed = (error: object) => ({ status: 'failed', steps: [{ type: 'model_output', error }] });
   if (!faults.has('moderation-in-task')) {
     const status = faults.text('failed') ?? 'failed';
-    const error = { code: 'internal', message: 'The video could not be generated.' };
-    return status === 'failed' ? { status, error } : { status };
+    const message = 'The video could not be generated.';
+    if (status !== 'failed') return { status };
+    if (faults.has('docs-shape'))
+      return { status, errors: [{ code: 'https://errors.example/internal', message }] };
+    return failed({ code: 13, message });
   }
   const text = 'I cannot create this video, because it violates the safety policy.';
-  if (faults.has('docs-shape')) return { status: 'failed', error: { code: 'SAFETY', message: text } };
+  if (faults.has('docs-shape'))
+    return failed({ code: 7, message: 'Blocked by safety', details: [{ reason: 'PROHIBITED_CONTENT' }] });
   const [input = 0] = detail.tokens ?? [];
   const { output_tokens_by_modality: _none, ...usage } = usageOf(input, 20);
   return { status: 'completed', steps: [{ type: 'model_output', content: [{ type: 'text', text }] }], usage };

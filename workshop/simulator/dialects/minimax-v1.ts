@@ -43,7 +43,7 @@ export const miniMaxV1 = dialect<Detail>({
   noSuchRoute: noMiniMaxRoute,
   problems: {
     unauthorized: refuse(200, 1004, 'login fail: Please carry the API secret key'),
-    forbidden: refuse(200, 2049, 'invalid api key'),
+    forbidden: refuse(200, 2061, 'your current token plan not support model, MiniMax-Hailuo-02'),
     'not-found': invalid('invalid task_id'),
     'rate-limited': refuse(200, 1002, 'rate limit'),
     'quota-exhausted': refuse(200, 1008, 'insufficient balance'),

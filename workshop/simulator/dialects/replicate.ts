@@ -24,6 +24,9 @@ const refuse = refusals(({ status, code: title, message: detail, param: field })
 const invalid = (field: string, reason: string) =>
   refuse(422, 'Input validation failed', `- ${field}: ${reason}`, field);
 const notFound = refuse(404, 'Not found', 'The requested resource could not be found.');
+const throttled = refusals(({ status, message: detail }) =>
+  json(status, { detail, status, retry_after: 30 }),
+)(429, '', 'Request was throttled. Your rate limit resets in ~30s.');
 const noVersion = refuse(422, 'Invalid version or not permitted', 'The specified version does not exist.');
 
 const models = ['bytedance/seedance-2.0', 'alibaba/wan-3-prime', 'black-forest-labs/flux-2-pro'];
@@ -95,7 +98,7 @@ export const replicate = dialect<Detail>({
     unauthorized: refuse(401, 'Unauthenticated', 'You did not pass a valid authentication token'),
     forbidden: refuse(403, 'Forbidden', 'You do not have permission to perform this action.'),
     'not-found': notFound,
-    'rate-limited': refuse(429, '', 'Request was throttled. Your rate limit resets in ~30s.'),
+    'rate-limited': throttled,
     'quota-exhausted': refuse(402, 'Insufficient credit', 'You have insufficient credit to run this model.'),
     internal: refuse(500, 'Internal server error', 'Something went wrong.'),
     unavailable: refuse(503, '', 'Service temporarily unavailable.'),

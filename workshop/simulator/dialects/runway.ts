@@ -159,7 +159,8 @@ function present(job: Job<Detail>, isThrottled: boolean): object {
   const base = { id: job.id, createdAt: new Date(task.createdAt).toISOString(), status };
   const cost = (amount: number) => job.reported({ credits: amount });
   if (phase === 'unknown') return base;
-  if (phase === 'cancelled') return { ...base, cost: cost(0) };
+  // A job that has started is not refunded.
+  if (phase === 'cancelled') return { ...base, cost: cost(job.since > job.startsAt ? credits : 0) };
   if (phase === 'succeeded') {
     const output = job.links({ lifetimeSeconds: linkSeconds, from: now });
     return { ...base, output, cost: cost(job.billed(credits)) };

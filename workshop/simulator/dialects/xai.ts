@@ -4,8 +4,8 @@ import { areaOf, bearerToken, dialect, empty, inSeconds, json, linesOf, link, me
 import { refusals, sizeOf, taken, word } from '../engine.ts';
 import type { Call, Desk, Handler, Job, Rendered, Reply, Submission } from '../engine.ts';
 
-/** The vendor calls links "temporary" and documents no lifetime. */
-const linkSeconds = 3600;
+/** Source: the vendor's SDK. */
+const linkSeconds = 86_400;
 const ticksPerThousandth = 10_000_000;
 /** In thousandths of a dollar: per second of video, per image, and per input image of an edit. */
 const rates: Readonly<Record<string, number>> = { '480p': 50, '720p': 70, '1080p': 250 };
@@ -20,6 +20,11 @@ const invalid = (message: string) => refuse(400, 'Client specified an invalid ar
 const permission = 'The caller does not have permission to execute the specified operation';
 const notFound = 'Some requested entity was not found';
 const exhausted = 'Some resource has been exhausted';
+/** A result that is rejected after it was rendered is billed. Source: recorded responses. */
+const rejected = (what: 'image' | 'video', charge: number): Reply => {
+  const error = `Generated ${what} rejected by content moderation.`;
+  return json(400, { code: 'imagine:content-moderated', error, usage: ticksOf(charge) });
+};
 const internal = refuse(500, 'Internal error', 'An internal error occurred.');
 
 const still = z.strictObject({ url: media });
@@ -151,11 +156,12 @@ function present(job: Job<Detail>): Reply {
     });
   }
   if (phase !== 'failed') return json(200, { status: 'expired', progress: 0 });
-  // The result is rejected, but the job is done. We have not verified whether the vendor bills such a job. The
-  // simulator bills it, except with `docs-shape`.
+  // With `docs-shape`, the rejection is a job that is done.
   const none = { url: '', duration: 0, respect_moderation: false };
-  const charge = isOld ? 0 : job.billed(detail.charge);
-  if (faults.has('moderation-in-task')) return json(200, { status: 'done', ...ended(job, none, charge) });
+  if (faults.has('moderation-in-task'))
+    return isOld
+      ? json(200, { status: 'done', ...ended(job, none, 0) })
+      : rejected('video', job.billed(detail.charge));
   const error = { code: 'internal_error', message: internal.message };
   return json(200, { status: 'failed', progress: 0, error });
 }
@@ -208,8 +214,8 @@ function paint(desk: Desk<Detail>, { request }: Call, operation: keyof typeof im
     });
     const inputs = [image ?? images ?? []].flat().length;
     const made = data.filter((one) => one.respect_moderation).length;
-    const charge = made === 0 ? 0 : made * imageRate + inputs * inputImageRate;
-    const usage = job.reported(ticksOf(job.billed(charge)));
+    if (made === 0) return rejected('image', job.billed(data.length * imageRate + inputs * inputImageRate));
+    const usage = job.reported(ticksOf(job.billed(made * imageRate + inputs * inputImageRate)));
     return json(200, { created: inSeconds(job.now), data, usage });
   });
 }

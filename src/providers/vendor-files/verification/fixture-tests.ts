@@ -42,9 +42,10 @@ async function replayStep(
   const outcome = await runStep(step.do, { ...running, context });
   const differences = sent.map((one, index) => {
     const recorded = step.exchanges[index];
-    return recorded === undefined
-      ? `sent an additional request: ${one.method} ${one.path}`
-      : differenceOf(one, recorded);
+    if (recorded !== undefined) return differenceOf(one, recorded);
+    // After a cancellation, the gateway asks whether the job is charged. A file need not record that.
+    const isOptional = step.do === 'cancel' && index === 1 && one.method === 'GET';
+    return isOptional ? undefined : `sent an additional request: ${one.method} ${one.path}`;
   });
   const difference = differences.find((one) => one !== undefined);
   if (difference !== undefined) return { failure: difference };
