@@ -4,7 +4,7 @@ import type { GenerationRequest } from '../src/models/request.ts';
 import type { RouteCandidate } from '../src/task/candidates.ts';
 import type { Task } from '../src/task/record.ts';
 import type { ProviderContext, TaskProvider } from '../src/providers/provider.ts';
-import { ChannelGoneError, hasCredential, taskProviderFor } from '../src/routing/channels.ts';
+import { ChannelGoneError, hasCredential, servesModel, taskProviderFor } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { later } from './activity-time.ts';
 import { timeLimit } from '../src/process/running-time.ts';
@@ -26,9 +26,24 @@ export function openTarget(
   const channel = channels(id);
   const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
   if (channel === undefined || provider === undefined) return new ChannelGoneError(id);
-  if (!hasCredential(channel, credential)) return new ChannelGoneError(id, credential);
+  if (!hasCredential(channel.config, credential)) return new ChannelGoneError(id, `credential ${credential}`);
   const context = (ms: number) => ({ ...channel.context(credential, model, timeLimit(ms)), task });
   return { config: channel.config, provider, context };
+}
+
+/**
+ * For a new job. Jobs that exist can be polled and stopped even if the channel no longer serves their model, but a
+ * submission would name the wrong upstream model.
+ */
+export function openToSubmit(
+  deps: TargetDeps,
+  task: Owner,
+  candidate: RouteCandidate,
+): UpstreamTarget | ChannelGoneError {
+  const target = openTarget(deps, task, candidate);
+  return target instanceof ChannelGoneError || servesModel(target.config, task.model)
+    ? target
+    : new ChannelGoneError(candidate.channel, `model ${task.model}`);
 }
 
 /** Throws a retryable failure, for activities that wait until the channel is configured again. */

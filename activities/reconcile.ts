@@ -259,7 +259,7 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
     if (!isConfigCurrent()) return false;
     const attempt = attemptAt(state, attempts);
     if (attempt === undefined) return false;
-    const isGone = !hasCredential(channels(attempt.channel), attempt.credential);
+    const isGone = !hasCredential(channels(attempt.channel)?.config, attempt.credential);
     if (isGone === (concern === 'channel_gone')) return false;
     return isGone ? note(id, 'channel_gone') : withdraw(id, 'channel_gone');
   }

@@ -10,7 +10,7 @@ import { ChannelGoneError, mustBeCopied } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { countElapsed, isFirstAttempt } from './activity-time.ts';
 import { enterChannel } from './enter-channel.ts';
-import { openTarget } from './open-target.ts';
+import { openToSubmit } from './open-target.ts';
 import { lookAtStart, watchJob } from './poll.ts';
 import { measured, registered, takeToken } from './prepare-submission.ts';
 import { answersAtOnce } from './render-at-once.ts';
@@ -81,7 +81,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
       const word = { code: 'request_missing', message: 'The request document is gone.' };
       return stepTo(task, { kind: 'rejected', ...word }, deps);
     }
-    const target = openTarget(deps, task, input.candidate);
+    const target = openToSubmit(deps, task, input.candidate);
     if (target instanceof ChannelGoneError) {
       await tasks.setConcern(task.id, 'channel_gone');
       const wait = { cause: 'channel_gone' } as const;

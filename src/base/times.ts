@@ -3,6 +3,9 @@
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
+/** Limits the lengths of media in a configuration, in seconds. Amounts of money count lengths in milliseconds. */
+export const mediaSeconds = { min: 0.001, max: 86_400 } as const;
+
 export function utcDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }

@@ -1,5 +1,6 @@
 import { periods } from '../base/periods.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
+import { isConfigured } from '../routing/channels.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 import type { SlotStore } from '../store/slots.ts';
@@ -50,7 +51,9 @@ export function createHealth(deps: HealthDeps): Health {
     store: deps.slotStore,
     limitOf: (candidate) => limitOf(config(), candidate),
     limited: () => allCandidates(config()).filter((candidate) => limitOf(config(), candidate) !== undefined),
-    isUsable: (candidate, model = '') => circuits.outage({ ...candidate, model }) === undefined,
+    isUsable: (candidate, model) =>
+      isConfigured(config().channels, candidate, model) &&
+      circuits.outage({ ...candidate, model: model ?? '' }) === undefined,
     wake,
     now,
     random,

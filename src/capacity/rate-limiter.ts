@@ -1,6 +1,6 @@
 /**
- * A token bucket with a burst of one second, for this process only. It can be paused while an upstream rejects
- * requests.
+ * A token bucket with a burst of one second, for this process only. Tokens go to callers in order. It can be paused
+ * while an upstream rejects requests.
  */
 export interface RateLimiter {
   take(): Promise<void>;
@@ -8,6 +8,7 @@ export interface RateLimiter {
 }
 
 export interface RateLimiterOptions {
+  /** A configuration change applies to callers that are already waiting. */
   readonly perSecond: () => number;
   /** A clock in milliseconds that cannot be set. */
   readonly monotonic: () => number;
@@ -15,22 +16,42 @@ export interface RateLimiterOptions {
 }
 
 const pauseMaxMs = 300_000;
+/** The rate may change during a wait, so it is read again after this time at the latest. */
+const lookEveryMs = 1_000;
+/** Sums of fractions may be this much below a whole token. */
+const almost = 1e-9;
 
 export function createRateLimiter({ perSecond, monotonic, sleep }: RateLimiterOptions): RateLimiter {
-  let nextFreeAt = 0;
+  let tokens = 0;
+  let countedAt = -Infinity;
+  let pausedUntil = -Infinity;
+  let turn: Promise<void> = Promise.resolve();
+
+  /** Milliseconds until the next token, or 0 if there is one. */
+  function untilFree(): number {
+    const [at, rate] = [monotonic(), perSecond()];
+    if (at < pausedUntil) return pausedUntil - at;
+    const gained = ((at - Math.max(countedAt, pausedUntil)) / 1000) * rate;
+    tokens = Math.min(tokens + gained, Math.max(1, rate));
+    countedAt = at;
+    return tokens >= 1 - almost ? 0 : ((1 - tokens) / rate) * 1000;
+  }
+
+  async function next(): Promise<void> {
+    for (let waitMs = untilFree(); waitMs > 0; waitMs = untilFree())
+      await sleep(Math.min(waitMs, lookEveryMs));
+    tokens -= 1;
+  }
+
   return {
-    async take() {
-      const at = monotonic();
-      const rate = perSecond();
-      const intervalMs = 1000 / rate;
-      const burst = Math.max(1, rate);
-      nextFreeAt = Math.max(nextFreeAt, at - (burst - 1) * intervalMs);
-      const waitMs = nextFreeAt - at;
-      nextFreeAt += intervalMs;
-      if (waitMs > 0) await sleep(waitMs);
+    take() {
+      turn = turn.then(next);
+      return turn;
     },
     pause(ms) {
-      nextFreeAt = Math.max(nextFreeAt, monotonic() + Math.min(ms, pauseMaxMs));
+      pausedUntil = Math.max(pausedUntil, monotonic() + Math.min(ms, pauseMaxMs));
+      // The upstream is then tried with one request rather than with a burst.
+      tokens = 1;
     },
   };
 }

@@ -98,7 +98,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
   }
 
   async function leaveOthers(task: string, spare: readonly HeldSlot[]): Promise<void> {
-    await store.removeTickets(task);
+    await store.leaveQueues(task);
     await Promise.all(spare.map(({ id }) => store.free(id, task)));
     await Promise.all(spare.map(({ queue }) => queues.serve(queue)));
   }
@@ -153,15 +153,12 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       if (deps.limited().length > 0) await store.keep({ task, until: deadlineAt + leaseGraceMs });
     },
     async leaveQueues(task) {
-      if (deps.limited().length > 0) await store.removeTickets(task);
+      if (deps.limited().length > 0) await store.leaveQueues(task);
     },
     async release(task, candidate) {
       if (candidate === undefined && deps.limited().length === 0) return;
       const only = candidate && queueOf(candidate);
-      const [all] = await Promise.all([
-        store.heldBy(task),
-        only === undefined ? store.removeTickets(task) : store.removeTicket(task, only),
-      ]);
+      const [all] = await Promise.all([store.heldBy(task), store.leaveQueues(task, only)]);
       const held = only === undefined ? all : all.filter(({ queue }) => queue === only);
       await Promise.all(held.map(({ id }) => store.free(id, task)));
       for (const { queue } of held) await queues.serve(queue);

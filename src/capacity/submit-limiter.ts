@@ -58,12 +58,17 @@ export function createSubmitLimiter({
    * When the next token is free. If this time is past, the tokens since then are available, up to one second's worth.
    */
   let freeAt = 0;
+  let knownRate = perSecond();
 
   function dropLapsed(): void {
     for (const [task, { at }] of waiting) if (at < monotonic() - lapsesMs) waiting.delete(task);
   }
 
   function untilFree(): number {
+    const rate = perSecond();
+    // After a change of the rate, the tokens that are owed take as long as they do at the new one.
+    if (freeAt > monotonic()) freeAt = monotonic() + (freeAt - monotonic()) * (knownRate / rate);
+    knownRate = rate;
     const burstMs = Math.max(0, 1000 - intervalMs());
     freeAt = Math.max(freeAt, monotonic() - burstMs);
     return freeAt - monotonic();

@@ -1,4 +1,5 @@
 import { channelTimesMax } from '../base/activity-times.ts';
+import { mediaSeconds } from '../base/times.ts';
 import { taskKinds } from '../base/task-kind.ts';
 import { z } from 'zod';
 import { costUnit } from '../models/vendor-file.ts';
@@ -66,6 +67,10 @@ const priceSchema = channelPriceSchema.extend({
     .prefault({}),
 });
 
+/** With smaller or larger numbers, intervals and sums would become infinite. */
+const share = z.number().min(0.001).max(1_000_000);
+const deadlineSecondsMax = 259_200;
+
 const channelSchema = z.strictObject({
   id: identifier,
   provider: z.string().describe('The adapter: a built-in provider, or the name of a vendor file'),
@@ -99,15 +104,13 @@ const channelSchema = z.strictObject({
     .default(true)
     .describe('If false, no new tasks are sent here. Those in flight continue'),
   priority: z.number().int().default(0).describe('Higher priorities come first'),
-  weight: z
-    .number()
-    .positive()
+  weight: share
     .default(1)
     .describe('How often this channel comes first among channels of equal priority, as a relative weight'),
   limits: z
     .strictObject({
-      submits_per_second: z.number().positive().default(10).describe('Per credential'),
-      polls_per_second: z.number().positive().default(20).describe('Per credential'),
+      submits_per_second: share.default(10).describe('Per credential'),
+      polls_per_second: share.default(20).describe('Per credential'),
       concurrent_tasks: positiveInt.optional().describe('The limits per credential. Unset means no limit'),
     })
     .prefault({}),
@@ -169,6 +172,7 @@ const fallbackSchema = z.strictObject({
 const unsupportedAction = z
   .enum(['reject', 'ignore'])
   .describe('What happens to this field if the model does not support it');
+const length = z.number().min(mediaSeconds.min).max(mediaSeconds.max);
 const inputMax = (media: string) =>
   z.strictObject({
     max: z.number().int().nonnegative().describe(`The maximum number of ${media} in a request`),
@@ -197,10 +201,10 @@ export const modelSchema = z.strictObject({
   qualities: z.array(z.string()).default([]).describe('For images. If empty, any quality is accepted'),
   durations: z
     .strictObject({
-      min: z.number().positive().describe('The shortest video, in seconds'),
-      max: z.number().positive().describe('The longest video, in seconds'),
-      step: z.number().positive().default(1).describe('The step between durations, in seconds'),
-      default: z.number().positive().optional().describe('The duration of requests without one, in seconds'),
+      min: length.describe('The shortest video, in seconds'),
+      max: length.describe('The longest video, in seconds'),
+      step: length.default(1).describe('The step between durations, in seconds'),
+      default: length.optional().describe('The duration of requests without one, in seconds'),
       auto: z.boolean().default(false).describe('Whether a duration of -1 lets the model decide'),
     })
     .optional(),
@@ -220,14 +224,15 @@ export const modelSchema = z.strictObject({
     .describe('What happens to fields that the model does not support'),
   expected_seconds: z
     .number()
-    .positive()
+    .min(0.001)
+    .max(deadlineSecondsMax)
     .default(expectedSecondsDefault)
     .describe('A first estimate of the render time, until actual times have been learned'),
   deadline_seconds: z
     .number()
     .int()
     .min(1)
-    .max(259_200)
+    .max(deadlineSecondsMax)
     .default(172_800)
     .describe('The deadline if the caller sets none'),
   price: priceSchema,

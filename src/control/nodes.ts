@@ -5,6 +5,8 @@ import type { Pace } from '../process/pace.ts';
 import { afterRunning } from '../process/running-time.ts';
 import type { Service, Surroundings } from '../task/service.ts';
 import type { Node, NodeStore } from '../store/nodes.ts';
+import { isConfigured } from '../routing/channels.ts';
+import type { ConfiguredChannel } from '../routing/channels.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 
 export interface Nodes extends Service, Surroundings {
@@ -25,11 +27,6 @@ export interface NodesDeps extends Pick<Surroundings, 'isUnsearchable' | 'isForg
   readonly onError: (error: unknown) => void;
 }
 
-interface ConfiguredChannel {
-  readonly id: string;
-  readonly credentials: readonly { readonly id: string }[];
-}
-
 const decidedWithinMs = 5_000;
 const lookEveryMs = 200;
 
@@ -48,10 +45,10 @@ export function createNodes({ store, channels, onError, ...around }: NodesDeps):
     all: () => [...known.all()],
     isServed: (channel) => service?.isServed(channel) ?? true,
     unserved: (channel) => service?.unserved(channel),
-    isGone: ({ channel, credential }) =>
-      channels()?.some(
-        ({ id, credentials }) => id === channel && credentials.some((one) => one.id === credential),
-      ) === false,
+    isGone: (candidate) => {
+      const configured = channels();
+      return configured !== undefined && !isConfigured(configured, candidate);
+    },
     ...around,
     refresh: known.refresh,
     async untilDecided(version) {

@@ -3,7 +3,8 @@ import { isUpstreamFailure } from '../task/attempt.ts';
 import { chargeTask } from '../money/charge.ts';
 import { closedAt, heldBasis, readHoldReckoning, readSettleReckoning } from '../money/ledger-basis.ts';
 import type { Micros } from '../money/money.ts';
-import { measureWords } from '../money/measures.ts';
+import { measureWords, reportedQuantity } from '../money/measures.ts';
+import type { Measure } from '../money/measures.ts';
 import { measuresOf, multiply, priceAt } from '../money/price.ts';
 import type { Price, PriceBasis } from '../money/price.ts';
 import { readQuantity } from '../money/reckoning.ts';
@@ -176,8 +177,27 @@ function tryEntries(charged: Charged, entries: readonly LedgerEntry[], prices: O
     const named = measuresOf(priceAt(other, channel)).map(measureWords);
     return why(`no price line covers the recorded facts, in ${named.join(', ')}`);
   }
+  const uncounted = measuresOf(priceAt(other, channel)).find((measure) => isUncounted(measure, other, facts));
+  if (uncounted !== undefined) return why(`its ${measureWords(uncounted)} are not recorded`);
   const { amount } = charged.wasReplaced ? atMost(settlement, held) : settlement;
   return { ...tried, result: { after: earned(amount) } };
+}
+
+/** Input is counted only if the prices at that time charged for it. Other counts are zero unless they were reported. */
+const inputBehind: { readonly [M in Measure]?: 'image_input' | 'video_input' } = {
+  input_image: 'image_input',
+  reference_image: 'image_input',
+  input_second: 'video_input',
+};
+
+function isUncounted(
+  measure: Measure,
+  { facts: asked, bounds = {} }: PriceBasis,
+  facts: SettleFacts,
+): boolean {
+  const input = inputBehind[measure];
+  const isGiven = input !== undefined && asked[input] === true;
+  return isGiven && bounds[measure] === undefined && reportedQuantity(measure, facts) === undefined;
 }
 
 /** If the other prices use other quantities, the original hold is kept. */

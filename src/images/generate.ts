@@ -1,4 +1,5 @@
 import type { RoutePlan } from '../routing/catalogue.ts';
+import { servesModel } from '../routing/channels.ts';
 import type { Channels } from '../routing/channels.ts';
 import type { CapState } from '../money/caps.ts';
 import { defined } from '../base/defined.ts';
@@ -118,6 +119,8 @@ async function prepare(
   const channel = channels(candidate.channel);
   const provider = channel?.provider.image;
   if (channel === undefined || provider === undefined) return undefined;
+  // The model may have been removed from the channel since the plan was made.
+  if (!servesModel(channel.config, request.model)) return undefined;
   const converted = await converter.convert(request, provider.imageForms);
   const { per_call: perCall = 1 } = plan.serving.get(candidate.channel)?.facts ?? {};
   return { candidate, channel, provider, request: converted, perCall };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mediaSeconds } from '../base/times.ts';
 import { sizeFacts, sizeInPixels } from '../base/image-sizes.ts';
 
 /**
@@ -14,7 +15,7 @@ const countedMedia = ['references', 'videos', 'audios'] as const;
 const text = z.string().min(1);
 const texts = z.array(text);
 const count = z.number().int().nonnegative();
-const seconds = z.number().positive();
+const seconds = z.number().min(mediaSeconds.min).max(mediaSeconds.max);
 const parts = z.array(z.enum(mediaParts));
 
 const mediaFacts = z.strictObject({

@@ -69,7 +69,7 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
     rendered: ({ seconds, framesPerSecond }) =>
       seconds === undefined || framesPerSecond === undefined
         ? undefined
-        : wholeQuantity(Math.ceil(seconds * framesPerSecond)),
+        : wholeQuantity(framesIn(seconds, framesPerSecond)),
     reported: ({ frames }) => optionally(credible(frames), (count) => wholeQuantity(Math.ceil(count))),
   },
   input_second: {
@@ -134,6 +134,11 @@ export function tokenQuantity(tokens: bigint): Quantity {
 /** Upstreams report seconds as JSON numbers. Rounding them to milliseconds keeps amounts exact. */
 export function secondQuantity(seconds: number): Quantity {
   return { numerator: BigInt(Math.round(seconds * 1000)), denominator: 1000n };
+}
+
+/** Counts in milliseconds, because `2.2 * 25` is slightly more than 55. */
+function framesIn(seconds: number, framesPerSecond: number): number {
+  return Math.ceil((Math.round(seconds * 1000) * framesPerSecond) / 1000);
 }
 
 export function wholeQuantity(count: number): Quantity {

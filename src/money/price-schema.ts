@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { mediaSeconds } from '../base/times.ts';
 import { measures } from './measures.ts';
 import { parseMicros } from './money.ts';
 import type { PriceCondition } from './price.ts';
+import { measureMax } from './settle-facts.ts';
 
 export const decimal = (negative = false) =>
   z
@@ -15,6 +17,8 @@ export const decimal = (negative = false) =>
 const oneOf = (what: string) => z.array(z.string()).optional().describe(`Only for one of these ${what}`);
 const flag = (what: string) =>
   z.boolean().optional().describe(`Only if this is true (or, with false, only if it is not): ${what}`);
+
+const length = z.number().nonnegative().max(mediaSeconds.max);
 
 const condition = z.strictObject({
   resolution: oneOf('resolutions'),
@@ -31,8 +35,8 @@ const condition = z.strictObject({
   draft: flag('the request asks for a draft'),
   duration: z
     .strictObject({
-      min: z.number().optional().describe('Only for videos of at least this many seconds'),
-      max: z.number().optional().describe('Only for videos of at most this many seconds'),
+      min: length.optional().describe('Only for videos of at least this many seconds'),
+      max: length.optional().describe('Only for videos of at most this many seconds'),
     })
     .optional(),
 }) satisfies z.ZodType<PriceCondition>;
@@ -47,6 +51,7 @@ export const channelPriceSchema = z.strictObject({
         beyond: z
           .number()
           .nonnegative()
+          .max(measureMax)
           .optional()
           .describe('The number of units of the measure that cost nothing'),
         when: condition.optional(),

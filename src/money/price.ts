@@ -1,4 +1,5 @@
 import { defined } from '../base/defined.ts';
+import { parseDecimal } from './decimal.ts';
 import { divideHalfUp, microsPerUnit, parseMicros } from './money.ts';
 import type { Micros } from './money.ts';
 import { isOfImage, isOfLength, isRendered, measures } from './measures.ts';
@@ -134,7 +135,7 @@ export interface ChargedLine extends Count {
   readonly line: number;
   readonly measure: Measure;
   readonly price: Micros;
-  readonly free: bigint;
+  readonly free: Quantity;
   readonly of?: PriceFacts;
   /** The number of images whose megapixels this line adds up. Undefined if there is only one image. */
   readonly images?: number;
@@ -282,20 +283,29 @@ function chargeLine(
   if (numerator === 0n && source !== 'assumed' && !isRendered(measure)) return undefined;
   const price = parseMicros(line.price) ?? 0n;
   const each = measure === 'megapixel' ? images : 1;
-  const free = BigInt(Math.round(beyond * each * Number(denominator)));
-  const paid = numerator > free ? numerator - free : 0n;
-  const exact = divideHalfUp(price * paid * exactPerMicro, denominator);
+  const { digits = 0n, places = 0 } = parseDecimal(String(beyond)) ?? {};
+  // Both quantities in the same unit, so that a fraction of an image or a megapixel is not rounded.
+  const parts = 10n ** BigInt(places);
+  const [all, free] = [numerator * parts, digits * BigInt(each) * denominator];
+  const unpaid = all > free ? free : all;
+  const exact = divideHalfUp(price * (all - unpaid) * exactPerMicro, denominator * parts);
   return {
     line: index,
     measure,
     price,
     quantity,
     source,
-    free: numerator - paid,
+    free: reduced({ numerator: unpaid, denominator: denominator * parts }, parts),
     exact,
     ...(each === 1 ? {} : { images }),
     ...(of === undefined || !isOfImage(measure) ? {} : { of }),
   };
+}
+
+function reduced({ numerator, denominator }: Quantity, by: bigint): Quantity {
+  return numerator % by === 0n
+    ? { numerator: numerator / by, denominator: denominator / by }
+    : { numerator, denominator };
 }
 
 /** `multiplier` is a decimal string such as "1.25". Rounds half up. */

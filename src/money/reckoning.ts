@@ -97,12 +97,11 @@ export function readQuantity(written: string): Quantity | undefined {
 const exactPlaces = 12;
 
 export function writeLine({ price, quantity, free, exact, ...line }: ChargedLine): WrittenLine {
-  const { denominator } = quantity;
   return {
     ...line,
     price: formatMicros(price),
     quantity: writeQuantity(quantity),
-    ...(free === 0n ? {} : { free: writeQuantity({ numerator: free, denominator }) }),
+    ...(free.numerator === 0n ? {} : { free: writeQuantity(free) }),
     amount: formatDecimal(shifted(exactPlaces, { digits: exact, places: 0 })),
   };
 }

@@ -142,7 +142,7 @@ const advice: Readonly<Record<AttentionReason, readonly Sentence[]>> = {
     using('To end the wait, use', { complete: '', fail: '' }),
   ],
   channel_gone: [
-    'The running configuration no longer contains the channel or credential. Restore it (`enabled: false` keeps new tasks ' +
+    'The running configuration no longer contains the channel, the credential or the channel’s model. Restore it (`enabled: false` keeps new tasks ' +
       'away) and reload.',
     using('Otherwise, use', { complete: '', fail: '' }),
     'At its deadline the task fails and costs nothing.',

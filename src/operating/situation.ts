@@ -231,7 +231,8 @@ const reviewSentences: Readonly<Record<Question['why'], string>> = {
 const concernSentences: Readonly<Partial<Record<AttentionReason, string>>> = {
   poll_failing: 'Polls of its job are failing.',
   overdue: 'Its job is taking five times as long as usual.',
-  channel_gone: 'The running configuration no longer contains the channel or credential.',
+  channel_gone:
+    'The running configuration no longer contains the channel, the credential or the channel’s model.',
   workflow_failing: 'The steps of its workflow fail repeatedly.',
   workflow_overdue: 'Its workflow should have ended the task, but is still running.',
 };

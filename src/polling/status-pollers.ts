@@ -26,8 +26,18 @@ export function createStatusPollers({
   readonly publicUrl?: string;
 }): (candidate: RouteCandidate, kind: TaskKind) => ChannelPoller {
   const known = new Map<string, ChannelPoller>();
+  const limiters = new Map<string, RateLimiter>();
 
-  function open({ channel: id, credential }: RouteCandidate, kind: TaskKind): ChannelPoller {
+  /** The jobs of both kinds share the limit of their credential. */
+  function limiterOf({ channel: id, credential }: RouteCandidate, perSecond: () => number): RateLimiter {
+    const key = `${id}/${credential}`;
+    const shared = limiters.get(key) ?? limiter(perSecond);
+    limiters.set(key, shared);
+    return shared;
+  }
+
+  function open(candidate: RouteCandidate, kind: TaskKind): ChannelPoller {
+    const { channel: id, credential } = candidate;
     const read = () => {
       const channel = channels(id);
       const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
@@ -40,7 +50,7 @@ export function createStatusPollers({
     const poller = createStatusPoller({
       provider: () => current().provider,
       context: (model, signal) => current().context(credential, model, signal),
-      limiter: limiter(() => current().config.limits.polls_per_second),
+      limiter: limiterOf(candidate, () => current().config.limits.polls_per_second),
       monotonic,
       timeoutMs: () => current().config.timeouts.poll_ms,
     });

@@ -169,10 +169,9 @@ function planRoute(sent: AskedRequest, buyer: Buyer, context: PlanContext): Rout
   // If no other channel can serve the request, a task can wait until an open circuit closes. A synchronous caller
   // cannot.
   const usable = inService.length > 0 ? inService : waitedFor;
-  const [[any], [limit]] = [usable, limits];
-  if (any === undefined && limit !== undefined)
-    throw new GatewayError('key_not_allowed', limit.message, { param: limit.param });
-  if (any === undefined) throw new NoChannelError(explainNoChannel(model, dropped, issues), dropped);
+  const [any] = usable;
+  if (any === undefined)
+    throw new NoChannelError(explainNoChannel(model, dropped, { issues, limits }), dropped);
   const byId = new Map(usable.map((entry) => [entry.channel.id, entry]));
   const candidates = orderCandidates(
     usable.map(({ channel, credentials }) => ({ ...channel, credentials })),
@@ -292,15 +291,6 @@ function considerChannel(
   const lost = lostMedia(request, capability.facts);
   if (lost !== undefined) return drop('unsupported', lost.message, lost);
   const { canWait } = capability;
-  if (canWait && context.isServed?.(channel.id) === false) return drop('no_worker', 'no worker serves it');
-  const outages = channel.credentials.map(({ id }) => ({
-    id,
-    outage: context.outage?.(channel, id, { model: request.model, account: buyer.account }),
-  }));
-  const credentials = outages.filter(({ outage }) => outage === undefined).map(({ id }) => id);
-  const broken = outages.filter(({ outage }) => outage?.reason === 'circuit_open').map(({ id }) => id);
-  const dropped = dropsOf(outages);
-  if (credentials.length + broken.length === 0) return { dropped };
   const { model } = context;
   const listed = { ...(served.price ?? model.price), isOwn: served.price !== undefined };
   const quoteBy = (
@@ -323,6 +313,16 @@ function considerChannel(
   if (quote === undefined) return drop('no_price', 'no price line matches the request');
   const limit = keyLimitIssue(request, quote, buyer);
   if (limit !== undefined) return { ...drop('not_permitted', limit.message), limit };
+  // Checked last, because a channel that is out of service for now could otherwise serve the request later.
+  if (canWait && context.isServed?.(channel.id) === false) return drop('no_worker', 'no worker serves it');
+  const outages = channel.credentials.map(({ id }) => ({
+    id,
+    outage: context.outage?.(channel, id, { model: request.model, account: buyer.account }),
+  }));
+  const credentials = outages.filter(({ outage }) => outage === undefined).map(({ id }) => id);
+  const broken = outages.filter(({ outage }) => outage?.reason === 'circuit_open').map(({ id }) => id);
+  const dropped = dropsOf(outages);
+  if (credentials.length + broken.length === 0) return { dropped };
   const unless = offer && isUnmeasured(request, context.given) && capabilityFor(offer, request, noInput);
   // Compares the worst cases before the account's factor is applied. Even if that factor is 0, the operator's costs
   // depend on the length.

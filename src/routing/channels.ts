@@ -2,6 +2,7 @@ import { defined } from '../base/defined.ts';
 import type { ChannelConfig } from '../config/gateway-file.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 import type { GenerationRequest, ImageRequest, VideoRequest } from '../models/request.ts';
+import type { RouteCandidate } from '../task/candidates.ts';
 import { isUnusable } from '../providers/links.ts';
 import { providerOf } from './provider-of.ts';
 import type { KnownProviders } from './provider-of.ts';
@@ -70,7 +71,7 @@ function openChannel(
     provider: withUsableLinks(provider, { check: (url) => links.check(config, url), onWithheld }),
     context: (credentialId, model, signal) => {
       const credential = config.credentials.find((entry) => entry.id === credentialId);
-      if (credential === undefined) throw new ChannelGoneError(config.id, credentialId);
+      if (credential === undefined) throw new ChannelGoneError(config.id, `credential ${credentialId}`);
       return {
         request,
         credential: {
@@ -87,14 +88,35 @@ function openChannel(
   };
 }
 
-export function hasCredential(channel: Pick<OpenChannel, 'config'> | undefined, credential: string): boolean {
-  return channel?.config.credentials.some(({ id }) => id === credential) === true;
+export type ConfiguredChannel = Pick<ChannelConfig, 'id' | 'models'> & {
+  readonly credentials: readonly { readonly id: string }[];
+};
+
+export function hasCredential(
+  channel: Pick<ConfiguredChannel, 'credentials'> | undefined,
+  credential: string,
+): boolean {
+  return channel?.credentials.some(({ id }) => id === credential) === true;
+}
+
+/** A plan can contain channels, credentials and models that have been removed since. */
+export function isConfigured(
+  channels: readonly ConfiguredChannel[],
+  { channel: id, credential }: RouteCandidate,
+  model?: string,
+): boolean {
+  const channel = channels.find((one) => one.id === id);
+  return hasCredential(channel, credential) && (model === undefined || servesModel(channel, model));
+}
+
+export function servesModel(channel: Pick<ConfiguredChannel, 'models'> | undefined, model: string): boolean {
+  return channel !== undefined && Object.hasOwn(channel.models, model);
 }
 
 export class ChannelGoneError extends Error {
-  constructor(channel: string, credential?: string) {
+  constructor(channel: string, part?: string) {
     super(
-      `gateway.yaml no longer has ${credential === undefined ? '' : `credential ${credential} of `}channel ${channel}, ` +
+      `gateway.yaml no longer has ${part === undefined ? '' : `${part} of `}channel ${channel}, ` +
         'which unfinished tasks depend on: restore it (enabled: false keeps new tasks away)',
     );
     this.name = 'ChannelGoneError';

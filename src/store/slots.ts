@@ -100,6 +100,7 @@ export function createSlotStore(db: Db, now: () => number) {
         ]),
         ensureIndexes(tickets, [
           { name: 'queue_order', key: { queue: 1, order: 1 } },
+          { name: 'queue_account_round', key: { queue: 1, account: 1, round: 1 } },
           {
             name: 'queue_account_urgency',
             key: { queue: 1, account: 1, wasLost: 1, model: 1, urgency: 1 },
@@ -113,6 +114,7 @@ export function createSlotStore(db: Db, now: () => number) {
     },
     ...slotOperations(slots, now),
     ...ticketOperations(tickets),
+    leaveQueues: createLeaveQueues(tickets, rounds),
     ...roundOperations(rounds, now),
     ...refusalOperations(refusals),
   };
@@ -250,17 +252,11 @@ function ticketOperations(tickets: Collection<TicketDocument>) {
       return found ?? undefined;
     },
 
-    async takeOverTurn({ task, queue, order }: Ticket, left: Ticket): Promise<void> {
-      const { order: taken, round } = left;
-      await tickets.updateOne({ _id: `${task}@${queue}`, order }, { $set: { order: taken, round } });
-    },
+    takeOverTurn: (ticket: Ticket, left: Ticket) => takeOverTurn(tickets, ticket, left),
 
+    /** For a task that is served. Other tasks leave with `leaveQueues`. */
     async removeTicket(task: string, queue: string): Promise<boolean> {
       return (await tickets.deleteOne({ _id: `${task}@${queue}` })).deletedCount === 1;
-    },
-
-    async removeTickets(task: string): Promise<void> {
-      await tickets.deleteMany({ task });
     },
 
     async countTickets(queue: string, max: number, before?: string): Promise<number> {
@@ -268,6 +264,49 @@ function ticketOperations(tickets: Collection<TicketDocument>) {
       return tickets.countDocuments(filter, { limit: max });
     },
   };
+}
+
+async function takeOverTurn(
+  tickets: Collection<TicketDocument>,
+  { task, queue, order }: Ticket,
+  { order: taken, round }: Ticket,
+): Promise<void> {
+  await tickets.updateOne({ _id: `${task}@${queue}`, order }, { $set: { order: taken, round } });
+}
+
+/**
+ * For tasks that leave without being served. Their account keeps its turns: the place goes to its last ticket, and its
+ * next ticket follows the ones that it still has. Otherwise, an account whose tasks were cancelled would wait until
+ * the others have had as many turns.
+ */
+function createLeaveQueues(tickets: Collection<TicketDocument>, rounds: Collection<RoundDocument>) {
+  async function keepTurn(left: TicketDocument): Promise<void> {
+    const { queue, account, wasLost, round } = left;
+    const _id = roundId(queue, account);
+    const counted = await rounds.findOne({ _id });
+    const newest = { sort: { round: -1 } } as const;
+    const last = await tickets.findOne({ queue, account, wasLost, round: { $gt: round } }, newest);
+    if (last !== null) await takeOverTurn(tickets, last, left);
+    const { round: taken = 0 } = (await tickets.findOne({ queue, account }, newest)) ?? {};
+    // A count that another ticket has raised meanwhile stays.
+    if (counted !== null && taken < counted.round)
+      await rounds.updateOne({ _id, round: counted.round }, { $set: { round: taken } });
+  }
+
+  async function leave(_id: string): Promise<void> {
+    const left = await tickets.findOneAndDelete({ _id });
+    if (left !== null) await keepTurn(left);
+  }
+
+  return async (task: string, queue?: string): Promise<void> => {
+    if (queue !== undefined) return leave(`${task}@${queue}`);
+    const all = await tickets.find({ task }, { projection: { _id: 1 } }).toArray();
+    for (const { _id } of all) await leave(_id);
+  };
+}
+
+function roundId(queue: string, account: string): string {
+  return `${queue}|${account}`;
 }
 
 const upserted = { upsert: true, returnDocument: 'after' } as const;
@@ -289,7 +328,7 @@ function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
      * burst of one account and a single task of another therefore start in the same round.
      */
     async takeRound(queue: string, account: string): Promise<number> {
-      const id = `${queue}|${account}`;
+      const id = roundId(queue, account);
       const served = (await rounds.findOne({ _id: queue }))?.round ?? 0;
       const round = await nextRound(id);
       if (round > served) return round;

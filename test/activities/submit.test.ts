@@ -3,6 +3,7 @@ import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import type { SubmitInput, TaskView } from '../../activities/types.ts';
+import type { GatewayConfig } from '../../src/config/gateway-file.ts';
 import { defined } from '../../src/base/defined.ts';
 import { signOf } from '../../src/health/circuit-rules.ts';
 import { NoRoomError, StorageAwayError } from '../../src/errors/not-stored.ts';
@@ -755,12 +756,25 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(1);
     });
 
-    it.each([
-      ['credential', { channel: 'ark', credential: 'gone' }],
-      ['channel', { channel: 'gone', credential: 'a' }],
-    ])('moves to the next channel if the %s is gone, and asks for an operator', async (_what, candidate) => {
+    const parts = ['channel', 'credential', 'model'] as const;
+    const without = (
+      part: (typeof parts)[number],
+      { channels, ...config }: GatewayConfig,
+    ): GatewayConfig => ({
+      ...config,
+      channels: channels.flatMap((channel) => {
+        if (channel.id !== 'ark') return [channel];
+        if (part === 'credential')
+          return [{ ...channel, credentials: [{ id: 'renamed', api_key: 'simulated' }] }];
+        return part === 'model' ? [{ ...channel, models: {} }] : [];
+      }),
+    });
+
+    it.each(parts)('moves to the next channel if the %s is gone, and asks for an operator', async (part) => {
       const prompt = label();
-      const input = await world.newTask(prompt, { candidates: [candidate, there] });
+      const input = await world.newTask(prompt, { candidates: [here, there] });
+      const before = world.config;
+      world.config = without(part, before);
       expect((await world.worker().submit(input)).state).toMatchObject({ at: 'queued', left: [there] });
       expect(await world.record(input)).toMatchObject({
         concern: 'channel_gone',
@@ -769,27 +783,27 @@ describe('submit', () => {
       });
       expect(posts(prompt)).toBe(0);
       expect(await world.worker().submit({ ...input, candidate: there })).toMatchObject(waiting);
+      world.config = before;
       expect(await world.record(input)).not.toHaveProperty('attention');
     });
 
-    it('waits for the credential if there is no other channel, and sends once it is back', async () => {
-      const prompt = label();
-      const input = await world.newTask(prompt, { candidates: [{ channel: 'ark', credential: 'renamed' }] });
-      await expect(world.worker().submit(input)).rejects.toThrow(
-        /no longer has credential renamed of channel ark/,
-      );
-      const before = world.config;
-      world.config = {
-        ...before,
-        channels: before.channels.map((channel) => ({
-          ...channel,
-          credentials: [{ id: 'renamed', api_key: 'simulated' }],
-        })),
-      };
-      expect(await world.worker().submit(input, again)).toMatchObject(waiting);
-      world.config = before;
-      expect(posts(prompt)).toBe(1);
-    });
+    it.each([
+      ['channel', 'no longer has channel ark'],
+      ['credential', 'no longer has credential a of channel ark'],
+      ['model', 'no longer has model seedance of channel ark'],
+    ] as const)(
+      'waits for the %s if there is no other channel, and sends once it is back',
+      async (part, words) => {
+        const prompt = label();
+        const input = await world.newTask(prompt);
+        const before = world.config;
+        world.config = without(part, before);
+        await expect(world.worker().submit(input)).rejects.toThrow(words);
+        world.config = before;
+        expect(await world.worker().submit(input, again)).toMatchObject(waiting);
+        expect(posts(prompt)).toBe(1);
+      },
+    );
   });
 
   describe('whose upstream returns a job that another task has', () => {

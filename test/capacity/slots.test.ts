@@ -77,6 +77,28 @@ describe('the slots of a credential', () => {
     expect(await keeper.holders()).not.toContain('holder');
   });
 
+  it.each<[string, (keeper: SlotKeeper, task: string) => Promise<void>]>([
+    ['ended', (keeper, task) => keeper.release(task)],
+    ['left this credential', (keeper, task) => keeper.release(task, { channel: 'q31', credential: 'a' })],
+    ['went to a channel without a limit', (keeper, task) => keeper.leaveQueues(task)],
+  ])('go to an account in turn, although twenty of its tasks %s without a slot', async (_, leave) => {
+    const keeper = openKeeper('q31', 1);
+    await keeper.take(request('q31', 'holder'));
+    const left = Array.from({ length: 20 }, (__, n) => `left${n}`);
+    for (const task of left) await keeper.take(request('q31', task, 'returning'));
+    for (const task of left) await leave(keeper, task);
+    for (let n = 0; n < 5; n += 1) await keeper.take(request('q31', `busy${n}`, 'busy'));
+    await keeper.take(request('q31', 'returned', 'returning'));
+    const order: string[] = [];
+    for (let holder = 'holder'; order.length < 6; holder = order.at(-1) ?? '') {
+      woken = [];
+      await keeper.release(holder);
+      order.push(woken[0] ?? 'nobody');
+    }
+    await keeper.release(order.at(-1) ?? '');
+    expect(order.indexOf('returned')).toBeLessThan(2);
+  });
+
   it('go to the models of an account in turn, to the most urgent task of each, and last to lost tasks', async () => {
     const keeper = openKeeper('q20', 1);
     await keeper.take(request('q20', 'holder'));

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Price } from '../../src/money/price.ts';
+import { defined } from '../../src/base/defined.ts';
+import type { Measure } from '../../src/money/measures.ts';
+import type { Price, PriceBasis, PriceFacts } from '../../src/money/price.ts';
 import { settle } from '../../src/money/settle.ts';
 import type { Task } from '../../src/task/record.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
@@ -190,6 +192,27 @@ describe('other prices', () => {
       { task: 'task_0002', why: 'no price line covers the recorded facts, in million tokens' },
       { task: 'task_0003', why: 'the facts of its hold are not recorded' },
     ]);
+  });
+
+  it.each<[Measure, PriceFacts, SettleFacts, string]>([
+    ['input_image', { image_input: true }, { inputImages: 3 }, 'input images'],
+    ['reference_image', { image_input: true }, {}, 'reference images'],
+    ['input_second', { video_input: true }, { inputSeconds: 3 }, 'seconds of input video'],
+  ])('omit tasks whose %s was not counted at the time', async (measure, input, reported, words) => {
+    const price = { minimum: '0', lines: [...bySecond('0.10').lines, { measure, price: '1' }] };
+    const tried = async (facts: PriceFacts, bounds: PriceBasis['bounds'], more: SettleFacts = {}) => {
+      const one = recorded(1, { durationSeconds: 5, ...more });
+      const [hold, ...others] = one.entries;
+      const basis = JSON.stringify({ ...JSON.parse(hold?.basis ?? '{}'), facts, ...defined({ bounds }) });
+      const entries = hold === undefined ? [] : [{ ...hold, basis }, ...others];
+      const { total, unpriced } = await run(storeOf([{ ...one, entries }]), { models: { m: price } });
+      return [total.after, unpriced.map(({ why }) => why)];
+    };
+    expect(await tried(input, undefined)).toEqual([0n, [`its ${words} are not recorded`]]);
+    expect(await tried({}, undefined)).toEqual([500_000n, []]);
+    expect(await tried(input, { [measure]: { most: '2/1', source: 'request' } })).toEqual([2_500_000n, []]);
+    if (Object.keys(reported).length > 0)
+      expect(await tried(input, undefined, reported)).toEqual([3_500_000n, []]);
   });
 
   it('are tried a page at a time, until the caller stops waiting', async () => {

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -307,6 +308,25 @@ it('an upstream that cannot be reached is skipped', async () => {
   } finally {
     await other.stop();
   }
+  expect(await account.balance()).toMatchObject(untouched);
+});
+
+it('a channel whose model is removed during the request is not called', async () => {
+  const yaml = imageYaml({ first: first.url, second: second.url });
+  const publish = async (text: string) => {
+    await writeFile(gateway.environment['GATEWAY_CONFIG'] ?? '', text);
+    expect((await gateway.admin('POST', '/config/reload')).status).toBe(200);
+  };
+  onTestFinished(() => publish(yaml));
+  const served = yaml.lastIndexOf('      gpt-image: { upstream: gpt-image-1.5 }\n');
+  const without = `${yaml.slice(0, served)}      seedream: { upstream: s }\n${yaml.slice(served).replace(/^.*\n/, '')}`;
+  first.answer = async (call, response) => {
+    await publish(without);
+    refuse(503, 'overloaded', 'busy', { 'retry-after': '1' })(call, response);
+  };
+  const account = await gateway.account();
+  expect((await generate(account)).status).toBe(503);
+  expect([first.calls.length, second.calls.length]).toEqual([1, 0]);
   expect(await account.balance()).toMatchObject(untouched);
 });
 

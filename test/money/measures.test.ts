@@ -1,8 +1,17 @@
 import { expect, it } from 'vitest';
-import { isRendered, measures, renderedQuantity } from '../../src/money/measures.ts';
+import {
+  isRendered,
+  measures,
+  renderedQuantity,
+  secondQuantity,
+  tokenQuantity,
+  wholeQuantity,
+} from '../../src/money/measures.ts';
 import type { Extent, Measure } from '../../src/money/measures.ts';
 import { chargeOf } from '../../src/money/price.ts';
 import type { PriceBasis } from '../../src/money/price.ts';
+import { writeLine } from '../../src/money/reckoning.ts';
+import type { Quantity } from '../../src/money/reckoning.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
 import { settle } from '../../src/money/settle.ts';
 
@@ -148,4 +157,31 @@ it('the first units of a measure may be free; for megapixels, those of each imag
   };
   const counts = { image: count(2n), megapixel: count(8n) };
   expect(chargeOf(pixels, [{ facts: {}, images: 2, counts }])?.amount).toBe(150_000n);
+});
+
+it('a free fraction of a unit is not rounded', () => {
+  const charged = (measure: Measure, beyond: number, quantity: Quantity, images = 1) =>
+    chargeOf({ minimum: '0', lines: [{ measure, price: '1', beyond }, callOfNothing] }, [
+      { facts: {}, images, counts: { call: one, [measure]: { quantity, source: 'request' } } },
+    ]);
+  const callOfNothing = { measure: 'call', price: '0' } as const;
+  const one = { quantity: wholeQuantity(1), source: 'request' } as const;
+  expect(charged('image', 0.5, wholeQuantity(2))?.amount).toBe(1_500_000n);
+  expect(charged('megapixel', 0.25, wholeQuantity(6), 3)?.amount).toBe(5_250_000n);
+  expect(charged('million_tokens', 1e-7, tokenQuantity(10n))?.amount).toBe(10n);
+  expect(charged('second', 0.0001, secondQuantity(1))?.amount).toBe(999_900n);
+  const lines = charged('second', 2.5, secondQuantity(4))?.lines ?? [];
+  expect(lines.map(writeLine)[0]).toMatchObject({ quantity: '4000/1000', free: '2500/1000', amount: '1.5' });
+});
+
+it('a length in milliseconds has as many frames as it lasts, whatever its fractions are in binary', () => {
+  const frames = (seconds: number, framesPerSecond: number) =>
+    renderedQuantity('frame', { seconds, framesPerSecond, tokens: () => undefined })?.numerator;
+  const rates = [8, 12, 15, 16, 24, 25, 30, 60];
+  const wrong = rates.flatMap((rate) =>
+    Array.from({ length: 20_000 }, (_, index) => index + 1)
+      .filter((ms) => frames(ms / 1000, rate) !== BigInt(Math.ceil((ms * rate) / 1000)))
+      .map((ms) => `${ms} ms at ${rate}`),
+  );
+  expect(wrong).toEqual([]);
 });

@@ -20,7 +20,9 @@ const exactPerMicro = 1_000_000n;
 function exactOf({ price, quantity, free = '0/1', amount }: WrittenLine): bigint {
   const [counted, unpaid] = [quantity, free].map((text) => text.split('/').map(BigInt));
   const [numerator = 0n, denominator = 1n] = counted ?? [];
-  const exact = (micros(price) * (numerator - (unpaid?.[0] ?? 0n)) * exactPerMicro) / denominator;
+  const [none = 0n, parts = 1n] = unpaid ?? [];
+  const paid = numerator * parts - none * denominator;
+  const exact = (micros(price) * paid * exactPerMicro) / (denominator * parts);
   const written = formatDecimal(shifted(12, { digits: exact, places: 0 }));
   if (parseDecimal(amount) === undefined || written !== amount)
     throw new Error(`${amount} is written, and it is ${written}`);

@@ -3,6 +3,7 @@ import { createStatusPollers } from '../../src/polling/status-pollers.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import type { GatewayConfig } from '../../src/config/gateway-file.ts';
 import type { ExchangeRecorder } from '../../src/flight/exchange-recorder.ts';
+import { taskKinds } from '../../src/base/task-kind.ts';
 import { createRateLimiter } from '../../src/capacity/rate-limiter.ts';
 import { adapters, providers } from '../../src/providers/index.ts';
 import { createChannels } from '../../src/routing/channels.ts';
@@ -153,4 +154,25 @@ it('uses the rate, the timeout and the callbacks of the running configuration, n
   await expect(unanswered).rejects.toMatchObject({ name: 'TimeoutError' });
   expect(poller.callsBack()).toBe(false);
   expect(rates).toEqual([1, 500]);
+});
+
+it('the videos and images of a credential share its limit, and other credentials have their own', () => {
+  const text = yaml
+    .replace(
+      'credentials: [{ id: a, api_key: k }]',
+      'credentials: [{ id: a, api_key: k }, { id: b, api_key: l }]',
+    )
+    .replace('provider: fal', 'provider: fal\n    limits: { polls_per_second: 3 }');
+  const config = readConfig(text);
+  const rates: number[] = [];
+  const pollers = openPollers(() => config, {
+    request: canned().request,
+    limiter: (perSecond) => {
+      rates.push(perSecond());
+      return createRateLimiter({ perSecond, monotonic: Date.now, sleep: async () => undefined });
+    },
+  });
+  for (const credential of ['a', 'b'])
+    for (const kind of taskKinds) pollers({ channel: 'fal', credential }, kind);
+  expect(rates).toEqual([3, 3]);
 });

@@ -152,7 +152,7 @@ describe('a ticket', () => {
     expect(await open().firstTicket('look/a')).toMatchObject({ task: 't', round: 1, looksAt: 77 });
     await insert('t', 'look/b', 1);
     await insert('other', 'look/b', 1);
-    await open().removeTickets('t');
+    await open().leaveQueues('t');
     expect(await open().keepTicket('t', 'look/a', 88)).toBeUndefined();
     expect(await open().firstTicket('look/b')).toMatchObject({ task: 'other' });
   });
@@ -185,5 +185,51 @@ describe('a round', () => {
     await Promise.all([5, 9, 7].map((round) => open().noteServed('forward', round)));
     await open().noteServed('forward', 3);
     expect(await open().takeRound('forward', 'acc')).toBe(10);
+  });
+
+  describe('of a ticket that leaves', () => {
+    const join = async (queue: string, task: string, wasLost = false): Promise<void> => {
+      const round = await open().takeRound(queue, 'acc');
+      const ticket = { task, queue, account: 'acc', model: 'm', wasLost, urgency: '1', looksAt: clock };
+      await open().insertTicket({ ...ticket, deadlineAt: clock + 1000 }, round);
+    };
+    const roundsOf = async (queue: string): Promise<number[]> => {
+      const found = await database.db.collection('slot_tickets').find({ queue }).toArray();
+      return found.map(({ round }) => Number(round)).toSorted((a, b) => a - b);
+    };
+
+    it.each<[string, readonly string[]]>([
+      ['the first', ['t0']],
+      ['all but the first', ['t1', 't2', 't3', 't4']],
+      ['all but the last', ['t0', 't1', 't2', 't3']],
+      ['one in the middle', ['t2']],
+      ['the last', ['t4']],
+      ['every one', ['t4', 't0', 't2', 't1', 't3']],
+    ])('is used by the others of its account, whichever leaves (%s)', async (which, leaving) => {
+      const queue = `left/${which}`;
+      await open().noteServed(queue, 7);
+      for (const task of names(5)) await join(queue, task);
+      for (const task of leaving) await open().leaveQueues(task, queue);
+      await join(queue, 'next');
+      const count = 6 - leaving.length;
+      expect(await roundsOf(queue)).toEqual(Array.from({ length: count }, (_, n) => 8 + n));
+    });
+
+    it('is not used twice, however often tickets come and leave', async () => {
+      for (const task of names(4)) await join('twice/a', task);
+      await open().leaveQueues('t1', 'twice/a');
+      await Promise.all(names(8).map((task) => join('twice/a', `more-${task}`)));
+      const rounds = await roundsOf('twice/a');
+      expect(new Set(rounds).size).toBe(rounds.length);
+      expect(rounds.at(-1)).toBe(11);
+    });
+
+    it('is not used by a lost task, which goes last', async () => {
+      for (const task of names(2)) await join('lost/a', task);
+      await join('lost/a', 'lost', true);
+      await open().leaveQueues('t0', 'lost/a');
+      expect(await open().firstTicket('lost/a')).toMatchObject({ task: 't1', round: 1, wasLost: false });
+      expect(await roundsOf('lost/a')).toEqual([1, 3]);
+    });
   });
 });
