@@ -18,7 +18,8 @@ interface NewAccount {
 type CreditLine = [string, string, { reference: string; note?: string }];
 
 interface AlertOptions {
-  readonly url?: string;
+  readonly endpoint?: string;
+  readonly caps?: true;
   readonly reason: string;
 }
 
@@ -151,20 +152,21 @@ function addAlertCommands(accounts: Command, context: CliContext): void {
     .addHelpText(
       'after',
       examples(
-        'accounts set-alert acme 10.00 --url https://acme.example/hooks --reason "asked for it"',
-        'accounts set-alert acme off --caps --url https://acme.example/hooks --reason "asked for it"',
+        'accounts set-alert acme 10.00 --endpoint https://acme.example/hooks --reason "asked for it"',
+        'accounts set-alert acme off --caps --endpoint https://acme.example/hooks --reason "asked for it"',
       ),
     )
     .argument('<id>')
     .argument('<threshold>', 'decimal with at most 6 places, or `off` for no events about the balance')
     .option('--caps', 'also post events when 50, 80 and 100 per cent of a cap are used')
-    .option('--url <address>', 'the URL to which events are posted')
+    .option('--endpoint <url>', 'the URL to which events are posted')
     .requiredOption('--reason <text>')
     .action(
       adminCommand(context, async ({ client, output }, ...[id, threshold, options]: AlertLine) => {
         const path = `/accounts/${encodeURIComponent(id)}/alert`;
+        const { endpoint: url, ...others } = options;
         const set = threshold === 'off' ? {} : { threshold };
-        output.item(await client.call('POST', path, { ...set, ...options }));
+        output.item(await client.call('POST', path, { ...set, ...others, url }));
       }),
     );
 }

@@ -143,6 +143,20 @@ describe('accounts', () => {
     await expect(gateway(wrong)).rejects.toThrow('It must be a model and its factor');
   });
 
+  it('set-alert, alert: the endpoint is the account’s, and the request goes to the gateway', async () => {
+    await gateway(['accounts', 'create', 'alerted']);
+    const endpoint = ['--endpoint', 'https://caller.example/hook'];
+    const line = ['accounts', 'set-alert', 'alerted', '10', '--caps', ...endpoint, '--reason', 'asked'];
+    const set = { threshold: '10.000000', caps: true, url: 'https://caller.example/hook' };
+    expect(await json(line)).toMatchObject(set);
+    expect(await json(['accounts', 'alert', 'alerted'])).toMatchObject(set);
+    expect(await json(['accounts', 'set-alert', 'alerted', 'off', '--reason', 'over'])).toMatchObject({
+      threshold: null,
+      caps: false,
+      url: null,
+    });
+  });
+
   it('overdraft, close, reopen', async () => {
     await gateway(['accounts', 'create', 'closing']);
     await gateway(['accounts', 'credit', 'closing', '3', '--reference', 'r']);

@@ -67,6 +67,14 @@ describe.each(commands)('gateway $path', ({ path, command }) => {
   });
 });
 
+it.each(commands)('gateway $path has no option that a command above it has', ({ command }) => {
+  const above: Command[] = [];
+  for (let one = command.parent; one !== null; one = one.parent) above.push(one);
+  const namesOf = (one: Command) => one.options.flatMap((option) => [option.attributeName(), option.short]);
+  const taken = new Set(above.flatMap(namesOf));
+  expect(namesOf(command).filter((name) => name !== undefined && taken.has(name))).toEqual([]);
+});
+
 async function complaintAbout(line: readonly string[]): Promise<string> {
   if (line.includes('--help')) return '';
   const program = await wholeProgram();
