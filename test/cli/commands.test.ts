@@ -496,6 +496,28 @@ describe('ledger', () => {
     expect(status).toBe(0);
   });
 
+  it('verify --heads: rejects a file without heads before it verifies anything', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'heads-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const file = join(directory, 'heads.jsonl');
+    let verified = 0;
+    const verifyLedger = () => Promise.resolve({ ...sound, accounts: ++verified });
+    const { url } = await world.startNode({ verifyLedger });
+    const refusal = async () => {
+      const error: unknown = await gateway(['ledger', 'verify', '--heads', file], { url }).catch(
+        (thrown: unknown) => thrown,
+      );
+      return error;
+    };
+    expect(await refusal()).toMatchObject({ status: 2, message: expect.stringContaining('read: ENOENT') });
+    for (const text of ['', '\n', 'not a head\n', '[]', '{"account":"a"}\n']) {
+      await writeFile(file, text);
+      const message = expect.stringContaining(`${file} does not consist of heads`);
+      expect([text, await refusal()]).toMatchObject([text, { status: 2, message }]);
+    }
+    expect(verified).toBe(0);
+  });
+
   it('verify: status 1 and a table of the violations', async () => {
     const violation = {
       invariant: 'hash_chain_intact',
