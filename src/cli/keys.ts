@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { adminCommand, lookCommand } from './context.ts';
+import { adminCommand, lookCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
 import { addCapsOptions, keyCapsOf } from './caps-options.ts';
 import type { CapsOptions } from './caps-options.ts';
@@ -20,6 +20,12 @@ const table = {
     'replaced_by',
   ],
 };
+
+interface KeyListOptions {
+  readonly account?: string;
+  readonly limit?: string;
+  readonly after?: string;
+}
 
 interface KeyCaps extends CapsOptions {
   readonly reason: string;
@@ -96,10 +102,12 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
     .addHelpText('after', examples('keys list --account acme'))
     .option('--account <id>')
     .option('--limit <n>')
+    .option('--after <id>')
     .action(
-      lookCommand(context, async ({ client, output }, options: { account?: string; limit?: string }) => {
-        const { rows } = await client.list('/keys', { ...options });
+      lookCommand(context, async ({ client, output }, options: KeyListOptions) => {
+        const { rows, hasMore } = await client.list('/keys', { ...options });
         output.rows(rows, table);
+        noteMore(output, hasMore, rows.at(-1)?.['id']);
       }),
     );
 

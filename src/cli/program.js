@@ -105,7 +105,10 @@ export function createProgram(run = {}) {
       'the gateway to call (default: PUBLIC_URL, else local mode’s, else http://HOST:PORT)',
     )
     .addOption(
-      new Option('-o, --output <form>', 'how to print results; json prints the gateway’s unchanged response')
+      new Option(
+        '-o, --output <form>',
+        'how to print results; json prints the gateway’s response, or the rows of a list',
+      )
         .choices(['table', 'wide', 'json', 'jsonl'])
         .default('table'),
     )

@@ -8,7 +8,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
+import type { Command } from 'commander';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { addOperatorCommands } from '../../src/cli/commands.ts';
+import type { CliContext } from '../../src/cli/context.ts';
+import { createProgram, groups } from '../../src/cli/program.js';
 import { createTerminal, failureText } from '../../src/cli/terminal.ts';
 import { resolveTarget } from '../../src/cli/target.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
@@ -177,6 +181,37 @@ describe('accounts', () => {
     for (const id of ['page-1', 'page-2']) await gateway(['accounts', 'create', id]);
     const { text } = await gateway(['accounts', 'list', '--limit', '1', '--after', 'page-0']);
     expect(text).toContain('More results: --after page-1');
+  });
+});
+
+describe('a command that lists a page', async () => {
+  const program = createProgram();
+  await addOperatorCommands(program, {} as CliContext, Object.keys(groups));
+  const leaves = (command: Command, path: readonly string[]): [string, Command][] => [
+    [path.join(' '), command],
+    ...command.commands.flatMap((one) => leaves(one, [...path, one.name()])),
+  ];
+  const paged = leaves(program, []).filter(([, command]) =>
+    command.options.some(({ long }) => long === '--limit'),
+  );
+
+  it.each(paged)('%s: says how to continue, in JSON on standard error', async (path, command) => {
+    const row = { id: 'last', seq: 'last', situation, actions: [] };
+    const server = createServer((_, response) =>
+      response.end(JSON.stringify({ object: 'list', data: [row], has_more: true })),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const given = command.registeredArguments.filter(({ required }) => required).map(() => 'x');
+    const line = [...path.split(' '), ...given, '--limit', '1', '--after', 'first'];
+    const hint = 'More results: --after last';
+    expect((await gateway(line, { url })).text.split('\n').at(-1)).toBe(hint);
+    for (const form of ['json', 'jsonl']) {
+      const { text, warned } = await gateway([...line, '-o', form], { url });
+      expect([JSON.parse(text), warned]).toEqual([form === 'json' ? [row] : row, [hint]]);
+    }
   });
 });
 
@@ -477,7 +512,7 @@ describe('ledger', () => {
   };
 
   it('verify: sound', async () => {
-    expect(await verifying(sound)).toEqual({
+    expect(await verifying(sound)).toMatchObject({
       text:
         '2 accounts, 7 entries: 0 violations.\n' +
         'Open holds: 1 of running workflows, 2 of images, 0 of tasks being created.\n' +
