@@ -184,6 +184,13 @@ describe('accounts', () => {
   });
 });
 
+it('config catalogue: the channels and prices of a model, as `config draft add` needs them', async () => {
+  const { text } = await gateway(['config', 'catalogue', '-o', 'wide']);
+  expect(text).toMatch(/^ID +KIND +OWNED_BY +CHANNELS +PRICES$/m);
+  expect(text).toMatch(/^seedance-2\.0 +video +bytedance +ark-cn, \S.* 7\.00\/million_tokens\b/m);
+  expect(text).not.toContain('{');
+});
+
 describe('a command that lists a page', async () => {
   const program = createProgram();
   await addOperatorCommands(program, {} as CliContext, Object.keys(groups));

@@ -75,6 +75,19 @@ it.each(commands)('gateway $path has no option that a command above it has', ({ 
   expect(namesOf(command).filter((name) => name !== undefined && taken.has(name))).toEqual([]);
 });
 
+const numbered = commands.flatMap(({ path, command }) =>
+  command.options
+    .filter(({ flags }) => /<(n|percent|seconds|version)>$/.test(flags))
+    .map((option) => ({ name: [...path, option.long ?? ''].join(' '), option })),
+);
+
+it.each(numbered)('gateway $name sends no text that is not a number as if it were absent', ({ option }) => {
+  const parse = option.parseArg;
+  if (parse === undefined) return;
+  for (const text of ['many', '', '1,5', '5%', '0x10'])
+    expect(() => parse(text, undefined)).toThrow('It must be');
+});
+
 async function complaintAbout(line: readonly string[]): Promise<string> {
   if (line.includes('--help')) return '';
   const program = await wholeProgram();

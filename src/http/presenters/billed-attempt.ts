@@ -71,9 +71,7 @@ export function presentBilledAttempt(
     job: operation?.id ?? null,
     stray_job: attempt.stray?.id ?? null,
     adoptable:
-      mayHaveJob(attempt) &&
-      attempt.n === task.attempts.at(-1)?.n &&
-      isPossibleIn('adopt', task.state.at),
+      mayHaveJob(attempt) && attempt.n === task.attempts.at(-1)?.n && isPossibleIn('adopt', task.state.at),
     started_at: toSeconds(attempt.startedAt),
     ended_at: operation === undefined ? null : secondsOrNull(endedAt),
     expected: operation === undefined ? [] : expectedBill(task, attempt, currency),
