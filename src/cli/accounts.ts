@@ -128,6 +128,7 @@ function addMoneyCommands(accounts: Command, context: CliContext): void {
     .action(
       adminCommand(context, async ({ client, output }, id: string) => {
         output.item(await client.call('POST', `/accounts/${encodeURIComponent(id)}/webhook-secret/rotate`));
+        output.note('\nThe webhook secret will not be shown again.');
       }),
     );
 }
@@ -247,14 +248,14 @@ function addUserCapsCommands(accounts: Command, context: CliContext): void {
     );
 
   const states = [
-    ['close', 'Stops the creation of tasks and keys. Tasks in flight continue and are settled.'],
-    ['reopen', 'Reopens a closed account.'],
+    ['close', 'Stops the creation of tasks and keys. Tasks in flight continue and are settled.', 'left us'],
+    ['reopen', 'Reopens a closed account.', 'came back'],
   ] as const;
-  for (const [name, description] of states) {
+  for (const [name, description, why] of states) {
     accounts
       .command(name)
       .description(description)
-      .addHelpText('after', examples(`accounts ${name} acme --reason "left us"`))
+      .addHelpText('after', examples(`accounts ${name} acme --reason "${why}"`))
       .argument('<id>')
       .requiredOption('--reason <text>')
       .action(

@@ -51,7 +51,7 @@ interface NewKey extends CapsOptions {
 
 interface Rotation {
   readonly reason: string;
-  readonly oldValid: number;
+  readonly oldValid?: number;
 }
 
 export function addKeyCommands(keys: Command, context: CliContext): void {
@@ -179,9 +179,9 @@ function addEndingCommands(keys: Command, context: CliContext): void {
     )
     .addHelpText('after', examples('keys revoke key_… --reason leaked'))
     .argument('<id>', 'key_…')
-    .option('--reason <text>', undefined, '')
+    .option('--reason <text>')
     .action(
-      adminCommand(context, async ({ client, output }, id: string, { reason }: { reason: string }) => {
+      adminCommand(context, async ({ client, output }, id: string, { reason = '' }: { reason?: string }) => {
         const query = new URLSearchParams({ reason }).toString();
         output.item(await client.call('DELETE', `/keys/${encodeURIComponent(id)}?${query}`));
       }),
@@ -195,7 +195,11 @@ function addEndingCommands(keys: Command, context: CliContext): void {
     .addHelpText('after', examples('keys rotate key_… --reason yearly --old-valid 7d'))
     .argument('<id>', 'key_…')
     .requiredOption('--reason <text>')
-    .option('--old-valid <time>', 'how long the old key stays valid: 0, 30m, 24h, 7d', parseSeconds, 86_400)
+    .option(
+      '--old-valid <time>',
+      'how long the old key stays valid: 0, 30m, 24h, 7d (default: 24h)',
+      parseSeconds,
+    )
     .action(
       adminCommand(context, async ({ client, output }, id: string, { reason, oldValid }: Rotation) => {
         const path = `/keys/${encodeURIComponent(id)}/rotate`;

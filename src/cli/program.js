@@ -30,7 +30,8 @@ export const groups = {
   },
   reconcile: {
     about: 'Compares an upstream’s bill with the records.',
-    example: 'reconcile --bill october.csv --format FORMAT --channel CHANNEL',
+    example:
+      'reconcile --bill october.csv --format mapped --channel main --unit USD --column job=id --column amount=cost --column at=time',
   },
   secrets: { about: 'Reseals stored values with the first key of SECRETS_KEY.', example: 'secrets rotate' },
   channels: {

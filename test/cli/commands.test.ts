@@ -184,6 +184,22 @@ describe('accounts', () => {
   });
 });
 
+it('operators invite, withdraw; sessions list, end-all; a new webhook secret', async () => {
+  const invited = await gateway(['operators', 'invite', 'zoe', '--roles', 'support', '--valid', '1h']);
+  expect(invited.text).toMatch(/^link +https?:\/\/\S+\/console#\/invitation\/iv-\S+$/m);
+  expect(await json(['operators', 'withdraw', 'zoe'])).toMatchObject({ name: 'zoe', revoked: true });
+  await expect(gateway(['operators', 'withdraw', 'zoe', '--reason', 'again'])).rejects.toMatchObject({
+    status: 4,
+  });
+  await world.admin('POST', '/sessions');
+  expect((await gateway(['sessions', 'list'])).text).toMatch(/^ses_\S+ +admin /m);
+  expect((await json(['sessions', 'end-all', '--operator', 'admin'])).ended).toBeGreaterThan(0);
+  expect((await gateway(['sessions', 'list'])).text).toBe('None.');
+  await gateway(['accounts', 'create', 'resealed']);
+  const { text } = await gateway(['accounts', 'rotate-webhook-secret', 'resealed']);
+  expect(text).toContain('The webhook secret will not be shown again.');
+});
+
 it('config catalogue: the channels and prices of a model, as `config draft add` needs them', async () => {
   const { text } = await gateway(['config', 'catalogue', '-o', 'wide']);
   expect(text).toMatch(/^ID +KIND +OWNED_BY +CHANNELS +PRICES$/m);

@@ -100,6 +100,15 @@ async function complaintAbout(line: readonly string[]): Promise<string> {
   return complaint;
 }
 
+it.each(commands)(
+  'the help of gateway $path has one list of examples, and defaults as they are typed',
+  async ({ path }) => {
+    const help = await said([...path, '--help']);
+    expect(help.split('\nExample:\n')).toHaveLength(2);
+    expect(help).not.toMatch(/\(default: (""|\d{4,})\)/);
+  },
+);
+
 it('gateway --help names every command', async () => {
   const help = await said(['--help']);
   for (const verb of verbs) expect(help).toMatch(new RegExp(`^  ${verb} +\\S`, 'm'));
