@@ -10,7 +10,7 @@ import { textOfFile } from './given-file.ts';
 import { parseCount, parseDecimal, parseTime, parseWhole, timeMeaning } from './option-values.ts';
 import type { Output } from './output.ts';
 import { tryPrices } from './prices.ts';
-import { examples } from './program.js';
+import { examples, exitStatuses } from './program.js';
 import { showPublished } from './published-config.ts';
 
 interface SetOptions {
@@ -187,7 +187,9 @@ function addLooks(draft: Command, context: CliContext): void {
     );
   draft
     .command('test')
-    .description('Asks the upstream, free of charge, whether it accepts one of the draft’s credentials.')
+    .description(
+      'Asks the upstream, free of charge, whether it accepts one of the draft’s credentials. Exits with status 1 if it does not, or cannot be asked.',
+    )
     .argument('<channel>')
     .argument('<credential>')
     .addHelpText('after', examples('config draft test main first'))
@@ -195,7 +197,8 @@ function addLooks(draft: Command, context: CliContext): void {
       adminCommand(context, async ({ client, output }, channel: string, credential: string) => {
         const answer = await client.call('POST', `${path}/credentials/try`, { channel, credential });
         output.result(answer, String(answer['words']));
-        if (answer['verdict'] === 'refused') context.fail(1);
+        if (['refused', 'unclear'].includes(String(answer['verdict'])))
+          context.fail(exitStatuses.failed.status);
       }),
     );
   draft

@@ -207,6 +207,22 @@ it('config catalogue: the channels and prices of a model, as `config draft add` 
   expect(text).not.toContain('{');
 });
 
+it.each([
+  ['accepted', 0],
+  ['untested', 0],
+  ['refused', 1],
+  ['unclear', 1],
+])('config draft test: a credential that is %s ends it with %d', async (verdict, expected) => {
+  const words = `It is ${verdict}.`;
+  const server = createServer((_, response) => response.end(JSON.stringify({ verdict, words })));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { text, status } = await gateway(['config', 'draft', 'test', 'one', 'a'], { url });
+  expect([text, status]).toEqual([words, expected]);
+});
+
 describe('a command that lists a page', async () => {
   const program = createProgram();
   await addOperatorCommands(program, {} as CliContext, Object.keys(groups));
