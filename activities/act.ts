@@ -1,11 +1,12 @@
 import { copyTimes } from '../src/base/activity-times.ts';
 import { defined } from '../src/base/defined.ts';
 import { formatAmount } from '../src/money/money.ts';
-import { refusalOf, type ActionEvent, type RunningActionName, type Said } from '../src/operating/acts.ts';
+import { isPossibleIn, refusalWords } from '../src/operating/acts.ts';
+import type { ActionEvent, OperatorActionName, RunningActionName, Said } from '../src/operating/acts.ts';
 import { planRefusal, resultOf } from '../src/commands/act-plan.ts';
 import type { ActionInput } from '../src/operating/act-fields.ts';
 import { forgottenWords, unsearchableWords } from '../src/operating/advice.ts';
-import { proposedCharge, situation } from '../src/operating/situation.ts';
+import { proposedCharge, situation, standingOf } from '../src/operating/situation.ts';
 import { attemptAt, isLost, type EventOf, type StateName } from '../src/task/state.ts';
 import { next } from '../src/task/next.ts';
 import type { Task } from '../src/task/record.ts';
@@ -72,7 +73,7 @@ export function createActOnTask(deps: Deps) {
       await keepAlong(task, request);
       return { done: true, view: viewOf(task, deps), said: { did: { task: earlier.detail, money: '' } } };
     }
-    const refusal = refusalOf(action, task.state.at);
+    const refusal = refusalOf(task, action, deps);
     if (refusal !== undefined) return { done: false, message: refusal };
     const planned = { id, rev: task.rev, action, input };
     const outdated = planRefusal(planned);
@@ -123,6 +124,17 @@ const proposals: Proposals = {
   retry_now: retryNow, adopt, resubmit, fail, cancel, complete, extend, accept_charge: acceptCharge, undo,
 }; // prettier-ignore
 
+function refusalOf(task: Task, action: RunningActionName, deps: Deps): string | undefined {
+  const { at } = task.state;
+  return isPossibleIn(action, at)
+    ? undefined
+    : refusalWords(action, { at, possible: possibleNow(task, deps) });
+}
+
+function possibleNow(task: Task, deps: Deps): readonly OperatorActionName[] {
+  return situation({ ...standingOf(task), ...knownOf(task, deps) }).actions.map(({ name }) => name);
+}
+
 function holdStays({ hold }: Task, { currency }: ActRequest): string {
   return `The hold of ${formatAmount(hold, currency)} stays as it is.`;
 }
@@ -160,11 +172,8 @@ function retryNow(task: Task, request: ActRequest, deps: Deps): Proposed<'retry_
   const money = holdStays(task, request);
   const { at } = task.state;
   const { marker = '' } = attemptAt(task.state, task.attempts) ?? {};
-  const known = knownOf(task, deps);
-  if (known.isUnsearchable === true) {
-    const { actions } = situation({ ...task, ...known });
-    return { refused: unsearchableWords(actions.map(({ name }) => name)) };
-  }
+  if (knownOf(task, deps).isUnsearchable === true)
+    return { refused: unsearchableWords(possibleNow(task, deps)) };
   const search = `The upstream is searched for the marker ${marker}.`;
   const said: Partial<Record<StateName, string>> = {
     pausing: 'The planned channels are retried.',

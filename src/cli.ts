@@ -234,6 +234,7 @@ async function diagnose() {
 
 const context: CliContext = {
   print: (text) => console.log(text),
+  warn: (text) => console.error(text),
   isTerminal: process.stdout.isTTY,
   isColoured: process.stdout.isTTY && process.stdout.hasColors(),
   now: Date.now,

@@ -204,6 +204,7 @@ describe('the lines of consoles in the documentation', () => {
 
 const unusedContext: CliContext = {
   print: () => undefined,
+  warn: () => undefined,
   isTerminal: false,
   isColoured: false,
   now: Date.now,

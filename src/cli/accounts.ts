@@ -18,7 +18,8 @@ interface NewAccount {
 type CreditLine = [string, string, { reference: string; note?: string }];
 
 interface AlertOptions {
-  readonly url?: string;
+  readonly endpoint?: string;
+  readonly caps?: true;
   readonly reason: string;
 }
 
@@ -127,6 +128,7 @@ function addMoneyCommands(accounts: Command, context: CliContext): void {
     .action(
       adminCommand(context, async ({ client, output }, id: string) => {
         output.item(await client.call('POST', `/accounts/${encodeURIComponent(id)}/webhook-secret/rotate`));
+        output.note('\nThe webhook secret will not be shown again.');
       }),
     );
 }
@@ -151,20 +153,21 @@ function addAlertCommands(accounts: Command, context: CliContext): void {
     .addHelpText(
       'after',
       examples(
-        'accounts set-alert acme 10.00 --url https://acme.example/hooks --reason "asked for it"',
-        'accounts set-alert acme off --caps --url https://acme.example/hooks --reason "asked for it"',
+        'accounts set-alert acme 10.00 --endpoint https://acme.example/hooks --reason "asked for it"',
+        'accounts set-alert acme off --caps --endpoint https://acme.example/hooks --reason "asked for it"',
       ),
     )
     .argument('<id>')
     .argument('<threshold>', 'decimal with at most 6 places, or `off` for no events about the balance')
     .option('--caps', 'also post events when 50, 80 and 100 per cent of a cap are used')
-    .option('--url <address>', 'the URL to which events are posted')
+    .option('--endpoint <url>', 'the URL to which events are posted')
     .requiredOption('--reason <text>')
     .action(
       adminCommand(context, async ({ client, output }, ...[id, threshold, options]: AlertLine) => {
         const path = `/accounts/${encodeURIComponent(id)}/alert`;
+        const { endpoint: url, ...others } = options;
         const set = threshold === 'off' ? {} : { threshold };
-        output.item(await client.call('POST', path, { ...set, ...options }));
+        output.item(await client.call('POST', path, { ...set, ...others, url }));
       }),
     );
 }
@@ -245,14 +248,14 @@ function addUserCapsCommands(accounts: Command, context: CliContext): void {
     );
 
   const states = [
-    ['close', 'Stops the creation of tasks and keys. Tasks in flight continue and are settled.'],
-    ['reopen', 'Reopens a closed account.'],
+    ['close', 'Stops the creation of tasks and keys. Tasks in flight continue and are settled.', 'left us'],
+    ['reopen', 'Reopens a closed account.', 'came back'],
   ] as const;
-  for (const [name, description] of states) {
+  for (const [name, description, why] of states) {
     accounts
       .command(name)
       .description(description)
-      .addHelpText('after', examples(`accounts ${name} acme --reason "left us"`))
+      .addHelpText('after', examples(`accounts ${name} acme --reason "${why}"`))
       .argument('<id>')
       .requiredOption('--reason <text>')
       .action(

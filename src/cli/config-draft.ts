@@ -7,10 +7,10 @@ import { CommandError } from './command-error.ts';
 import { adminCommand, lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { textOfFile } from './given-file.ts';
-import { parseCount, parseTime, timeMeaning } from './option-values.ts';
+import { parseCount, parseDecimal, parseTime, parseWhole, timeMeaning } from './option-values.ts';
 import type { Output } from './output.ts';
 import { tryPrices } from './prices.ts';
-import { examples } from './program.js';
+import { examples, exitStatuses } from './program.js';
 import { showPublished } from './published-config.ts';
 
 interface SetOptions {
@@ -61,7 +61,7 @@ function addSet(draft: Command, context: CliContext): void {
     .argument('[value]', 'JSON or plain text; `-` reads it from standard input')
     .option('--file <file>', 'replace the whole draft with this gateway.yaml')
     .option('--remove', 'remove the value at the pointer')
-    .option('--revision <n>', 'the revision that you have read; defaults to the newest', Number)
+    .option('--revision <n>', 'the revision that you have read; defaults to the newest', parseWhole)
     .addHelpText(
       'after',
       examples('config draft set /channels/main/priority 2', 'config draft set --file new.yaml'),
@@ -83,7 +83,7 @@ function addInsert(draft: Command, context: CliContext): void {
     )
     .argument('<pointer>', 'the list or mapping, such as /channels or /models/clip-1/price/lines')
     .argument('[name]', 'the id of the element, or its name; omit it for a list without ids')
-    .option('--revision <n>', 'the revision that you have read; defaults to the newest', Number)
+    .option('--revision <n>', 'the revision that you have read; defaults to the newest', parseWhole)
     .addHelpText('after', examples('config draft insert /channels/main/credentials second'))
     .action(
       adminCommand(context, async ({ client, output }, ...[pointer, name, options]: InsertLine) => {
@@ -114,8 +114,12 @@ function addCatalogueModel(draft: Command, context: CliContext): void {
       'the vendor’s key, for a channel of the catalogue; `-` reads it from standard input',
     )
     .option('--base-url <url>', 'default: the base_url in the catalogue')
-    .option('--markup <percent>', 'raises the catalogue’s prices by this percentage, such as 25', Number)
-    .option('--revision <n>', 'the revision that you have read; defaults to the newest', Number)
+    .option(
+      '--markup <percent>',
+      'raises the catalogue’s prices by this percentage, such as 25',
+      parseDecimal,
+    )
+    .option('--revision <n>', 'the revision that you have read; defaults to the newest', parseWhole)
     .addHelpText('after', examples('config draft add MODEL --channel CHANNEL --key -'))
     .action(
       adminCommand(context, async ({ client, output }, model: string, options: AddOptions) => {
@@ -138,7 +142,7 @@ function addEnds(draft: Command, context: CliContext): void {
       'confirms that the draft replaces this version, which was published after the draft began',
       parseCount,
     )
-    .option('--revision <n>', 'the revision that you have read; defaults to the newest', Number)
+    .option('--revision <n>', 'the revision that you have read; defaults to the newest', parseWhole)
     .addHelpText('after', examples('config draft publish --reason "new prices"'))
     .action(
       adminCommand(context, async ({ client, output }, options: PublishOptions) => {
@@ -183,7 +187,9 @@ function addLooks(draft: Command, context: CliContext): void {
     );
   draft
     .command('test')
-    .description('Asks the upstream, free of charge, whether it accepts one of the draft’s credentials.')
+    .description(
+      'Asks the upstream, free of charge, whether it accepts one of the draft’s credentials. Exits with status 1 if it does not, or cannot be asked.',
+    )
     .argument('<channel>')
     .argument('<credential>')
     .addHelpText('after', examples('config draft test main first'))
@@ -191,7 +197,8 @@ function addLooks(draft: Command, context: CliContext): void {
       adminCommand(context, async ({ client, output }, channel: string, credential: string) => {
         const answer = await client.call('POST', `${path}/credentials/try`, { channel, credential });
         output.result(answer, String(answer['words']));
-        if (answer['verdict'] === 'refused') context.fail(1);
+        if (['refused', 'unclear'].includes(String(answer['verdict'])))
+          context.fail(exitStatuses.failed.status);
       }),
     );
   draft

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { namespacePollsDefault, pollsOfWorker } from '../temporal/poller-budget.ts';
+import type { Row } from './admin-client.ts';
 import { adminCommand, lookCommand, outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
 import { addDraftCommands } from './config-draft.ts';
@@ -78,9 +80,25 @@ function addCatalogueCommand(config: Command, context: CliContext): void {
     .action(
       lookCommand(context, async ({ client, output }) => {
         const { rows } = await client.list('/config/catalogue', {});
-        output.rows(rows, { columns: ['id', 'kind', 'owned_by', 'channels'], more: ['lines'] });
+        output.rows(rows, { columns: ['id', 'kind', 'owned_by', 'channels', 'prices'], shown: shownModel });
       }),
     );
+}
+
+const catalogueModel = z.object({
+  channels: z.array(z.object({ id: z.string() })),
+  lines: z.array(
+    z.object({ measure: z.string(), price: z.string(), when: z.record(z.string(), z.unknown()) }),
+  ),
+});
+
+function shownModel(row: Row): Row {
+  const { channels, lines } = catalogueModel.parse(row);
+  const prices = lines.map(({ measure, price, when }) => {
+    const conditions = Object.entries(when).map(([name, value]) => ` ${name}=${String(value)}`);
+    return `${price}/${measure}${conditions.join('')}`;
+  });
+  return { ...row, channels: channels.map(({ id }) => id), prices };
 }
 
 function addVersionCommands(config: Command, context: CliContext): void {

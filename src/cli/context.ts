@@ -11,6 +11,8 @@ import type { Output, OutputForm } from './output.ts';
 
 export interface CliContext {
   readonly print: (text: string) => void;
+  /** Writes to standard error. */
+  readonly warn: (text: string) => void;
   readonly isTerminal: boolean;
   readonly isColoured: boolean;
   readonly now: () => number;
@@ -97,11 +99,11 @@ async function openSession(command: Command, context: CliContext): Promise<Sessi
   return { client: createAdminClient(target), output: outputOf(command, context) };
 }
 
-export function outputOf(command: Command, { print, isColoured, now }: CliContext): Output {
+export function outputOf(command: Command, { print, warn, isColoured, now }: CliContext): Output {
   const { output: form }: { output?: OutputForm } = command.optsWithGlobals();
-  return createOutput({ form: form ?? 'table', write: print, isColoured, now: now() });
+  return createOutput({ form: form ?? 'table', write: print, warn, isColoured, now: now() });
 }
 
 export function noteMore(output: Output, hasMore: boolean, after: unknown): void {
-  if (hasMore) output.note(`More results: --after ${String(after)}`);
+  if (hasMore) output.more(`--after ${String(after)}`);
 }

@@ -5,6 +5,7 @@ export async function textOfFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    throw new CommandError('usage', `${file} cannot be read.`, { cause });
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError('usage', `${file} cannot be read: ${why}.`, { cause });
   }
 }

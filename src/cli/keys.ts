@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { adminCommand, lookCommand } from './context.ts';
+import { adminCommand, lookCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
 import { addCapsOptions, keyCapsOf } from './caps-options.ts';
 import type { CapsOptions } from './caps-options.ts';
@@ -20,6 +20,12 @@ const table = {
     'replaced_by',
   ],
 };
+
+interface KeyListOptions {
+  readonly account?: string;
+  readonly limit?: string;
+  readonly after?: string;
+}
 
 interface KeyCaps extends CapsOptions {
   readonly reason: string;
@@ -45,7 +51,7 @@ interface NewKey extends CapsOptions {
 
 interface Rotation {
   readonly reason: string;
-  readonly oldValid: number;
+  readonly oldValid?: number;
 }
 
 export function addKeyCommands(keys: Command, context: CliContext): void {
@@ -96,10 +102,12 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
     .addHelpText('after', examples('keys list --account acme'))
     .option('--account <id>')
     .option('--limit <n>')
+    .option('--after <id>')
     .action(
-      lookCommand(context, async ({ client, output }, options: { account?: string; limit?: string }) => {
-        const { rows } = await client.list('/keys', { ...options });
+      lookCommand(context, async ({ client, output }, options: KeyListOptions) => {
+        const { rows, hasMore } = await client.list('/keys', { ...options });
         output.rows(rows, table);
+        noteMore(output, hasMore, rows.at(-1)?.['id']);
       }),
     );
 
@@ -171,9 +179,9 @@ function addEndingCommands(keys: Command, context: CliContext): void {
     )
     .addHelpText('after', examples('keys revoke key_… --reason leaked'))
     .argument('<id>', 'key_…')
-    .option('--reason <text>', undefined, '')
+    .option('--reason <text>')
     .action(
-      adminCommand(context, async ({ client, output }, id: string, { reason }: { reason: string }) => {
+      adminCommand(context, async ({ client, output }, id: string, { reason = '' }: { reason?: string }) => {
         const query = new URLSearchParams({ reason }).toString();
         output.item(await client.call('DELETE', `/keys/${encodeURIComponent(id)}?${query}`));
       }),
@@ -187,7 +195,11 @@ function addEndingCommands(keys: Command, context: CliContext): void {
     .addHelpText('after', examples('keys rotate key_… --reason yearly --old-valid 7d'))
     .argument('<id>', 'key_…')
     .requiredOption('--reason <text>')
-    .option('--old-valid <time>', 'how long the old key stays valid: 0, 30m, 24h, 7d', parseSeconds, 86_400)
+    .option(
+      '--old-valid <time>',
+      'how long the old key stays valid: 0, 30m, 24h, 7d (default: 24h)',
+      parseSeconds,
+    )
     .action(
       adminCommand(context, async ({ client, output }, id: string, { reason, oldValid }: Rotation) => {
         const path = `/keys/${encodeURIComponent(id)}/rotate`;

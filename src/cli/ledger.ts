@@ -1,11 +1,12 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { parseJson } from '../base/parse-json.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import { adminCommand, lookCommand, noteMore, outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
+import { textOfFile } from './given-file.ts';
 import type { Output } from './output.ts';
 import { examples, exitStatuses } from './program.js';
 import { writeAnswer } from './write-answer.ts';
@@ -104,8 +105,9 @@ function addProofCommands(ledger: Command, context: CliContext): void {
       'earlier output of `ledger heads --all -o jsonl`, to check that the ledger still contains these heads',
     )
     .action(
-      adminCommand(context, async ({ client, output }, { heads }: { heads?: string }) => {
+      adminCommand(context, async ({ client, output }, { heads: file }: { heads?: string }) => {
         const { terminal } = context;
+        const heads = file === undefined ? undefined : await readHeads(file);
         const answer = await client.follow('/ledger/verify', (progress) =>
           terminal?.progress(
             `${String(progress['accounts'])} accounts, ${String(progress['entries'])} entries…`,
@@ -116,7 +118,7 @@ function addProofCommands(ledger: Command, context: CliContext): void {
         if (heads !== undefined) await checkHeads(heads, { client, result });
         if (result.violation_count > 0) context.fail(exitStatuses.failed.status);
         if (output.isJson) output.item(result);
-        else showResult(result, output);
+        else showResult(result, { output, heads });
       }),
     );
 }
@@ -146,10 +148,9 @@ type Result = z.output<typeof resultSchema>;
 const headsAtOnce = 100;
 
 async function checkHeads(
-  file: string,
+  { heads }: GivenHeads,
   { client, result }: { readonly client: AdminClient; readonly result: Result },
 ): Promise<void> {
-  const heads = readHeads(file);
   for (let from = 0; from < heads.length; from += headsAtOnce) {
     const answer = await client.call('POST', '/ledger/heads/check', {
       heads: heads.slice(from, from + headsAtOnce),
@@ -160,19 +161,22 @@ async function checkHeads(
   }
 }
 
-function readHeads(file: string): z.output<typeof headSchema>[] {
-  try {
-    const lines = readFileSync(file, 'utf8').split('\n');
-    return lines.filter((line) => line.trim() !== '').map((line) => headSchema.parse(JSON.parse(line)));
-  } catch (error) {
-    throw new CommandError(
-      'usage',
-      `${file} contains no heads. It must have one per line, as \`ledger heads -o jsonl\` prints them.`,
-      {
-        cause: error,
-      },
-    );
-  }
+interface GivenHeads {
+  readonly file: string;
+  readonly heads: readonly z.output<typeof headSchema>[];
+}
+
+async function readHeads(file: string): Promise<GivenHeads> {
+  const lines = (await textOfFile(file)).split('\n').filter((line) => line.trim() !== '');
+  const read = z
+    .array(headSchema)
+    .min(1)
+    .safeParse(lines.map((line) => parseJson(line)));
+  if (read.success) return { file, heads: read.data };
+  throw new CommandError(
+    'usage',
+    `${file} does not consist of heads. It must have one per line, as \`ledger heads --all -o jsonl\` prints them.`,
+  );
 }
 
 const headSchema = z.object({
@@ -200,7 +204,12 @@ const resultSchema = z.object({
   violations: z.array(z.record(z.string(), z.unknown())),
 });
 
-function showResult(result: Result, output: Output): void {
+interface Shown {
+  readonly output: Output;
+  readonly heads: GivenHeads | undefined;
+}
+
+function showResult(result: Result, { output, heads: given }: Shown): void {
   const { accounts, entries, open_holds: open, violation_count: count, violations } = result;
   const { days = 0, heads = 0, newest, not_compared: unread = [] } = result.exported_heads ?? {};
   if (count > 0) output.rows(violations, { columns: ['account', 'invariant', 'message'] });
@@ -208,11 +217,14 @@ function showResult(result: Result, output: Output): void {
   output.note(
     `Open holds: ${open.workflow} of running workflows, ${open.lease} of images, ${open.creation} of tasks being created.`,
   );
-  output.note(
-    newest === undefined
-      ? 'No exported heads were compared, so this does not prove that nobody removed entries together with their anchors. See `ledger.heads`.'
-      : `Compared ${heads} exported heads from ${days} days; the newest day is ${newest}.`,
-  );
+  if (given !== undefined) output.note(`Compared ${given.heads.length} heads of ${given.file}.`);
+  if (newest !== undefined) {
+    output.note(`Compared ${heads} exported heads from ${days} days; the newest day is ${newest}.`);
+  } else if (given === undefined) {
+    output.note(
+      'No exported heads were compared, so this does not prove that nobody removed entries together with their anchors. See `ledger.heads`.',
+    );
+  }
   if (unread.length > 0) {
     output.note(
       `The exported heads of ${unread.length} days could not be read and were not compared: ${unread.at(-1)} to ${unread[0]}.`,

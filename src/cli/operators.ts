@@ -99,12 +99,15 @@ function addChangingCommands(operators: Command, context: CliContext): void {
     )
     .addHelpText('after', examples('operators revoke anna --reason "left us"'))
     .argument('<name>')
-    .option('--reason <text>', undefined, '')
+    .option('--reason <text>')
     .action(
-      adminCommand(context, async ({ client, output }, name: string, { reason }: { reason: string }) => {
-        const query = new URLSearchParams({ reason });
-        output.item(await client.call('DELETE', `/operators/${encodeURIComponent(name)}?${String(query)}`));
-      }),
+      adminCommand(
+        context,
+        async ({ client, output }, name: string, { reason = '' }: { reason?: string }) => {
+          const query = new URLSearchParams({ reason });
+          output.item(await client.call('DELETE', `/operators/${encodeURIComponent(name)}?${String(query)}`));
+        },
+      ),
     );
 }
 
@@ -140,13 +143,16 @@ function addInvitationCommands(operators: Command, context: CliContext): void {
     .description('Withdraws an unused invitation. Its link no longer works.')
     .addHelpText('after', examples('operators withdraw anna --reason "wrong roles"'))
     .argument('<name>')
-    .option('--reason <text>', undefined, '')
+    .option('--reason <text>')
     .action(
-      adminCommand(context, async ({ client, output }, name: string, { reason }: { reason: string }) => {
-        const query = new URLSearchParams({ reason }).toString();
-        const path = `/operators/invitations/${encodeURIComponent(name)}?${query}`;
-        output.item(await client.call('DELETE', path));
-      }),
+      adminCommand(
+        context,
+        async ({ client, output }, name: string, { reason = '' }: { reason?: string }) => {
+          const query = new URLSearchParams({ reason }).toString();
+          const path = `/operators/invitations/${encodeURIComponent(name)}?${query}`;
+          output.item(await client.call('DELETE', path));
+        },
+      ),
     );
 }
 

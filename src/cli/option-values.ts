@@ -5,6 +5,17 @@ export function parseCount(text: string): number {
   return Number(text);
 }
 
+export function parseWhole(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
+export function parseDecimal(text: string): number {
+  if (!/^-?\d+(\.\d+)?$/.test(text))
+    throw new InvalidArgumentError('It must be a number, such as 25 or -7.5.');
+  return Number(text);
+}
+
 export function parseList(text: string): string[] {
   return text
     .split(',')

@@ -13,6 +13,8 @@ export interface Output {
   answer(item: Row, field: string): void;
   result(item: Row, text: string): void;
   note(text: string): void;
+  /** Unlike `note`, JSON output has this too, on standard error, so that a script does not mistake a page for the list. */
+  more(options: string): void;
 }
 
 export interface Table {
@@ -24,6 +26,7 @@ export interface Table {
 export interface OutputOptions {
   readonly form: OutputForm;
   readonly write: (text: string) => void;
+  readonly warn: (text: string) => void;
   readonly isColoured: boolean;
   readonly now: number;
 }
@@ -39,8 +42,9 @@ const cellWidthMax = 60;
 const indent = '  ';
 
 /** Print everything through this object, because it escapes external text for the terminal. */
-export function createOutput({ form, write, isColoured, now }: OutputOptions): Output {
+export function createOutput({ form, write, warn, isColoured, now }: OutputOptions): Output {
   const print = (text: string) => write(escaped(text, { keepLines: true }));
+  const moreWords = (options: string) => escaped(`More results: ${options}`, { keepLines: false });
   if (form === 'json' || form === 'jsonl') {
     const item = (value: unknown) => print(JSON.stringify(value, null, form === 'json' ? 2 : undefined));
     return {
@@ -50,6 +54,7 @@ export function createOutput({ form, write, isColoured, now }: OutputOptions): O
       answer: item,
       result: item,
       note: () => undefined,
+      more: (options) => warn(moreWords(options)),
     };
   }
   const style = form === 'wide' ? { isColoured } : { isColoured, now, widthMax: tableWidthMax };
@@ -71,6 +76,7 @@ export function createOutput({ form, write, isColoured, now }: OutputOptions): O
     },
     result: (_item, text) => print(text),
     note: print,
+    more: (options) => write(moreWords(options)),
   };
 }
 

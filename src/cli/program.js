@@ -30,7 +30,8 @@ export const groups = {
   },
   reconcile: {
     about: 'Compares an upstream’s bill with the records.',
-    example: 'reconcile --bill october.csv --format FORMAT --channel CHANNEL',
+    example:
+      'reconcile --bill october.csv --format mapped --channel main --unit USD --column job=id --column amount=cost --column at=time',
   },
   secrets: { about: 'Reseals stored values with the first key of SECRETS_KEY.', example: 'secrets rotate' },
   channels: {
@@ -105,7 +106,10 @@ export function createProgram(run = {}) {
       'the gateway to call (default: PUBLIC_URL, else local mode’s, else http://HOST:PORT)',
     )
     .addOption(
-      new Option('-o, --output <form>', 'how to print results; json prints the gateway’s unchanged response')
+      new Option(
+        '-o, --output <form>',
+        'how to print results; json prints the gateway’s response, or the rows of a list',
+      )
         .choices(['table', 'wide', 'json', 'jsonl'])
         .default('table'),
     )

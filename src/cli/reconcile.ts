@@ -6,7 +6,7 @@ import { CommandError } from './command-error.ts';
 import { adminCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { parseTime, timeMeaning } from './option-values.ts';
-import { examples, exitStatuses } from './program.js';
+import { exitStatuses } from './program.js';
 
 interface ReconcileOptions {
   readonly bill: string;
@@ -27,13 +27,6 @@ export function addReconcileCommand(reconcile: Command, context: CliContext): vo
   reconcile
     .description(
       'Compares an upstream’s bill, line by line, with the records of its jobs. Shows matches, jobs that exist on only one side, and different amounts. For a job without a task, proposes attempts that may have created it. Changes nothing. Exits with status 1 unless everything matches.',
-    )
-    .addHelpText(
-      'after',
-      examples(
-        'reconcile --bill october.csv --format mapped --channel main --unit USD --column job=id --column amount=cost --column at=time',
-        'reconcile --bill october.csv --format FORMAT --channel main --from 2026-10-01 --to 2026-11-01 --csv report.csv',
-      ),
     )
     .requiredOption('--bill <file>', 'CSV in UTF-8 with a header line')
     .requiredOption('--format <name>', `the name of the vendor’s provider, or ${mapped}`)

@@ -9,9 +9,9 @@ export function addSecretCommands(secrets: Command, context: CliContext): void {
     .description(
       'Reseals all sealed values using the first key of SECRETS_KEY, directly in MongoDB. Exits with status 1 if a value still needs a different key.',
     )
-    .option('--reason <text>', undefined, '')
+    .option('--reason <text>')
     .addHelpText('after', examples('secrets rotate --reason yearly'))
-    .action(async ({ reason }: { readonly reason: string }, command: Command) => {
+    .action(async ({ reason = '' }: { readonly reason?: string }, command: Command) => {
       const output = outputOf(command, context);
       const onProgress = (line: string) => output.note(line);
       const { keyId, rewritten, left } = await context.rotateSecrets({ reason, onProgress });

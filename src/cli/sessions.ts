@@ -9,7 +9,7 @@ const table = {
 
 interface EndAllOptions {
   readonly operator: string;
-  readonly reason: string;
+  readonly reason?: string;
 }
 
 export function addSessionCommands(sessions: Command, context: CliContext): void {
@@ -31,9 +31,9 @@ export function addSessionCommands(sessions: Command, context: CliContext): void
     .description('Ends a console session. Every node rejects its next request.')
     .addHelpText('after', examples('sessions end ses_… --reason "lost laptop"'))
     .argument('<id>', 'ses_…')
-    .option('--reason <text>', undefined, '')
+    .option('--reason <text>')
     .action(
-      adminCommand(context, async ({ client, output }, id: string, { reason }: { reason: string }) => {
+      adminCommand(context, async ({ client, output }, id: string, { reason = '' }: { reason?: string }) => {
         const query = new URLSearchParams({ reason }).toString();
         output.item(await client.call('DELETE', `/sessions/${encodeURIComponent(id)}?${query}`));
       }),
@@ -47,7 +47,7 @@ export function addSessionCommands(sessions: Command, context: CliContext): void
       examples('sessions end-all --operator anna --reason "left us"', "sessions end-all --operator '*'"),
     )
     .requiredOption('--operator <name>', "the operator, or '*' for all operators")
-    .option('--reason <text>', undefined, '')
+    .option('--reason <text>')
     .action(
       adminCommand(context, async ({ client, output }, options: EndAllOptions) => {
         const query = new URLSearchParams({ ...options }).toString();

@@ -102,7 +102,7 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
           });
           output.rows(rows, taskTable);
           if (next === undefined) noteMore(output, hasMore, rows.at(-1)?.['id']);
-          else output.note(`More results: --page ${next}`);
+          else output.more(`--page ${next}`);
         },
       ),
     );

@@ -73,11 +73,12 @@ function describeIssue(issue: Exclude<z.core.$ZodIssue, z.core.$ZodIssueUnrecogn
       return `must ${boundVerb(issue.origin)} at most ${issue.maximum}${boundUnit(issue.origin)}`;
     case 'custom':
     case 'invalid_union':
-      return issue.message;
     case 'invalid_format':
+      return issue.message;
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
     case 'invalid_key':
     case 'invalid_element':
-    case 'not_multiple_of':
       return 'has the wrong format';
     default:
       return issue satisfies never;

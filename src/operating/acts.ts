@@ -218,11 +218,16 @@ export function introduceAction(name: OperatorActionName): string {
   return `${description} Input: ${input}.`;
 }
 
-/** Returns undefined if the action is possible. Otherwise, the sentence also names the actions that are. */
-export function refusalOf(name: OperatorActionName, at: StateName): string | undefined {
-  if (actionTable[name].possible.includes(at)) return undefined;
-  const instead = operatorActions.filter((other) => actionTable[other].possible.includes(at));
-  const hint = instead.length === 0 ? '' : ` Possible now: ${instead.join(', ')}.`;
+/** Some actions depend on more than the state. `situation` lists those that are possible for a task. */
+export function isPossibleIn(name: OperatorActionName, at: StateName): boolean {
+  return actionTable[name].possible.includes(at);
+}
+
+export function refusalWords(
+  name: OperatorActionName,
+  { at, possible }: { readonly at: StateName; readonly possible: readonly OperatorActionName[] },
+): string {
+  const hint = possible.length === 0 ? '' : ` Possible now: ${possible.join(', ')}.`;
   return `\`${name}\` is not possible: ${stateWords[at]}.${hint}`;
 }
 

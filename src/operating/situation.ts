@@ -3,7 +3,7 @@ import { attentionOf, type AttentionReason } from '../task/attention.ts';
 import { defined } from '../base/defined.ts';
 import type { Micros } from '../money/money.ts';
 import { actionFieldNames, actionFields, optionOf } from './act-fields.ts';
-import { actionTable, operatorActions, refusalOf } from './acts.ts';
+import { actionTable, isPossibleIn, operatorActions } from './acts.ts';
 import type { MoneyEffect, OperatorActionName, UpstreamBill } from './acts.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { MoneyPreview } from './money-preview.ts';
@@ -162,7 +162,7 @@ function possibleNow(
   const advised = attention === undefined ? [] : suggested[attention];
   const names = [...new Set([...advised, ...operatorActions])];
   return names.filter(
-    (name) => refusalOf(name, standing.state.at) === undefined && (isSensible[name]?.(standing) ?? true),
+    (name) => isPossibleIn(name, standing.state.at) && (isSensible[name]?.(standing) ?? true),
   );
 }
 

@@ -8,7 +8,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
+import type { Command } from 'commander';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { addOperatorCommands } from '../../src/cli/commands.ts';
+import type { CliContext } from '../../src/cli/context.ts';
+import { createProgram, groups } from '../../src/cli/program.js';
 import { createTerminal, failureText } from '../../src/cli/terminal.ts';
 import { resolveTarget } from '../../src/cli/target.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
@@ -143,6 +147,20 @@ describe('accounts', () => {
     await expect(gateway(wrong)).rejects.toThrow('It must be a model and its factor');
   });
 
+  it('set-alert, alert: the endpoint is the account’s, and the request goes to the gateway', async () => {
+    await gateway(['accounts', 'create', 'alerted']);
+    const endpoint = ['--endpoint', 'https://caller.example/hook'];
+    const line = ['accounts', 'set-alert', 'alerted', '10', '--caps', ...endpoint, '--reason', 'asked'];
+    const set = { threshold: '10.000000', caps: true, url: 'https://caller.example/hook' };
+    expect(await json(line)).toMatchObject(set);
+    expect(await json(['accounts', 'alert', 'alerted'])).toMatchObject(set);
+    expect(await json(['accounts', 'set-alert', 'alerted', 'off', '--reason', 'over'])).toMatchObject({
+      threshold: null,
+      caps: false,
+      url: null,
+    });
+  });
+
   it('overdraft, close, reopen', async () => {
     await gateway(['accounts', 'create', 'closing']);
     await gateway(['accounts', 'credit', 'closing', '3', '--reference', 'r']);
@@ -163,6 +181,76 @@ describe('accounts', () => {
     for (const id of ['page-1', 'page-2']) await gateway(['accounts', 'create', id]);
     const { text } = await gateway(['accounts', 'list', '--limit', '1', '--after', 'page-0']);
     expect(text).toContain('More results: --after page-1');
+  });
+});
+
+it('operators invite, withdraw; sessions list, end-all; a new webhook secret', async () => {
+  const invited = await gateway(['operators', 'invite', 'zoe', '--roles', 'support', '--valid', '1h']);
+  expect(invited.text).toMatch(/^link +https?:\/\/\S+\/console#\/invitation\/iv-\S+$/m);
+  expect(await json(['operators', 'withdraw', 'zoe'])).toMatchObject({ name: 'zoe', revoked: true });
+  await expect(gateway(['operators', 'withdraw', 'zoe', '--reason', 'again'])).rejects.toMatchObject({
+    status: 4,
+  });
+  await world.admin('POST', '/sessions');
+  expect((await gateway(['sessions', 'list'])).text).toMatch(/^ses_\S+ +admin /m);
+  expect((await json(['sessions', 'end-all', '--operator', 'admin'])).ended).toBeGreaterThan(0);
+  expect((await gateway(['sessions', 'list'])).text).toBe('None.');
+  await gateway(['accounts', 'create', 'resealed']);
+  const { text } = await gateway(['accounts', 'rotate-webhook-secret', 'resealed']);
+  expect(text).toContain('The webhook secret will not be shown again.');
+});
+
+it('config catalogue: the channels and prices of a model, as `config draft add` needs them', async () => {
+  const { text } = await gateway(['config', 'catalogue', '-o', 'wide']);
+  expect(text).toMatch(/^ID +KIND +OWNED_BY +CHANNELS +PRICES$/m);
+  expect(text).toMatch(/^seedance-2\.0 +video +bytedance +ark-cn, \S.* 7\.00\/million_tokens\b/m);
+  expect(text).not.toContain('{');
+});
+
+it.each([
+  ['accepted', 0],
+  ['untested', 0],
+  ['refused', 1],
+  ['unclear', 1],
+])('config draft test: a credential that is %s ends it with %d', async (verdict, expected) => {
+  const words = `It is ${verdict}.`;
+  const server = createServer((_, response) => response.end(JSON.stringify({ verdict, words })));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { text, status } = await gateway(['config', 'draft', 'test', 'one', 'a'], { url });
+  expect([text, status]).toEqual([words, expected]);
+});
+
+describe('a command that lists a page', async () => {
+  const program = createProgram();
+  await addOperatorCommands(program, {} as CliContext, Object.keys(groups));
+  const leaves = (command: Command, path: readonly string[]): [string, Command][] => [
+    [path.join(' '), command],
+    ...command.commands.flatMap((one) => leaves(one, [...path, one.name()])),
+  ];
+  const paged = leaves(program, []).filter(([, command]) =>
+    command.options.some(({ long }) => long === '--limit'),
+  );
+
+  it.each(paged)('%s: says how to continue, in JSON on standard error', async (path, command) => {
+    const row = { id: 'last', seq: 'last', situation, actions: [] };
+    const server = createServer((_, response) =>
+      response.end(JSON.stringify({ object: 'list', data: [row], has_more: true })),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const given = command.registeredArguments.filter(({ required }) => required).map(() => 'x');
+    const line = [...path.split(' '), ...given, '--limit', '1', '--after', 'first'];
+    const hint = 'More results: --after last';
+    expect((await gateway(line, { url })).text.split('\n').at(-1)).toBe(hint);
+    for (const form of ['json', 'jsonl']) {
+      const { text, warned } = await gateway([...line, '-o', form], { url });
+      expect([JSON.parse(text), warned]).toEqual([form === 'json' ? [row] : row, [hint]]);
+    }
   });
 });
 
@@ -463,7 +551,7 @@ describe('ledger', () => {
   };
 
   it('verify: sound', async () => {
-    expect(await verifying(sound)).toEqual({
+    expect(await verifying(sound)).toMatchObject({
       text:
         '2 accounts, 7 entries: 0 violations.\n' +
         'Open holds: 1 of running workflows, 2 of images, 0 of tasks being created.\n' +
@@ -480,6 +568,28 @@ describe('ledger', () => {
       'The exported heads of 2 days could not be read and were not compared: 2026-11-22 to 2026-11-24.',
     );
     expect(status).toBe(0);
+  });
+
+  it('verify --heads: rejects a file without heads before it verifies anything', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'heads-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const file = join(directory, 'heads.jsonl');
+    let verified = 0;
+    const verifyLedger = () => Promise.resolve({ ...sound, accounts: ++verified });
+    const { url } = await world.startNode({ verifyLedger });
+    const refusal = async () => {
+      const error: unknown = await gateway(['ledger', 'verify', '--heads', file], { url }).catch(
+        (thrown: unknown) => thrown,
+      );
+      return error;
+    };
+    expect(await refusal()).toMatchObject({ status: 2, message: expect.stringContaining('read: ENOENT') });
+    for (const text of ['', '\n', 'not a head\n', '[]', '{"account":"a"}\n']) {
+      await writeFile(file, text);
+      const message = expect.stringContaining(`${file} does not consist of heads`);
+      expect([text, await refusal()]).toMatchObject([text, { status: 2, message }]);
+    }
+    expect(verified).toBe(0);
   });
 
   it('verify: status 1 and a table of the violations', async () => {

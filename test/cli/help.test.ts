@@ -67,6 +67,27 @@ describe.each(commands)('gateway $path', ({ path, command }) => {
   });
 });
 
+it.each(commands)('gateway $path has no option that a command above it has', ({ command }) => {
+  const above: Command[] = [];
+  for (let one = command.parent; one !== null; one = one.parent) above.push(one);
+  const namesOf = (one: Command) => one.options.flatMap((option) => [option.attributeName(), option.short]);
+  const taken = new Set(above.flatMap(namesOf));
+  expect(namesOf(command).filter((name) => name !== undefined && taken.has(name))).toEqual([]);
+});
+
+const numbered = commands.flatMap(({ path, command }) =>
+  command.options
+    .filter(({ flags }) => /<(n|percent|seconds|version)>$/.test(flags))
+    .map((option) => ({ name: [...path, option.long ?? ''].join(' '), option })),
+);
+
+it.each(numbered)('gateway $name sends no text that is not a number as if it were absent', ({ option }) => {
+  const parse = option.parseArg;
+  if (parse === undefined) return;
+  for (const text of ['many', '', '1,5', '5%', '0x10'])
+    expect(() => parse(text, undefined)).toThrow('It must be');
+});
+
 async function complaintAbout(line: readonly string[]): Promise<string> {
   if (line.includes('--help')) return '';
   const program = await wholeProgram();
@@ -78,6 +99,15 @@ async function complaintAbout(line: readonly string[]): Promise<string> {
   await program.parseAsync(['node', 'gateway', ...line]).catch(() => undefined);
   return complaint;
 }
+
+it.each(commands)(
+  'the help of gateway $path has one list of examples, and defaults as they are typed',
+  async ({ path }) => {
+    const help = await said([...path, '--help']);
+    expect(help.split('\nExample:\n')).toHaveLength(2);
+    expect(help).not.toMatch(/\(default: (""|\d{4,})\)/);
+  },
+);
 
 it('gateway --help names every command', async () => {
   const help = await said(['--help']);

@@ -12,10 +12,14 @@ import { cutToWidth, formatAge, formatTable } from '../../src/cli/table.ts';
 import { taskTable } from '../../src/cli/tasks.ts';
 
 const now = Date.UTC(2026, 10, 23, 12);
+const unheard = () => undefined;
 
 function printed(form: OutputForm, rows: readonly Row[], table: Table, isColoured = false): string {
   const texts: string[] = [];
-  createOutput({ form, write: (text) => void texts.push(text), isColoured, now }).rows(rows, table);
+  createOutput({ form, write: (text) => void texts.push(text), warn: unheard, isColoured, now }).rows(
+    rows,
+    table,
+  );
   return texts.join('\n');
 }
 
@@ -113,7 +117,13 @@ describe('a table', () => {
 describe('a table within an item', () => {
   const item = (form: OutputForm, value: Row): string => {
     const texts: string[] = [];
-    createOutput({ form, write: (text) => void texts.push(text), isColoured: false, now }).item(value);
+    createOutput({
+      form,
+      write: (text) => void texts.push(text),
+      warn: unheard,
+      isColoured: false,
+      now,
+    }).item(value);
     return texts.join('\n');
   };
   const attempt = {

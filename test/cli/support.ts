@@ -30,14 +30,16 @@ export async function runLine(
   world: { readonly url: string },
   line: readonly string[],
   change: LineChange = {},
-): Promise<{ text: string; status: number }> {
+): Promise<{ text: string; status: number; warned: readonly string[] }> {
   const printed: string[] = [];
+  const warned: string[] = [];
   let status = 0;
   const program = createProgram().exitOverride();
   for (const one of [program, ...program.commands])
     one.configureOutput({ writeErr: () => {}, writeOut: () => {} });
   const context = {
     print: (text: string) => printed.push(text),
+    warn: (text: string) => warned.push(text),
     isTerminal: false,
     isColoured: false,
     now: Date.now,
@@ -64,5 +66,5 @@ export async function runLine(
   for (const command of program.commands)
     command.exitOverride().commands.forEach((sub) => sub.exitOverride());
   await program.parseAsync(['node', 'gateway', ...line]);
-  return { text: printed.join('\n'), status };
+  return { text: printed.join('\n'), status, warned };
 }

@@ -20,6 +20,7 @@ async function run(...line: readonly string[]): Promise<{ text: string; status: 
   const group = program.commands.find((command) => command.name() === 'vendors') ?? program;
   addVendorTest(group, {
     print: (text) => void printed.push(text),
+    warn: () => undefined,
     isTerminal: false,
     isColoured: false,
     now: Date.now,

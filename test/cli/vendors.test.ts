@@ -13,6 +13,7 @@ async function run(...line: string[]): Promise<string> {
   const program: Command = createProgram();
   const context = {
     print: (text: string) => void printed.push(text),
+    warn: () => undefined,
     isTerminal: false,
     isColoured: false,
     now: Date.now,

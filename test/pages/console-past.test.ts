@@ -47,7 +47,7 @@ describe.skipIf(browserPath === undefined)(`past periods in the console${noBrows
   async function end(
     task: string,
     daysAgo: number,
-    { model = 'clip', channel = 'one', charge = 0n, cost = 0n },
+    { model = 'clip', channel = 'one', charge = 0n, cost = 0n, unknown = 0 },
   ) {
     const now = () => Date.now() - daysAgo * dayMs;
     const ledger = createLedger({ collection: ledgerCollection(world.db), key: testLedgerKey, now });
@@ -58,21 +58,26 @@ describe.skipIf(browserPath === undefined)(`past periods in the console${noBrows
       ...of,
       held: 9_000_000n,
       amount: charge,
-      upstream: { model, channel, cost, unknown: 0 },
+      upstream: { model, channel, cost, unknown },
     });
   }
 
   it('shows the earnings by each group, sorts them, and saves them as CSV', async () => {
+    await end('t0', 4, { charge: 1_000_000n, unknown: 1 });
     await end('t1', 3, { charge: 4_000_000n, cost: 1_000_000n });
     await end('t2', 2, { charge: 1_000_000n, cost: 2_500_000n, channel: 'two' });
     await end('t3', 1, { charge: 2_000_000n, cost: 500_000n, model: 'plain' });
     const { page, faults, calls } = await signedIn('#/money?period=Last 7 days');
     await page.getByRole('img', { name: /^Cost below margin/ }).waitFor();
-    await page.getByText('7.00', { exact: true }).waitFor();
+    await page.getByText('8.00', { exact: true }).waitFor();
     const heights = page
       .locator('.chart rect:not(.area)')
       .evaluateAll((bars) => bars.map((bar) => `${bar.getAttribute('class')} ${bar.getAttribute('height')}`));
-    expect(await heights).toEqual(['rest 25', 'main 75', 'rest 25', 'bad 37.5', 'rest 12.5', 'main 37.5']);
+    const known = ['rest 25', 'main 75', 'rest 25', 'bad 37.5', 'rest 12.5', 'main 37.5'];
+    expect(await heights).toEqual(['unknown 25', ...known]);
+    expect(await page.locator('.chart title').allTextContents()).toContainEqual(
+      expect.stringMatching(/: charged 1\.00 USD, cost and margin not known$/),
+    );
     await look(page, 'money-day');
     await page.getByRole('button', { name: 'Channel', exact: true }).click();
     const names = () =>

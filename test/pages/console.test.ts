@@ -218,7 +218,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
       .poll(() => page.getByRole('button').allTextContents())
       .toEqual(['Shortcuts', 'Sign out', 'Copy', 'Copy']);
     await gateway.admin('DELETE', '/operators/looker');
-    await page.getByText('The token is no longer valid').waitFor();
+    await page.getByText('Your session has ended').waitFor();
     expect(await page.evaluate(`sessionStorage.getItem('mediary.operator')`)).toBeNull();
     expect(faults).toEqual([]);
   });

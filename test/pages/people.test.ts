@@ -36,7 +36,7 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
 
   async function findsItselfShutOut(page: Page): Promise<void> {
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
-    await page.getByText('The token is no longer valid. Sign in again.').waitFor();
+    await page.getByText('Your session has ended. Sign in again.').waitFor();
   }
 
   it('an operator is invited, gets a token that nobody else sees, works, and is signed out', async () => {

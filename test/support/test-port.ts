@@ -1,6 +1,11 @@
 import { GatewayError } from '../../src/errors/errors.ts';
 import { planRefusal, resultOf } from '../../src/commands/act-plan.ts';
-import { refusalOf, type RunningActionName } from '../../src/operating/acts.ts';
+import {
+  isPossibleIn,
+  operatorActions,
+  refusalWords,
+  type RunningActionName,
+} from '../../src/operating/acts.ts';
 import type { ActionInput } from '../../src/operating/act-fields.ts';
 import { taskFailures } from '../../src/task/failures.ts';
 import type { TaskInput } from '../../src/task/input.ts';
@@ -77,8 +82,10 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
     },
 
     async act(task, action, input) {
-      const refusal = refusalOf(action, port.situations.get(task) ?? port.situation);
-      if (refusal !== undefined) throw new GatewayError('action_not_possible', refusal);
+      const at = port.situations.get(task) ?? port.situation;
+      const possible = operatorActions.filter((name) => isPossibleIn(name, at));
+      if (!isPossibleIn(action, at))
+        throw new GatewayError('action_not_possible', refusalWords(action, { at, possible }));
       const planned = { id: task, rev: (await tasks.find(task))?.rev ?? 0, action, input };
       const outdated = planRefusal(planned);
       if (outdated !== undefined) throw new GatewayError('action_not_possible', outdated);

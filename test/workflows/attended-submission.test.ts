@@ -358,7 +358,7 @@ describe('a cancellation', () => {
     expect(await task.details()).toContain('Needs attention: submit_ambiguous');
     expect(await task.details()).toContain('Held 1.500000 USD');
     expect(await task.cancel()).toMatchObject({ cancelled: false });
-    expect(await task.refusal('cancel')).toContain('Possible now: retry_now, adopt');
+    expect(await task.refusal('cancel')).toContain('Possible now: adopt, resubmit');
     await task.act('fail');
     expect(await task.end()).toMatchObject({ status: 'failed', code: 'internal_error' });
   });

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { OperatorActionName } from '../../src/operating/acts.ts';
-import { operatorActions, refusalOf as tableRefusal, workflowActions } from '../../src/operating/acts.ts';
+import { isPossibleIn, refusalWords, workflowActions } from '../../src/operating/acts.ts';
 import type { Woken } from '../../activities/types.ts';
 import { situation, standingOf } from '../../src/operating/situation.ts';
-import type { StateName } from '../../src/task/state.ts';
 import { both, refusalOf, signal, uncrossed, usePlayedTasks } from './played-tasks.ts';
 import type { PlayedTask } from './played-tasks.ts';
 import { defined } from '../../src/base/defined.ts';
@@ -60,15 +59,25 @@ async function advised(task: PlayedTask): Promise<string[]> {
   return [...lines].map(([, id, action]) => `${id === task.id ? '' : id}${action}`);
 }
 
+function offered(task: PlayedTask, isForgotten = false): OperatorActionName[] {
+  const around = {
+    unserved: () => undefined,
+    isGone: () => false,
+    isUnsearchable: () => true,
+    isForgotten: () => isForgotten,
+  };
+  return situation(standingOf(task.record(), around)).actions.map((action) => action.name);
+}
+
 describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a task is %s', (name) => {
-  it('refuses what the table refuses, with its sentence, and neither that nor a dry run changes the record', async () => {
+  it('refuses what it does not offer, names what it offers, and neither that nor a dry run changes the record', async () => {
     const task = await inSituation(name);
     const before = task.record();
+    const possible = offered(task);
     for (const action of workflowActions) {
       const input = inputs[action] ?? {};
-      const refusal = tableRefusal(action, name);
-      if (refusal !== undefined) {
-        expect(await task.refusal(action, input)).toBe(refusal);
+      if (!isPossibleIn(action, name)) {
+        expect(await task.refusal(action, input)).toBe(refusalWords(action, { at: name, possible }));
       } else if (action === 'retry_now' && name === 'review') {
         // Only charges that could not be computed or written can be settled again.
         expect(await task.refusal(action, input)).toContain('awaits an operator’s decision');
@@ -81,11 +90,12 @@ describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a t
           would: { task: expect.any(String), money: expect.any(String) },
           plan: expect.any(String),
         });
+        expect(possible).toContain(action);
       }
       expect(task.record()).toEqual(before);
     }
     const advice = await advised(task);
-    expect(advice.filter((one) => !isPossible(one, name))).toEqual([]);
+    expect(advice.filter((one) => !possible.some((action) => action === one))).toEqual([]);
     if (!['queued', 'waiting'].includes(name)) expect(advice).toContain('fail');
     await task.act('fail', { by: 'ada', reason: 'enough' });
     expect(await task.end()).toEqual({ status: 'failed', code: 'internal_error' });
@@ -108,24 +118,11 @@ describe.each(['queued', 'asking', 'broken', 'review'] as const)(
     it.each([false, true])('offer what the API offers; its request is deleted: %s', async (isForgotten) => {
       Object.assign(tasks.upstream, { isForgotten });
       const task = await inSituation(name);
-      const { actions } = situation(
-        standingOf(task.record(), {
-          unserved: () => undefined,
-          isGone: () => false,
-          isUnsearchable: () => true,
-          isForgotten: () => isForgotten,
-        }),
-      );
-      expect(await advised(task)).toEqual(actions.map((action) => action.name));
+      expect(await advised(task)).toEqual(offered(task, isForgotten));
       await task.act('fail');
     });
   },
 );
-
-function isPossible(name: string, situation: StateName): boolean {
-  const action = operatorActions.find((known) => known === name);
-  return action !== undefined && tableRefusal(action, situation) === undefined;
-}
 
 it('every action refuses invalid input with a sentence, without a trace', async () => {
   const task = await inSituation('asking');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Attempt } from '../../task/attempt.ts';
 import { attemptStates, mayHaveJob } from '../../task/attempt.ts';
-import { refusalOf } from '../../operating/acts.ts';
+import { isPossibleIn } from '../../operating/acts.ts';
 import { expectedBill } from '../../bills/expected-bill.ts';
 import type { BilledTask } from '../../bills/expected-bill.ts';
 import { taskStatusSchema } from './enums.ts';
@@ -71,9 +71,7 @@ export function presentBilledAttempt(
     job: operation?.id ?? null,
     stray_job: attempt.stray?.id ?? null,
     adoptable:
-      mayHaveJob(attempt) &&
-      attempt.n === task.attempts.at(-1)?.n &&
-      refusalOf('adopt', task.state.at) === undefined,
+      mayHaveJob(attempt) && attempt.n === task.attempts.at(-1)?.n && isPossibleIn('adopt', task.state.at),
     started_at: toSeconds(attempt.startedAt),
     ended_at: operation === undefined ? null : secondsOrNull(endedAt),
     expected: operation === undefined ? [] : expectedBill(task, attempt, currency),

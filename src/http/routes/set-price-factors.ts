@@ -76,7 +76,7 @@ function requireModels(
     if (!known.has(model))
       throw invalidParameter(
         `models[${index}].model`,
-        'It must be a model in the configuration, or one that already has a factor.',
+        `The configuration has no model ${model}, and it has no factor yet.`,
       );
     if (named.has(model))
       throw invalidParameter(`models[${index}].model`, 'Each model must be listed only once.');

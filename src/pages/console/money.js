@@ -123,8 +123,11 @@ function shareOf(margin, { revenue, isPartial }) {
   );
 }
 
+const nothing = { charged: '0', refunded: '0', cost: '0', cost_unknown: 0, margin: '0' };
+
 /**
- * Stacks each day's margin on its cost. If the cost exceeds the revenue, the excess is red.
+ * Stacks each day's margin on its cost. If the cost exceeds the revenue, the excess is red. If the cost is unknown, the
+ * bar is only an outline.
  *
  * @param {{ data: readonly Row[], days: readonly string[], currency: string }} props
  */
@@ -137,8 +140,14 @@ function Days({ data, days, currency }) {
     from=${days[0] ?? ''}
     to=${days.at(-1) ?? ''}
     bars=${days.map((day) => {
-      const { charged = '0', refunded = '0', cost = '0', margin = '0' } = byDay.get(day) ?? {};
+      const row = byDay.get(day) ?? nothing;
+      const { charged, refunded } = row;
+      const [cost, margin] = [knownAmount(row, 'cost'), knownAmount(row, 'margin')];
       const [revenue, spent] = [Number(charged) - Number(refunded), Number(cost)];
+      if (cost === null) {
+        const title = `${day}: charged ${money(charged)} ${currency}, cost and margin not known`;
+        return { title, parts: [{ tone: 'unknown', value: revenue }] };
+      }
       return {
         title: `${day}: charged ${money(charged)}, cost ${money(cost)}, margin ${money(margin)} ${currency}`,
         parts: [

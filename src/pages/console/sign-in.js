@@ -8,8 +8,8 @@ export function SignIn(props) {
 
 const words = {
   title: 'Mediary console',
-  lead: 'For operators. The token stays in this tab until it is closed.',
+  lead: 'For operators. A session ends after twelve hours, or when its tab is closed.',
   label: 'Operator’s token',
-  gone: 'The token is no longer valid. Sign in again.',
+  gone: 'Your session has ended. Sign in again.',
   hint: html`ADMIN_TOKEN of the configuration, or a token of <code>gateway operators add NAME</code>.`,
 };

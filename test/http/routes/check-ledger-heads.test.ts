@@ -21,6 +21,9 @@ it('externally kept heads reveal truncation, whatever happened to the stored one
   writeFileSync(file, body.data.map((row: object) => `${JSON.stringify(row)}\n`).join(''));
   const verify = () => runLine(world, ['ledger', 'verify', '--heads', file, '-o', 'json']);
   expect(await verify()).toMatchObject({ status: 0 });
+  const said = await runLine(world, ['ledger', 'verify', '--heads', file]);
+  expect(said.text).toContain(`Compared ${body.data.length} heads of ${file}.`);
+  expect(said.text).not.toContain('No exported heads were compared');
 
   const mongo = await connectMongo(databaseUri(database));
   onTestFinished(() => mongo.close());
@@ -37,8 +40,6 @@ it('externally kept heads reveal truncation, whatever happened to the stored one
       },
     ],
   });
-  writeFileSync(file, 'not a head\n');
-  await expect(verify()).rejects.toMatchObject({ message: expect.stringContaining('contains no heads') });
 });
 
 it('a head that the gateway did not sign proves nothing, and is reported', async () => {
