@@ -5,7 +5,7 @@ import type { HttpRequest, HttpRequestOptions, HttpResponse } from '../providers
 import { createLargeJsonReader } from '../providers/shared/large-json.ts';
 import { createEventStreamReader } from './event-stream.ts';
 import { createAddressRules } from './address-rules.ts';
-import type { Lookup } from './connector.ts';
+import type { Lookup } from './lookup.ts';
 import { GuardedRequestError, createAgent, exchange, requireReadable } from './exchange.ts';
 import type { Answer, ExchangeOptions } from './exchange.ts';
 import { encodeForm, encodeJson } from './request-body.ts';
