@@ -32,7 +32,7 @@ import { createReadInTurn } from './read-in-turn.ts';
 import { createTaskWatcher } from './task-watcher.ts';
 import { taskNotFound } from './videos/own-task.ts';
 import { withTimeout } from './with-timeout.ts';
-import { writeReply } from './write-reply.ts';
+import { whenSent, writeReply } from './write-reply.ts';
 import { partialReadsMax } from './images/image-stream.ts';
 
 export interface GatewayApp {
@@ -92,7 +92,7 @@ export function createApp(deps: AppDeps): GatewayApp {
     callback: () => (request, response) => {
       inFlight += 1;
       lostAnswers.begin(request);
-      // Node warns about more than ten listeners, but a streamed response has eleven for `close`.
+      // Node warns about more than ten listeners, but a streamed response has thirteen for `close`.
       response.setMaxListeners(20);
       response.once('close', () => (inFlight -= 1));
       void handle(request, response);
@@ -144,7 +144,7 @@ function createRouter(
         if (refused !== undefined) void deps.repeats.noteRefused({ account, key, ...refused });
         throw error;
       } finally {
-        leave();
+        whenSent(context.res, leave);
       }
     });
   }
@@ -215,7 +215,7 @@ function createAnswer(
         await readBody.release?.(body);
       }
     } finally {
-      memory.release();
+      whenSent(context.res, () => memory.release());
       disk.release();
     }
   };
