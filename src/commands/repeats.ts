@@ -74,14 +74,14 @@ export interface Claim {
 export type Claimed =
   | { readonly outcome: 'first'; readonly claim: Claim }
   /**
-   * `made` is the id of the task or images that the first request creates. Call `answered` once this request has
-   * received the same response.
+   * `made` is the id of the task or images that the first request creates. Call `lost` if this request gets an error
+   * after which its client may retry.
    */
   | {
       readonly outcome: 'earlier';
       readonly made: string;
       readonly record: RepeatRecord;
-      readonly answered: () => Promise<void>;
+      readonly lost: () => void;
     };
 
 export type RepeatEnd =
@@ -127,8 +127,14 @@ export interface Repeats {
 
   /** Concurrent calls claim a key only once. Throws `idempotency_key_reused` if the key belongs to another request. */
   claim(ask: RepeatRequest, made: string): Promise<Claimed>;
-  /** Also waits for requests in other processes. Throws if `closed` aborts first. */
-  wait(record: RepeatRecord, closed: AbortSignal): Promise<RepeatEnd>;
+  /** Also waits for requests in other processes. Throws if the caller disconnects first, or if `reserve` throws. */
+  wait(record: RepeatRecord, waiting: Waiting): Promise<RepeatEnd>;
+}
+
+export interface Waiting {
+  readonly closed: AbortSignal;
+  /** Reserves memory for the bytes of a stored response, before they are read. */
+  readonly reserve: (bytes: number) => void;
 }
 
 const keptMs = { key: 24 * 3600 * 1000, try: 10 * 60_000 } as const;
@@ -166,13 +172,12 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
       const { earlier, fresh } = entry;
       if (earlier !== undefined && taskIdPattern.test(earlier.made)) throw keyReused(answeredOtherwise);
       if (earlier === undefined) return { outcome: 'first', claim: openClaim(noted(entry, ask), ask, deps) };
-      const answered = async (): Promise<void> => {
-        if (ask.repeat.kind === 'key') return;
-        const named = noted(entry, ask);
-        ask.repeat.sent.whenLost(lossOf(named, ask));
-        await soon(named.recorded);
-      };
-      return { outcome: 'earlier', made: fresh.made, record: earlier, answered };
+      // The client may also lose the connection of this retry, at any time from now on.
+      const named = noted(entry, ask);
+      const lost = lossOf(named, ask);
+      if (ask.repeat.kind === 'try') ask.repeat.sent.whenLost(lost);
+      await soon(named.recorded);
+      return { outcome: 'earlier', made: fresh.made, record: earlier, lost };
     },
 
     knows: ({ scope, repeat }) => {
@@ -192,10 +197,10 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
         .addRefused(refusedId(by, deps), keptMs.try)
         .catch((err: unknown) => deps.log.warn({ key: by.key, err }, 'a rejected request was not noted')),
 
-    async wait(record, closed) {
+    async wait(record, { closed, reserve }) {
       for (let found: RepeatRecord | undefined = record; found !== undefined;) {
-        if (found.state === 'done') return replay(found, deps);
-        if (isAbandoned(found)) return recoverAbandoned(found, deps);
+        if (found.state === 'done') return replay(found, reserve, deps);
+        if (isAbandoned(found)) return recoverAbandoned(found, reserve, deps);
         if (closed.aborted) throw new GatewayError('service_unavailable', 'The caller disconnected.');
         await sleep(lookEveryMs);
         found = await store.find(record.id);
@@ -244,12 +249,24 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   async function earlierTry(ask: RepeatRequest, sent: ClientTry): Promise<RepeatRecord | undefined> {
     if (sent.retries === 0) return undefined;
     const name = nameOf(ask, deps);
-    const lost = await store.claimTry(name, { lost: true });
+    const lost = await claimLive(name, { lost: true });
     if (lost !== undefined || sent.retries === undefined || ask.repeat.kind === 'key') return lost;
     const { target, bodyBytes } = sent;
     const refused = { account: ask.scope[0] ?? '', key: ask.repeat.key, target, bodyBytes };
     if (await store.takeRefused(refusedId(refused, deps))) return undefined;
-    return store.claimTry(name, { lost: false });
+    return claimLive(name, { lost: false });
+  }
+
+  /** Skips the retries of an image request that has since been forgotten, because it sent nothing upstream. */
+  async function claimLive(
+    name: string,
+    which: { readonly lost: boolean },
+  ): Promise<RepeatRecord | undefined> {
+    for (;;) {
+      const found = await store.claimTry(name, which);
+      if (found?.of === undefined || taskIdPattern.test(found.made)) return found;
+      if ((await store.find(found.of)) !== undefined) return found;
+    }
   }
 
   function lossOf({ fresh, recorded }: Entry, { repeat }: RepeatRequest): () => void {
@@ -372,17 +389,26 @@ function bytesOf({ parts = [] }: Answer): number {
 }
 
 /** If the response was stored and charged, repeats receive it. Otherwise, what happened upstream is unknown. */
-async function recoverAbandoned(record: RepeatRecord, deps: RepeatsDeps): Promise<RepeatEnd> {
+async function recoverAbandoned(
+  record: RepeatRecord,
+  reserve: Waiting['reserve'],
+  deps: RepeatsDeps,
+): Promise<RepeatEnd> {
   const isPaid = await deps.isPaid(record.made);
   if (record.state !== 'stored' || !isPaid) return { kind: 'abandoned', isPaid };
   await deps.store.complete(record);
-  return replay(record, deps);
+  return replay(record, reserve, deps);
 }
 
-async function replay({ made, answer }: RepeatRecord, { store }: RepeatsDeps): Promise<RepeatEnd> {
+async function replay(
+  { made, answer }: RepeatRecord,
+  reserve: Waiting['reserve'],
+  { store }: RepeatsDeps,
+): Promise<RepeatEnd> {
   if (answer === undefined) return { kind: 'not_kept' };
-  const { status, mayRetry, documents } = answer;
+  const { status, mayRetry, documents, bytes = 0 } = answer;
   if (documents === undefined) return { kind: 'answered', answer: { status, mayRetry } };
+  reserve(bytes);
   return { kind: 'answered', answer: { status, mayRetry, parts: await store.readBody(made, documents) } };
 }
 
