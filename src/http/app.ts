@@ -16,7 +16,8 @@ import { createClientAddress } from './client-address.ts';
 import { createCrossOrigin } from './cross-origin.ts';
 import type { AppDeps, RouteDeps } from './deps.ts';
 import { readTarget } from './dialects/index.ts';
-import { createIdentify, identifyAgain } from './identify.ts';
+import { createIdentify } from './identify.ts';
+import type { Identify } from './identify.ts';
 import { refusedTry, sentBy } from './client-try.ts';
 import { enterTrace } from './enter-trace.ts';
 import { closedSignal, createLostAnswers } from './lost-answers.ts';
@@ -123,7 +124,7 @@ function createRouter(
   const identify = createIdentify(deps);
   const limitRate = createRateLimit(deps, limits.keyRequestsPerMinute);
   const enterKey = createEnterKey(limits.keyConcurrentRequests);
-  const answer = createAnswer(deps, limits);
+  const answer = createAnswer({ identify, addresses: deps.addresses }, limits);
   for (const route of routes) {
     router[route.method]([...route.paths], async (context, next) => {
       if (route.only?.test(context.path) === false) return void (await next());
@@ -184,7 +185,7 @@ async function admit(route: Route, context: RouterContext, addresses: AddressLim
 }
 
 function createAnswer(
-  { addresses, auth }: Pick<AppDeps, 'auth'> & { readonly addresses: AddressLimit },
+  { identify, addresses }: { readonly identify: Identify; readonly addresses: AddressLimit },
   limits: RequestLimits,
 ): Answer {
   const budgets = createBodyBudgets(limits);
@@ -206,7 +207,7 @@ function createAnswer(
       });
       try {
         const carried = admitted === undefined ? route : { ...route, run: admitted.run };
-        const now = await withTimeout(identifyAgain(identity, context, auth), 'mongodb', admissionMs);
+        const now = await withTimeout(identify(route, context), 'mongodb', admissionMs);
         await runAndWrite(carried, requestOf(context, { body, memory }), {
           identity: now,
           context,
