@@ -154,6 +154,7 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   // Shared by all requests. A caller may stop waiting and repeat its request before `abandonedAfterMs` has passed, and
   // the time it has already waited must count.
   const sightings = createSightings(now);
+  const nextLook = createNextLook(store);
   let tidiedAt = now();
 
   return {
@@ -202,8 +203,7 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
         if (found.state === 'done') return replay(found, reserve, deps);
         if (isAbandoned(found)) return recoverAbandoned(found, reserve, deps);
         if (closed.aborted) throw new GatewayError('service_unavailable', 'The caller disconnected.');
-        await sleep(lookEveryMs);
-        found = await store.find(record.id);
+        found = await nextLook(record.id);
       }
       return { kind: 'forgotten' };
     },
@@ -283,6 +283,20 @@ async function noteLoss(
 ): Promise<boolean> {
   await recorded;
   return logFailure(fresh, deps, () => deps.store.note(fresh, { lost: true }));
+}
+
+/** All repeats that wait for the same request share the next look at its record, however many they are. */
+function createNextLook({ find }: Pick<RepeatStore, 'find'>) {
+  const looks = new Map<string, Promise<RepeatRecord | undefined>>();
+  const look = async (id: string): Promise<RepeatRecord | undefined> => {
+    await sleep(lookEveryMs);
+    return find(id).finally(() => looks.delete(id));
+  };
+  return (id: string): Promise<RepeatRecord | undefined> => {
+    const next = looks.get(id) ?? look(id);
+    looks.set(id, next);
+    return next;
+  };
 }
 
 interface Entry {

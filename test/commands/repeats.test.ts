@@ -439,6 +439,31 @@ describe('a repeat waits', () => {
     expect(await waited).toEqual({ kind: 'forgotten' });
   });
 
+  it('without reading more than the other repeats of the same request together', async () => {
+    const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
+    const records = store();
+    let reads = 0;
+    let read = (): void => undefined;
+    const mayRead = new Promise<void>((resolve) => (read = resolve));
+    const repeats = open({
+      ...records,
+      async find(id) {
+        reads += 1;
+        await mayRead;
+        return records.find(id);
+      },
+    });
+    const claims = await Promise.all(
+      Array.from({ length: 50 }, () => repeats.claim(ask(keyed('k')), 'img_2').then(earlier)),
+    );
+    const waits = claims.map(({ record }) => repeats.wait(record, waiting()));
+    await expect.poll(() => reads).toBeGreaterThan(0);
+    await claim.end(answer);
+    read();
+    for (const end of await Promise.all(waits)) expect(end.kind).toBe('answered');
+    expect(reads).toBeLessThan(5);
+  });
+
   it('no longer than its caller', async () => {
     const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
     const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
