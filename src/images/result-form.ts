@@ -181,7 +181,7 @@ async function tried<Kept>(
   }
 }
 
-function isReserved(reserve: AskedForm['reserve'], bytes: number): boolean {
+export function isReserved(reserve: AskedForm['reserve'], bytes: number): boolean {
   try {
     reserve(bytes);
     return true;
