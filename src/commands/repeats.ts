@@ -4,10 +4,11 @@ import { periods } from '../base/periods.ts';
 import { GatewayError } from '../errors/errors.ts';
 import type { Caller } from '../access/caller.ts';
 import { taskIdPattern } from '../base/ids.ts';
-import { createSightings } from '../process/sightings.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { Logger } from '../observability/log.ts';
-import type { AnswerHead, RepeatClaim, RepeatName, RepeatRecord, RepeatStore } from '../store/repeats.ts';
+import type { RepeatClaim, RepeatName, RepeatRecord, RepeatStore } from '../store/repeats.ts';
+import { createWaitForRepeat } from './wait-for-repeat.ts';
+import type { Answer, WaitForRepeat } from './wait-for-repeat.ts';
 
 export interface RepeatsDeps {
   readonly store: RepeatStore;
@@ -55,10 +56,6 @@ export interface RepeatRequest {
   readonly repeat: Repeat;
 }
 
-export interface Answer extends AnswerHead {
-  readonly parts?: readonly (string | Uint8Array)[];
-}
-
 export interface Claim {
   readonly made: string;
   /** Stores the response before it is charged. Repeats receive the response only after `end`. */
@@ -83,14 +80,6 @@ export type Claimed =
       readonly record: RepeatRecord;
       readonly lost: () => void;
     };
-
-export type RepeatEnd =
-  | { readonly kind: 'answered'; readonly answer: Answer }
-  /** The first request was answered, but its response could not be kept. */
-  | { readonly kind: 'not_kept' }
-  /** The process that handled the request died or is suspended. `isPaid` is true if the ledger contains a charge. */
-  | { readonly kind: 'abandoned'; readonly isPaid: boolean }
-  | { readonly kind: 'forgotten' };
 
 export interface TaskClaim {
   readonly id: string;
@@ -127,36 +116,17 @@ export interface Repeats {
 
   /** Concurrent calls claim a key only once. Throws `idempotency_key_reused` if the key belongs to another request. */
   claim(ask: RepeatRequest, made: string): Promise<Claimed>;
-  /** Also waits for requests in other processes. Throws if the caller disconnects first, or if `reserve` throws. */
-  wait(record: RepeatRecord, waiting: Waiting): Promise<RepeatEnd>;
-}
-
-export interface Waiting {
-  readonly closed: AbortSignal;
-  /** Reserves memory for the bytes of a stored response, before they are read. */
-  readonly reserve: (bytes: number) => void;
+  readonly wait: WaitForRepeat;
 }
 
 const keptMs = { key: 24 * 3600 * 1000, try: 10 * 60_000 } as const;
-/** Measured by the waiting process's own clock, because the clocks of processes differ. */
-const abandonedAfterMs = 60_000;
-const lookEveryMs = 200;
 const recordedWithinMs = 1_000;
-/** Sightings are kept for roughly this long. After that, a repeat has to wait the whole of `abandonedAfterMs` again. */
-const sightingsKeptMs = 10 * 60_000;
-
 /**
  * Ensures that a repeated request creates only one task, or makes only one upstream call whose response all repeats
  * receive.
  */
 export function createRepeats(deps: RepeatsDeps): Repeats {
-  const { store, now } = deps;
-  // Shared by all requests. A caller may stop waiting and repeat its request before `abandonedAfterMs` has passed, and
-  // the time it has already waited must count.
-  const sightings = createSightings(now);
-  const nextLook = createNextLook(store);
-  let tidiedAt = now();
-
+  const { store } = deps;
   return {
     async claimTask(ask, task) {
       const entry = await enter(freshClaim(ask, task, deps), ask);
@@ -198,24 +168,8 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
         .addRefused(refusedId(by, deps), keptMs.try)
         .catch((err: unknown) => deps.log.warn({ key: by.key, err }, 'a rejected request was not noted')),
 
-    async wait(record, { closed, reserve }) {
-      for (let found: RepeatRecord | undefined = record; found !== undefined;) {
-        if (found.state === 'done') return replay(found, reserve, deps);
-        if (isAbandoned(found)) return recoverAbandoned(found, reserve, deps);
-        if (closed.aborted) throw new GatewayError('service_unavailable', 'The caller disconnected.');
-        found = await nextLook(record.id);
-      }
-      return { kind: 'forgotten' };
-    },
+    wait: createWaitForRepeat(deps),
   };
-
-  function isAbandoned({ id, made, beat }: RepeatRecord): boolean {
-    if (now() - tidiedAt > sightingsKeptMs) {
-      sightings.forgetOthers();
-      tidiedAt = now();
-    }
-    return sightings.unchangedMs(id, `${made}/${beat}`) >= abandonedAfterMs;
-  }
 
   async function enter(fresh: RepeatClaim, ask: RepeatRequest): Promise<Entry> {
     const { repeat } = ask;
@@ -249,30 +203,31 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   async function earlierTry(ask: RepeatRequest, sent: ClientTry): Promise<RepeatRecord | undefined> {
     if (sent.retries === 0) return undefined;
     const name = nameOf(ask, deps);
-    const lost = await claimLive(name, { lost: true });
+    const lost = await claimLive(name, { lost: true }, store);
     if (lost !== undefined || sent.retries === undefined || ask.repeat.kind === 'key') return lost;
     const { target, bodyBytes } = sent;
     const refused = { account: ask.scope[0] ?? '', key: ask.repeat.key, target, bodyBytes };
     if (await store.takeRefused(refusedId(refused, deps))) return undefined;
-    return claimLive(name, { lost: false });
-  }
-
-  /** Skips the retries of an image request that has since been forgotten, because it sent nothing upstream. */
-  async function claimLive(
-    name: string,
-    which: { readonly lost: boolean },
-  ): Promise<RepeatRecord | undefined> {
-    for (;;) {
-      const found = await store.claimTry(name, which);
-      if (found?.of === undefined || taskIdPattern.test(found.made)) return found;
-      if ((await store.find(found.of)) !== undefined) return found;
-    }
+    return claimLive(name, { lost: false }, store);
   }
 
   function lossOf({ fresh, recorded }: Entry, { repeat }: RepeatRequest): () => void {
     return () => {
       if (repeat.kind === 'try') void noteLoss(fresh, recorded, deps);
     };
+  }
+}
+
+/** Skips the retries of an image request that has since been forgotten, because it sent nothing upstream. */
+async function claimLive(
+  name: string,
+  which: { readonly lost: boolean },
+  { claimTry, find }: Pick<RepeatStore, 'claimTry' | 'find'>,
+): Promise<RepeatRecord | undefined> {
+  for (;;) {
+    const found = await claimTry(name, which);
+    if (found?.of === undefined || taskIdPattern.test(found.made)) return found;
+    if ((await find(found.of)) !== undefined) return found;
   }
 }
 
@@ -283,20 +238,6 @@ async function noteLoss(
 ): Promise<boolean> {
   await recorded;
   return logFailure(fresh, deps, () => deps.store.note(fresh, { lost: true }));
-}
-
-/** All repeats that wait for the same request share the next look at its record, however many they are. */
-function createNextLook({ find }: Pick<RepeatStore, 'find'>) {
-  const looks = new Map<string, Promise<RepeatRecord | undefined>>();
-  const look = async (id: string): Promise<RepeatRecord | undefined> => {
-    await sleep(lookEveryMs);
-    return find(id).finally(() => looks.delete(id));
-  };
-  return (id: string): Promise<RepeatRecord | undefined> => {
-    const next = looks.get(id) ?? look(id);
-    looks.set(id, next);
-    return next;
-  };
 }
 
 interface Entry {
@@ -400,30 +341,6 @@ function toStore(answer: Answer, { keptBytesMax }: RepeatsDeps) {
 
 function bytesOf({ parts = [] }: Answer): number {
   return parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-}
-
-/** If the response was stored and charged, repeats receive it. Otherwise, what happened upstream is unknown. */
-async function recoverAbandoned(
-  record: RepeatRecord,
-  reserve: Waiting['reserve'],
-  deps: RepeatsDeps,
-): Promise<RepeatEnd> {
-  const isPaid = await deps.isPaid(record.made);
-  if (record.state !== 'stored' || !isPaid) return { kind: 'abandoned', isPaid };
-  await deps.store.complete(record);
-  return replay(record, reserve, deps);
-}
-
-async function replay(
-  { made, answer }: RepeatRecord,
-  reserve: Waiting['reserve'],
-  { store }: RepeatsDeps,
-): Promise<RepeatEnd> {
-  if (answer === undefined) return { kind: 'not_kept' };
-  const { status, mayRetry, documents, bytes = 0 } = answer;
-  if (documents === undefined) return { kind: 'answered', answer: { status, mayRetry } };
-  reserve(bytes);
-  return { kind: 'answered', answer: { status, mayRetry, parts: await store.readBody(made, documents) } };
 }
 
 function keyReused(message: string): GatewayError {

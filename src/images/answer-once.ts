@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors/errors.ts';
-import type { Answer, Claim, RepeatRequest, Repeats } from '../commands/repeats.ts';
+import type { Claim, RepeatRequest, Repeats } from '../commands/repeats.ts';
+import type { Answer } from '../commands/wait-for-repeat.ts';
 import { noRetry } from './explain-failure.ts';
 
 export type BodyPart = string | Uint8Array;

@@ -13,10 +13,10 @@ import type {
   Claim,
   Claimed,
   Repeat,
-  RepeatEnd,
   RepeatRequest,
   Repeats,
 } from '../../src/commands/repeats.ts';
+import type { RepeatEnd } from '../../src/commands/wait-for-repeat.ts';
 import { databaseUri } from '../support/run-servers.ts';
 
 let mongo: Mongo;

@@ -57,14 +57,14 @@ it.each(bodies)('%s', async (_what, type, reader, text) => {
   const context = { req: request, is: (asked: string) => type.startsWith(asked) && asked } as never;
 
   let copied = 0;
-  const { concat, prototype } = Buffer;
-  const { toString } = prototype;
+  const concat = Buffer.concat.bind(Buffer);
+  const { toString } = Buffer.prototype;
   const concats = vi.spyOn(Buffer, 'concat').mockImplementation((list, length) => {
     const all = concat(list, length);
     copied += all.length;
     return all;
   });
-  const texts = vi.spyOn(prototype, 'toString').mockImplementation(function (this: Buffer, ...range) {
+  const texts = vi.spyOn(Buffer.prototype, 'toString').mockImplementation(function (this: Buffer, ...range) {
     const made = toString.apply(this, range);
     copied += made.length;
     return made;
