@@ -469,6 +469,7 @@ const others: Readonly<Record<string, readonly [count: number, reason: string]>>
   'src/capacity/slot-upkeep.ts': [1, 'the slots of one key'],
   'src/client/client.ts': [1, 'the polls of one task'],
   'src/commands/delete-account.ts': [3, 'the pages of one account'],
+  'src/commands/repeats.ts': [1, 'skips the forgotten retries of one request'],
   'src/commands/wait-for-repeat.ts': [1, 'waits for one record'],
   'src/commands/task-retention.ts': [1, 'pages, each removed at once'],
   'src/compose/heads-place.ts': [1, 'the lines of one file'],
