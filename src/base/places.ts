@@ -18,6 +18,7 @@ export const sharedPlaces = [
   'fetched images',
   'partial images read',
   'lists read',
+  'image calls to an origin',
   'images not stored yet',
   'media threads',
   'callbacks of an account',

@@ -1,4 +1,7 @@
 import { defined } from '../base/defined.ts';
+import { createPlaces } from '../base/places.ts';
+import type { Place, Places } from '../base/places.ts';
+import { connectionsPerOriginMax } from '../base/upstream-connections.ts';
 import type { CircuitRequest, Circuits } from './circuits.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
 import { throughCircuits } from './through-circuits.ts';
@@ -7,6 +10,10 @@ import { UpstreamError } from '../providers/provider.ts';
 
 interface ImageCall extends CircuitRequest {
   readonly callMs: number;
+  /** Of the upstream's URL. Channels with the same origin share its connections. */
+  readonly origin: string;
+  /** The number of calls that are made in parallel. */
+  readonly calls: number;
 }
 
 export interface ImageGate {
@@ -26,10 +33,13 @@ export function createImageGate(deps: {
   readonly onError: (error: unknown) => void;
 }): ImageGate {
   const { circuits, slots, onError } = deps;
+  const connections = createOriginPlaces();
   return {
-    async pass({ callMs, ...request }, send) {
+    async pass({ callMs, origin, calls, ...request }, send) {
       const { task: image, account, channel, credential } = request;
       const candidate = { channel, credential };
+      const place = connections.take(origin, { account, calls });
+      if (place === undefined) return { refused: atLimit() };
       const isLimited = slots.isLimited(candidate);
       try {
         const leaseMs = callMs + slotGraceMs;
@@ -38,8 +48,36 @@ export function createImageGate(deps: {
         const passed = await throughCircuits(circuits, { request, submitMs: callMs }, send);
         return 'sent' in passed ? passed : { refused: circuitOpen(passed.refused) };
       } finally {
+        place.leave();
         if (isLimited) await slots.release(image).catch(onError);
       }
+    },
+  };
+}
+
+const accountShare = 0.75;
+
+/** One account must not occupy all connections to an upstream, because the calls of others would wait for minutes. */
+function createOriginPlaces() {
+  const shareMax = connectionsPerOriginMax * accountShare;
+  const origins = new Map<string, Places>();
+  const newPlaces = (): Places =>
+    createPlaces({ name: 'image calls to an origin', placesMax: connectionsPerOriginMax, shareMax });
+  return {
+    take(
+      origin: string,
+      { account, calls }: Pick<ImageCall, 'account' | 'calls'>,
+    ): Pick<Place, 'leave'> | undefined {
+      const places = origins.get(origin) ?? newPlaces();
+      const place = places.take(account, { size: Math.min(calls, shareMax) });
+      if (typeof place === 'string') return undefined;
+      origins.set(origin, places);
+      return {
+        leave() {
+          place.leave();
+          if (places.held === 0) origins.delete(origin);
+        },
+      };
     },
   };
 }

@@ -157,31 +157,55 @@ function createCall({ baseUrl, apiKey, retries = 3, fetch: send = globalThis.fet
       ...(signal === undefined ? {} : { signal }),
     };
     for (let repeats = isSafe ? retries : 0; ; repeats -= 1) {
-      const answer = await send(`${base}${path}`, init).catch((error: unknown) => {
+      const answer = await sendOnce(`${base}${path}`, init, send).catch((error: unknown) => {
         if (repeats <= 0 || signal?.aborted === true) throw error;
         return undefined;
       });
-      if (answer?.ok === true) return JSON.parse((await answer.text()) || 'null');
-      const seconds = Number(answer?.headers.get('retry-after') ?? 0);
-      if (answer !== undefined && (repeats <= 0 || !mayRepeat(answer) || seconds > pauseSecondsMax))
-        throw await refusalOf(answer);
+      const seconds = secondsOf(answer?.headers.get('retry-after') ?? '0');
+      const isFinal = repeats <= 0 || seconds > pauseSecondsMax;
+      if (answer !== undefined && (isFinal || !mayRepeat(answer))) return resultOf(answer);
       await pause(Math.max(seconds * 1000, firstPauseMs * 2 ** (retries - repeats)), signal);
     }
   };
 }
 
-function mayRepeat({ status, headers }: Response): boolean {
+interface Answer extends Pick<Response, 'status' | 'ok' | 'headers'> {
+  readonly text: string;
+}
+
+/** Also rejects if the connection breaks before the body is complete. */
+async function sendOnce(url: string, init: RequestInit, send: typeof globalThis.fetch): Promise<Answer> {
+  const answer = await send(url, init);
+  const { status, ok, headers } = answer;
+  return { status, ok, headers, text: await answer.text() };
+}
+
+function mayRepeat({ status, headers }: Answer): boolean {
   return repeatable.has(status) && headers.get('x-should-retry') !== 'false';
 }
 
-async function refusalOf(answer: Response): Promise<MediaryError> {
-  const text = await answer.text();
-  const requestId = answer.headers.get('x-request-id') ?? '';
+/** A proxy may send a date instead of a number. */
+function secondsOf(retryAfter: string): number {
+  const seconds = Number(retryAfter);
+  return Number.isNaN(seconds) ? (Date.parse(retryAfter) - Date.now()) / 1000 || 0 : seconds;
+}
+
+function resultOf(answer: Answer) {
+  try {
+    if (answer.ok) return JSON.parse(answer.text || 'null');
+  } catch {
+    // The response comes from a proxy.
+  }
+  throw errorOf(answer);
+}
+
+function errorOf({ status, headers, text }: Answer): MediaryError {
+  const requestId = headers.get('x-request-id') ?? '';
   try {
     const { error }: Types.Error = JSON.parse(text);
-    return new MediaryError(answer.status, requestId, error);
+    return new MediaryError(status, requestId, error);
   } catch {
-    return new MediaryError(answer.status, requestId, undefined);
+    return new MediaryError(status, requestId, undefined);
   }
 }
 

@@ -4,10 +4,11 @@ import { periods } from '../base/periods.ts';
 import { GatewayError } from '../errors/errors.ts';
 import type { Caller } from '../access/caller.ts';
 import { taskIdPattern } from '../base/ids.ts';
-import { createSightings } from '../process/sightings.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { Logger } from '../observability/log.ts';
-import type { AnswerHead, RepeatClaim, RepeatName, RepeatRecord, RepeatStore } from '../store/repeats.ts';
+import type { RepeatClaim, RepeatName, RepeatRecord, RepeatStore } from '../store/repeats.ts';
+import { createWaitForRepeat } from './wait-for-repeat.ts';
+import type { Answer, WaitForRepeat } from './wait-for-repeat.ts';
 
 export interface RepeatsDeps {
   readonly store: RepeatStore;
@@ -55,10 +56,6 @@ export interface RepeatRequest {
   readonly repeat: Repeat;
 }
 
-export interface Answer extends AnswerHead {
-  readonly parts?: readonly (string | Uint8Array)[];
-}
-
 export interface Claim {
   readonly made: string;
   /** Stores the response before it is charged. Repeats receive the response only after `end`. */
@@ -74,23 +71,15 @@ export interface Claim {
 export type Claimed =
   | { readonly outcome: 'first'; readonly claim: Claim }
   /**
-   * `made` is the id of the task or images that the first request creates. Call `answered` once this request has
-   * received the same response.
+   * `made` is the id of the task or images that the first request creates. Call `lost` if this request gets an error
+   * after which its client may retry.
    */
   | {
       readonly outcome: 'earlier';
       readonly made: string;
       readonly record: RepeatRecord;
-      readonly answered: () => Promise<void>;
+      readonly lost: () => void;
     };
-
-export type RepeatEnd =
-  | { readonly kind: 'answered'; readonly answer: Answer }
-  /** The first request was answered, but its response could not be kept. */
-  | { readonly kind: 'not_kept' }
-  /** The process that handled the request died or is suspended. `isPaid` is true if the ledger contains a charge. */
-  | { readonly kind: 'abandoned'; readonly isPaid: boolean }
-  | { readonly kind: 'forgotten' };
 
 export interface TaskClaim {
   readonly id: string;
@@ -127,29 +116,17 @@ export interface Repeats {
 
   /** Concurrent calls claim a key only once. Throws `idempotency_key_reused` if the key belongs to another request. */
   claim(ask: RepeatRequest, made: string): Promise<Claimed>;
-  /** Also waits for requests in other processes. Throws if `closed` aborts first. */
-  wait(record: RepeatRecord, closed: AbortSignal): Promise<RepeatEnd>;
+  readonly wait: WaitForRepeat;
 }
 
 const keptMs = { key: 24 * 3600 * 1000, try: 10 * 60_000 } as const;
-/** Measured by the waiting process's own clock, because the clocks of processes differ. */
-const abandonedAfterMs = 60_000;
-const lookEveryMs = 200;
 const recordedWithinMs = 1_000;
-/** Sightings are kept for roughly this long. After that, a repeat has to wait the whole of `abandonedAfterMs` again. */
-const sightingsKeptMs = 10 * 60_000;
-
 /**
  * Ensures that a repeated request creates only one task, or makes only one upstream call whose response all repeats
  * receive.
  */
 export function createRepeats(deps: RepeatsDeps): Repeats {
-  const { store, now } = deps;
-  // Shared by all requests. A caller may stop waiting and repeat its request before `abandonedAfterMs` has passed, and
-  // the time it has already waited must count.
-  const sightings = createSightings(now);
-  let tidiedAt = now();
-
+  const { store } = deps;
   return {
     async claimTask(ask, task) {
       const entry = await enter(freshClaim(ask, task, deps), ask);
@@ -166,13 +143,12 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
       const { earlier, fresh } = entry;
       if (earlier !== undefined && taskIdPattern.test(earlier.made)) throw keyReused(answeredOtherwise);
       if (earlier === undefined) return { outcome: 'first', claim: openClaim(noted(entry, ask), ask, deps) };
-      const answered = async (): Promise<void> => {
-        if (ask.repeat.kind === 'key') return;
-        const named = noted(entry, ask);
-        ask.repeat.sent.whenLost(lossOf(named, ask));
-        await soon(named.recorded);
-      };
-      return { outcome: 'earlier', made: fresh.made, record: earlier, answered };
+      // The client may also lose the connection of this retry, at any time from now on.
+      const named = noted(entry, ask);
+      const lost = lossOf(named, ask);
+      if (ask.repeat.kind === 'try') ask.repeat.sent.whenLost(lost);
+      await soon(named.recorded);
+      return { outcome: 'earlier', made: fresh.made, record: earlier, lost };
     },
 
     knows: ({ scope, repeat }) => {
@@ -192,25 +168,8 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
         .addRefused(refusedId(by, deps), keptMs.try)
         .catch((err: unknown) => deps.log.warn({ key: by.key, err }, 'a rejected request was not noted')),
 
-    async wait(record, closed) {
-      for (let found: RepeatRecord | undefined = record; found !== undefined;) {
-        if (found.state === 'done') return replay(found, deps);
-        if (isAbandoned(found)) return recoverAbandoned(found, deps);
-        if (closed.aborted) throw new GatewayError('service_unavailable', 'The caller disconnected.');
-        await sleep(lookEveryMs);
-        found = await store.find(record.id);
-      }
-      return { kind: 'forgotten' };
-    },
+    wait: createWaitForRepeat(deps),
   };
-
-  function isAbandoned({ id, made, beat }: RepeatRecord): boolean {
-    if (now() - tidiedAt > sightingsKeptMs) {
-      sightings.forgetOthers();
-      tidiedAt = now();
-    }
-    return sightings.unchangedMs(id, `${made}/${beat}`) >= abandonedAfterMs;
-  }
 
   async function enter(fresh: RepeatClaim, ask: RepeatRequest): Promise<Entry> {
     const { repeat } = ask;
@@ -244,18 +203,31 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   async function earlierTry(ask: RepeatRequest, sent: ClientTry): Promise<RepeatRecord | undefined> {
     if (sent.retries === 0) return undefined;
     const name = nameOf(ask, deps);
-    const lost = await store.claimTry(name, { lost: true });
+    const lost = await claimLive(name, { lost: true }, store);
     if (lost !== undefined || sent.retries === undefined || ask.repeat.kind === 'key') return lost;
     const { target, bodyBytes } = sent;
     const refused = { account: ask.scope[0] ?? '', key: ask.repeat.key, target, bodyBytes };
     if (await store.takeRefused(refusedId(refused, deps))) return undefined;
-    return store.claimTry(name, { lost: false });
+    return claimLive(name, { lost: false }, store);
   }
 
   function lossOf({ fresh, recorded }: Entry, { repeat }: RepeatRequest): () => void {
     return () => {
       if (repeat.kind === 'try') void noteLoss(fresh, recorded, deps);
     };
+  }
+}
+
+/** Skips the retries of an image request that has since been forgotten, because it sent nothing upstream. */
+async function claimLive(
+  name: string,
+  which: { readonly lost: boolean },
+  { claimTry, find }: Pick<RepeatStore, 'claimTry' | 'find'>,
+): Promise<RepeatRecord | undefined> {
+  for (;;) {
+    const found = await claimTry(name, which);
+    if (found?.of === undefined || taskIdPattern.test(found.made)) return found;
+    if ((await find(found.of)) !== undefined) return found;
   }
 }
 
@@ -369,21 +341,6 @@ function toStore(answer: Answer, { keptBytesMax }: RepeatsDeps) {
 
 function bytesOf({ parts = [] }: Answer): number {
   return parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-}
-
-/** If the response was stored and charged, repeats receive it. Otherwise, what happened upstream is unknown. */
-async function recoverAbandoned(record: RepeatRecord, deps: RepeatsDeps): Promise<RepeatEnd> {
-  const isPaid = await deps.isPaid(record.made);
-  if (record.state !== 'stored' || !isPaid) return { kind: 'abandoned', isPaid };
-  await deps.store.complete(record);
-  return replay(record, deps);
-}
-
-async function replay({ made, answer }: RepeatRecord, { store }: RepeatsDeps): Promise<RepeatEnd> {
-  if (answer === undefined) return { kind: 'not_kept' };
-  const { status, mayRetry, documents } = answer;
-  if (documents === undefined) return { kind: 'answered', answer: { status, mayRetry } };
-  return { kind: 'answered', answer: { status, mayRetry, parts: await store.readBody(made, documents) } };
 }
 
 function keyReused(message: string): GatewayError {

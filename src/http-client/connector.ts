@@ -1,4 +1,3 @@
-import { lookup as lookupAddresses } from 'node:dns/promises';
 import { connect as connectTcp } from 'node:net';
 import type { LookupFunction, Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
@@ -6,8 +5,8 @@ import { buildConnector } from 'undici';
 import { afterRunning } from '../process/running-time.ts';
 import { ipLiteral, isLocalhost } from './address-rules.ts';
 import type { AddressRules } from './address-rules.ts';
-
-export type Lookup = (hostname: string) => Promise<readonly string[]>;
+import { systemLookup } from './lookup.ts';
+import type { Lookup } from './lookup.ts';
 
 type ConnectFailure = 'address_refused' | 'dns_failed' | 'connect_failed' | 'connect_timeout' | 'tls_failed';
 
@@ -93,7 +92,7 @@ async function permittedAddresses(
   options: ConnectorOptions,
   deadline: AbortSignal,
 ): Promise<readonly string[]> {
-  const { rules, lookup = lookupAll } = options;
+  const { rules, lookup = systemLookup } = options;
   const literal = ipLiteral(hostname);
   let addresses: readonly string[];
   if (literal !== undefined) addresses = [literal];
@@ -107,11 +106,6 @@ async function permittedAddresses(
     );
   }
   return addresses;
-}
-
-async function lookupAll(hostname: string): Promise<readonly string[]> {
-  const found = await lookupAddresses(hostname, { all: true });
-  return found.map(({ address }) => address);
 }
 
 async function beforeDeadline(

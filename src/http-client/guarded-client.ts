@@ -2,7 +2,7 @@ import { defined } from '../base/defined.ts';
 import { afterRunning, timeLimit } from '../process/running-time.ts';
 import { createAddressRules } from './address-rules.ts';
 import type { AddressRules } from './address-rules.ts';
-import type { Lookup } from './connector.ts';
+import type { Lookup } from './lookup.ts';
 import { GuardedRequestError, createAgent, exchange, requireReadable } from './exchange.ts';
 import type { Answer } from './exchange.ts';
 import type { Agent } from 'undici';

@@ -1,6 +1,8 @@
 import type { HttpRequest } from '../providers/provider.ts';
 import { createGuardedClient } from './guarded-client.ts';
 import type { GuardedClient, MediaFetch, OpenedMedia } from './guarded-client.ts';
+import { createOthersLookup, systemLookup } from './lookup.ts';
+import type { Lookup } from './lookup.ts';
 import { createUpstreamClient } from './upstream-client.ts';
 
 interface ChannelNetworks {
@@ -56,24 +58,39 @@ export interface Outbound {
   close(): Promise<void>;
 }
 
-export function openOutbound(callers: CallerNetworks): Outbound {
-  const upstreams = onePerList((networks) => createUpstreamClient({ networks }));
-  const guarded = onePerList((networks) => createGuardedClient({ networks }));
+export interface Lookups {
+  /** For names that operators have configured. */
+  readonly operators: Lookup;
+  /** For names that callers or upstreams have chosen. */
+  readonly others: (networks: readonly string[]) => Lookup;
+}
+
+const lookupsDefault: Lookups = {
+  operators: systemLookup,
+  others: (networks) => createOthersLookup({ networks }),
+};
+
+export function openOutbound(callers: CallerNetworks, lookups: Lookups = lookupsDefault): Outbound {
+  const { operators: lookup, others } = lookups;
+  const calls = onePerList((networks) => createUpstreamClient({ networks, lookup }));
+  const uploads = onePerList((networks) => createUpstreamClient({ networks, lookup: others(networks) }));
+  const guarded = onePerList((networks) => createGuardedClient({ networks, lookup: others(networks) }));
+  const notices = createGuardedClient({ networks: networksFor({ kind: 'notice' }, callers), lookup });
   const guardedFor = (purpose: Purpose) => guarded.of(networksFor(purpose, callers));
   return {
     requestOf(channel) {
       const origin = originOf(channel.base_url);
-      const call = upstreams.of(networksFor({ kind: 'call', channel }, callers));
-      const link = upstreams.of(networksFor({ kind: 'link', channel }, callers));
+      const call = calls.of(networksFor({ kind: 'call', channel }, callers));
+      const link = uploads.of(networksFor({ kind: 'link', channel }, callers));
       // Adapters also call URLs from responses, such as upload targets.
       return (asked) => (originOf(asked.url) === origin ? call : link)(asked);
     },
     linksOf: (channel) => guardedFor({ kind: 'link', channel }),
     media: guardedFor({ kind: 'media' }),
     callbacks: guardedFor({ kind: 'callback' }),
-    notices: guardedFor({ kind: 'notice' }),
+    notices,
     async close() {
-      await Promise.all([upstreams.close(), guarded.close()]);
+      await Promise.all([calls, uploads, guarded, notices].map((client) => client.close()));
     },
   };
 }

@@ -1,11 +1,12 @@
 import { defined } from '../base/defined.ts';
 import { parseJson } from '../base/parse-json.ts';
+import { connectionsPerOriginMax } from '../base/upstream-connections.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type { HttpRequest, HttpRequestOptions, HttpResponse } from '../providers/provider.ts';
 import { createLargeJsonReader } from '../providers/shared/large-json.ts';
 import { createEventStreamReader } from './event-stream.ts';
 import { createAddressRules } from './address-rules.ts';
-import type { Lookup } from './connector.ts';
+import type { Lookup } from './lookup.ts';
 import { GuardedRequestError, createAgent, exchange, requireReadable } from './exchange.ts';
 import type { Answer, ExchangeOptions } from './exchange.ts';
 import { encodeForm, encodeJson } from './request-body.ts';
@@ -36,7 +37,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
     headersTimeoutMs: options.headersTimeoutMs ?? 900_000,
     bodyTimeoutMs: options.bodyTimeoutMs ?? 30_000,
-    connectionsPerOrigin: options.connectionsPerOrigin ?? 256,
+    connectionsPerOrigin: options.connectionsPerOrigin ?? connectionsPerOriginMax,
     idleTimeoutMs: options.idleTimeoutMs ?? 4_000,
     ...defined({ lookup: options.lookup }),
   });

@@ -16,7 +16,8 @@ import { createClientAddress } from './client-address.ts';
 import { createCrossOrigin } from './cross-origin.ts';
 import type { AppDeps, RouteDeps } from './deps.ts';
 import { readTarget } from './dialects/index.ts';
-import { createIdentify, identifyAgain } from './identify.ts';
+import { createIdentify } from './identify.ts';
+import type { Identify } from './identify.ts';
 import { refusedTry, sentBy } from './client-try.ts';
 import { enterTrace } from './enter-trace.ts';
 import { closedSignal, createLostAnswers } from './lost-answers.ts';
@@ -32,7 +33,7 @@ import { createReadInTurn } from './read-in-turn.ts';
 import { createTaskWatcher } from './task-watcher.ts';
 import { taskNotFound } from './videos/own-task.ts';
 import { withTimeout } from './with-timeout.ts';
-import { writeReply } from './write-reply.ts';
+import { whenSent, writeReply } from './write-reply.ts';
 import { partialReadsMax } from './images/image-stream.ts';
 
 export interface GatewayApp {
@@ -92,7 +93,7 @@ export function createApp(deps: AppDeps): GatewayApp {
     callback: () => (request, response) => {
       inFlight += 1;
       lostAnswers.begin(request);
-      // Node warns about more than ten listeners, but a streamed response has eleven for `close`.
+      // Node warns about more than ten listeners, but a streamed response has thirteen for `close`.
       response.setMaxListeners(20);
       response.once('close', () => (inFlight -= 1));
       void handle(request, response);
@@ -123,7 +124,7 @@ function createRouter(
   const identify = createIdentify(deps);
   const limitRate = createRateLimit(deps, limits.keyRequestsPerMinute);
   const enterKey = createEnterKey(limits.keyConcurrentRequests);
-  const answer = createAnswer(deps, limits);
+  const answer = createAnswer({ identify, addresses: deps.addresses }, limits);
   for (const route of routes) {
     router[route.method]([...route.paths], async (context, next) => {
       if (route.only?.test(context.path) === false) return void (await next());
@@ -144,7 +145,7 @@ function createRouter(
         if (refused !== undefined) void deps.repeats.noteRefused({ account, key, ...refused });
         throw error;
       } finally {
-        leave();
+        whenSent(context.res, leave);
       }
     });
   }
@@ -184,7 +185,7 @@ async function admit(route: Route, context: RouterContext, addresses: AddressLim
 }
 
 function createAnswer(
-  { addresses, auth }: Pick<AppDeps, 'auth'> & { readonly addresses: AddressLimit },
+  { identify, addresses }: { readonly identify: Identify; readonly addresses: AddressLimit },
   limits: RequestLimits,
 ): Answer {
   const budgets = createBodyBudgets(limits);
@@ -206,7 +207,7 @@ function createAnswer(
       });
       try {
         const carried = admitted === undefined ? route : { ...route, run: admitted.run };
-        const now = await withTimeout(identifyAgain(identity, context, auth), 'mongodb', admissionMs);
+        const now = await withTimeout(identify(route, context), 'mongodb', admissionMs);
         await runAndWrite(carried, requestOf(context, { body, memory }), {
           identity: now,
           context,
@@ -215,7 +216,7 @@ function createAnswer(
         await readBody.release?.(body);
       }
     } finally {
-      memory.release();
+      whenSent(context.res, () => memory.release());
       disk.release();
     }
   };

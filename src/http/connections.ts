@@ -158,8 +158,11 @@ function cutSlowReaders(server: Server, open: ReadonlySet<Socket>, bytesPerSecon
 
 const connectionsMaxDefault = 8_192;
 
-/** Half the number of files that the process may open, up to a maximum. Upstreams and databases need the rest. */
+/**
+ * A third of the files that the process may open, up to a maximum. Each connection may need another one, for the file or
+ * the connection from which its response is read. Upstreams and databases need the rest.
+ */
 export function connectionsMaxOf(openFilesMax: number | undefined): number {
   if (openFilesMax === undefined) return connectionsMaxDefault;
-  return Math.min(connectionsMaxDefault, Math.max(1, Math.floor(openFilesMax / 2)));
+  return Math.min(connectionsMaxDefault, Math.max(1, Math.floor(openFilesMax / 3)));
 }

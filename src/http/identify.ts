@@ -20,10 +20,11 @@ export interface IdentifyDeps extends Pick<AppDeps, 'auth' | 'operatorAuth' | 'a
 /** Guesses from one IP address must not use up all concurrent lookups. */
 const lookupsMax = { name: 'credentials looked up', placesMax: 64, shareMax: 16 } as const;
 
-type Identify = (route: Route, context: ParameterizedContext<RequestState>) => Promise<Identity>;
+export type Identify = (route: Route, context: ParameterizedContext<RequestState>) => Promise<Identity>;
 
 /**
- * Runs before the body is read. Every failed authentication gets the same 401. A key or operator without access to the
+ * Runs before the body is read and again afterwards, because the key or token may have been revoked or its rights
+ * changed in the meantime. Every failed authentication gets the same 401. A key or operator without access to the
  * route gets a 403.
  */
 export function createIdentify(deps: IdentifyDeps): Identify {
@@ -79,21 +80,6 @@ function requireKeyMay(
   if (caller.routes?.includes(operationId) === false) throw refuse('is not allowed to use this route');
   if (caller.addresses !== undefined && !isInNetworks(addressOf(), caller.addresses))
     throw refuse('cannot be used from this IP address');
-}
-
-/**
- * While the body was being read, the key may have been revoked or its limits changed. Throws the same 401 as the first
- * check.
- */
-export async function identifyAgain(
-  identity: Identity,
-  { req }: ParameterizedContext<RequestState>,
-  auth: AppDeps['auth'],
-): Promise<Identity> {
-  if (identity.kind !== 'key') return identity;
-  const caller = await callerOf(req.headers.authorization, auth);
-  if (caller === undefined) throw invalidKey(false);
-  return { kind: 'key', caller };
 }
 
 /** One dialect's clients send `Key` instead of `Bearer`. */

@@ -13,7 +13,7 @@ export interface HttpServerOptions {
   readonly host: string;
   /** 0 means any free port. */
   readonly port: number;
-  /** Defaults to half the number of files that the process may open, up to 8,192. */
+  /** Defaults to a third of the files that the process may open, up to 8,192. */
   readonly connectionsMax?: number;
   readonly answerBytesPerSecondMin?: number;
   readonly headersTimeoutMs?: number;

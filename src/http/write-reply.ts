@@ -15,7 +15,7 @@ export function writeReply(context: ParameterizedContext, reply: Reply): void {
   const { socket } = context;
   // Applies until the response has been flushed, after which Node's keep-alive timeout applies.
   socket.setTimeout(unreadAnswerMs);
-  if (onEnd !== undefined) reportEnd(context.res, onEnd);
+  if (onEnd !== undefined) whenSent(context.res, onEnd);
   context.status = status;
   for (const name in headers) context.set(name, headers[name] ?? '');
   if (status === 304 || status === 204) return;
@@ -50,7 +50,8 @@ function* piecesOf(parts: readonly BodyPart[]): Generator<Buffer, void, undefine
   }
 }
 
-function reportEnd(response: ServerResponse, onEnd: () => void): void {
-  if (response.closed || response.destroyed) onEnd();
-  else response.once('close', onEnd);
+/** Calls `work` once the response has been sent completely or its connection has closed. */
+export function whenSent(response: ServerResponse, work: () => void): void {
+  if (response.closed || response.destroyed) work();
+  else response.once('close', work);
 }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors/errors.ts';
-import type { Answer, Claim, RepeatRequest, Repeats } from '../commands/repeats.ts';
+import type { Claim, RepeatRequest, Repeats } from '../commands/repeats.ts';
+import type { Answer } from '../commands/wait-for-repeat.ts';
 import { noRetry } from './explain-failure.ts';
 
 export type BodyPart = string | Uint8Array;
@@ -22,6 +23,7 @@ export interface AnswerOnceDeps {
 
 export interface ImageAnswerRequest extends RepeatRequest {
   readonly closed: () => AbortSignal;
+  readonly reserve: (bytes: number) => void;
   readonly presentError: (error: GatewayError) => string;
 }
 
@@ -44,12 +46,13 @@ export async function answerOnce(
       ask.repeat.sent.whenLost(claim.lost);
       return answerThenKeep(claim, ask, make);
     }
-    const end = await repeats.wait(claimed.record, ask.closed());
+    const waiting = { closed: ask.closed(), reserve: ask.reserve };
+    const end = await repeats.wait(claimed.record, waiting).catch((error: unknown) => {
+      claimed.lost();
+      throw error;
+    });
     if (end.kind === 'forgotten') continue;
-    if (end.kind === 'answered') {
-      await claimed.answered();
-      return replayed(end.answer, claimed.made);
-    }
+    if (end.kind === 'answered') return replayed(end.answer, claimed.made);
     throw end.kind === 'not_kept' ? notKept('could not be stored') : lost(claimed.made, end.isPaid);
   }
 }

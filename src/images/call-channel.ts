@@ -112,6 +112,11 @@ function contextOf({ channel, candidate, request }: ChannelCall, signal: AbortSi
   }
 }
 
+/** The number of calls that `callChannel` makes in parallel. */
+export function parallelCalls({ request, perCall }: Pick<ChannelCall, 'request' | 'perCall'>): number {
+  return splitCount(request.n, perCall).length;
+}
+
 function splitCount(n: number, perCall: number): number[] {
   return Array.from({ length: Math.ceil(n / perCall) }, (_, index) => Math.min(perCall, n - index * perCall));
 }

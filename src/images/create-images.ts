@@ -129,6 +129,11 @@ function candidatesWithLinks(plan: RoutePlan): RoutePlan['candidates'] {
   return plan.candidates.filter(({ channel }) => !answersWithData(plan, channel));
 }
 
+function mayReturnData(plan: RoutePlan, { responseFormat }: ImageRequest): boolean {
+  const withData = () => plan.candidates.some(({ channel }) => answersWithData(plan, channel));
+  return responseFormat === 'b64_json' || (responseFormat === undefined && withData());
+}
+
 const dataBytes = 8 * 1024 * 1024;
 
 async function renderImages(
@@ -142,7 +147,8 @@ async function renderImages(
   const space = deps.fetchedImages.open(caller.account);
   const { reserve } = space;
   const converter = createImageConverter({ openMedia, workspace, pixelsMax, reserve });
-  const ask = { scope: [caller.account, route], repeat, closed, presentError: present.error };
+  const waiting = { closed, reserve: command.reserve };
+  const ask = { scope: [caller.account, route], repeat, ...waiting, presentError: present.error };
   const paid: { money?: Money } = {};
   try {
     const answer = await answerOnce(
@@ -154,9 +160,8 @@ async function renderImages(
         const needsStorage = (channel: string) =>
           request.responseFormat === 'url' && answersWithData(whole, channel);
         const plan = await withStorage(whole, needsStorage, deps.storageRefusal);
-        // If there is no memory for fetching these images, reject the request before it is rendered and billed.
-        const isFetched = request.responseFormat === 'b64_json' && candidatesWithLinks(plan).length > 0;
-        if (isFetched) command.requireRoom(dataBytes);
+        // If there is no memory for these images, reject the request before it is rendered and billed.
+        if (mayReturnData(plan, request)) command.requireRoom(dataBytes);
         const partsOf = (made: Delivery) => present.images(made, plan.warnings);
         const keep = keepParts === undefined ? undefined : (made: Delivery) => keepParts(partsOf(made));
         const asked = { image, format: request.responseFormat, reserve: command.reserve };

@@ -12,6 +12,7 @@ import type { Spender } from '../access/spender.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../observability/log.ts';
 import { UpstreamError } from '../providers/provider.ts';
+import { parallelCalls } from './call-channel.ts';
 import type { ChannelAnswer, ChannelCall, Delivery } from './call-channel.ts';
 import type { ImageConverter } from './convert.ts';
 import { writeHeldBasis } from '../money/ledger-basis.ts';
@@ -211,7 +212,9 @@ async function passGate(
   const { candidate, channel, request } = prepared;
   const target = { ...candidate, account, model: request.model };
   const callMs = channel.config.timeouts.image_ms;
-  const passed = await gate.pass({ ...target, task: image, callMs }, async (report) => {
+  const { origin } = new URL(channel.config.base_url);
+  const calls = parallelCalls(prepared);
+  const passed = await gate.pass({ ...target, task: image, callMs, origin, calls }, async (report) => {
     const answer = await call(image, prepared);
     report(answer.kind === 'delivered' ? undefined : answer.error);
     return answer;

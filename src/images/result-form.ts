@@ -14,7 +14,7 @@ import { factsOfImages } from './call-channel.ts';
 import type { Delivery } from './call-channel.ts';
 import { imageBytesMax } from './convert.ts';
 import { noRetry } from './explain-failure.ts';
-import { totalBytes, unlinkedData } from '../models/image-data.ts';
+import { dataOf, totalBytes, unlinkedData } from '../models/image-data.ts';
 import { timeLimit as limitRunning } from '../process/running-time.ts';
 import { measuredImage, measuredLink } from './measure-image.ts';
 
@@ -87,6 +87,8 @@ export function createResultForms(deps: ResultFormDeps): ResultForms {
     keepsImages: keepImages !== undefined,
 
     async convert(made, { image, format, measuresLinks, ...asked }) {
+      // These bytes count until the response has been sent, but nobody refuses images that have been rendered.
+      if (format !== 'url') isReserved(asked.reserve, totalBytes(dataOf(made.images)));
       try {
         if (format === 'b64_json') {
           const images = await arrived(made.images.map((one) => fetched(one, asked)));
@@ -179,7 +181,7 @@ async function tried<Kept>(
   }
 }
 
-function isReserved(reserve: AskedForm['reserve'], bytes: number): boolean {
+export function isReserved(reserve: AskedForm['reserve'], bytes: number): boolean {
   try {
     reserve(bytes);
     return true;

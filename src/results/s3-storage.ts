@@ -31,6 +31,11 @@ const partBytes = 8 * 1024 * 1024;
 const partsAtOnce = 2;
 const connectTimeoutMs = 5_000;
 const socketTimeoutMs = 30_000;
+/**
+ * A caller that reads a file slowly keeps its connection to the bucket. Only the connections of callers are limited, so
+ * that everything else never waits for one.
+ */
+const agent = { keepAlive: true, maxSockets: Infinity } as const;
 
 /**
  * Works with any S3-compatible server. The operator chose the server's URL, so the guarded HTTP client is not needed.
@@ -166,7 +171,12 @@ function clientOptions(settings: S3Settings): S3ClientConfig {
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 3,
-    requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: socketTimeoutMs },
+    requestHandler: {
+      connectionTimeout: connectTimeoutMs,
+      socketTimeout: socketTimeoutMs,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
     ...defined({ endpoint }),
     ...(accessKeyId === undefined || secretAccessKey === undefined
       ? {}

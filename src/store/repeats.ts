@@ -37,6 +37,8 @@ export interface AnswerHead {
 
 interface StoredAnswer extends AnswerHead {
   readonly documents?: number;
+  /** The size of the whole body. */
+  readonly bytes?: number;
 }
 
 /** The record of a task has neither a state nor a response. It is treated as done, and the task is found by its id. */
@@ -145,7 +147,8 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       if (record === null) return;
       const { expires } = record;
       const documents = body === undefined ? undefined : await bodies.write({ made, body, expires });
-      await change(name, { state: 'stored', answer: { status, mayRetry, ...defined({ documents }) } });
+      const bytes = body?.reduce((sum, part) => sum + part.length, 0);
+      await change(name, { state: 'stored', answer: { status, mayRetry, ...defined({ documents, bytes }) } });
     },
 
     complete: (name: RepeatName) => change(name, { state: 'done' }),

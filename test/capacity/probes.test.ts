@@ -55,7 +55,8 @@ async function openCircuit() {
         const terms = { hasWaited: false, deadlineAt: 0, createdAt: 0, wasLost: false, submitMs: 60_000 };
         return tasks.pass({ ...asked, ...terms, candidate, candidates: [candidate] }, send);
       },
-      image: (send: Send<unknown>) => images.pass({ ...request(), callMs: 60_000 }, send),
+      image: (send: Send<unknown>) =>
+        images.pass({ ...request(), callMs: 60_000, origin: 'https://c.example', calls: 1 }, send),
     };
     return { circuits, gates };
   };

@@ -7,6 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createPlaces, sharedPlaces } from '../../src/base/places.ts';
 import type { PlacesOptions, SharedPlaces } from '../../src/base/places.ts';
 import { createHostPlaces } from '../../src/capacity/host-places.ts';
+import { createImageGate } from '../../src/capacity/image-gate.ts';
 import { createStayPlaces } from '../../src/capacity/stay-places.ts';
 import { createPromptHosts } from '../../src/capacity/prompt-hosts.ts';
 import { reportsMax } from '../../src/http/app.ts';
@@ -164,6 +165,23 @@ const attacks: Readonly<Record<SharedPlaces, () => unknown>> = {
   },
   'partial images read': () => attackPlaces(partialReadsMax),
   'lists read': () => attackPlaces(listsReadMax),
+  async 'image calls to an origin'() {
+    const gate = createImageGate({
+      circuits: {
+        enter: async () => ({ open: false }),
+        report: async () => undefined,
+        leave: async () => undefined,
+      },
+      slots: { isLimited: () => false },
+      onError: () => undefined,
+    } as never);
+    const pass = (account: string, send: () => Promise<unknown>) => {
+      const call = { task: account, account, channel: 'c', credential: 'a', model: 'm', callMs: 1_000 };
+      return gate.pass({ ...call, origin: 'https://upstream.example', calls: 10 }, send);
+    };
+    const refused = await Promise.race(many.map(() => pass(attacker, hangs)));
+    return 'refused' in refused && 'sent' in (await pass(victim, async () => 'image'));
+  },
   async 'images not stored yet'() {
     const images = createUnstoredImages(100);
     const waits = (account: string) => images.hold({ account, bytes: 1 }, async (mayWait) => mayWait());

@@ -142,7 +142,15 @@ describe('a server that is in trouble', () => {
     (_request, response) =>
       void response.writeHead(status, headers).end('<html>');
   const cut: Answer = (request) => void request.destroy();
-  const serveTask: Answer = (_request, response) => void response.end('{"id":"task_1","status":"running"}');
+  const text = '{"id":"task_1","status":"running"}';
+  const cutInBody =
+    (status: number): Answer =>
+    (request, response) => {
+      response.writeHead(status, { 'content-length': String(text.length) });
+      response.write(text.slice(0, 9), () => request.destroy());
+    };
+  const later = new Date(Date.now() + 3_600_000).toUTCString();
+  const serveTask: Answer = (_request, response) => void response.end(text);
 
   it('gets the request again, with the same key', async () => {
     const { seen, client: own } = await serve(cut, refuse(503, { 'retry-after': '1' }), serveTask);
@@ -150,6 +158,26 @@ describe('a server that is in trouble', () => {
     const keys = seen.map(({ headers }) => headers['idempotency-key']);
     expect(new Set(keys).size).toBe(1);
     expect(keys[0]).toMatch(/.{20}/);
+  });
+
+  it.each([200, 400, 503])(
+    'gets it again if the body of its response with status %d is cut off',
+    async (status) => {
+      const { seen, client: own } = await serve(cutInBody(status), serveTask);
+      expect(await own.videos.create(video)).toMatchObject({ id: 'task_1' });
+      expect(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+      expect(seen).toHaveLength(2);
+    },
+  );
+
+  it('is not asked again for a response that a proxy has made', async () => {
+    const { seen, client: own } = await serve(refuse(200), serveTask);
+    await expect(own.videos.create(video)).rejects.toMatchObject({
+      name: 'MediaryError',
+      status: 200,
+      code: '',
+    });
+    expect(seen).toHaveLength(1);
   });
 
   it('gets a request up to three times, but not a file twice', async () => {
@@ -167,6 +195,7 @@ describe('a server that is in trouble', () => {
     ['a refusal', refuse(400)],
     ['an error that a repeat would not change', refuse(500, { 'x-should-retry': 'false' })],
     ['one that asks for more patience than a minute', refuse(503, { 'retry-after': '3600' })],
+    ['one that asks for it with a date', refuse(503, { 'retry-after': later })],
   ])('%s is not repeated', async (_name, answer) => {
     const { seen, client: own } = await serve(answer, serveTask);
     await expect(own.videos.create(video)).rejects.toBeInstanceOf(MediaryError);

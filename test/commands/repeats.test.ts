@@ -13,10 +13,10 @@ import type {
   Claim,
   Claimed,
   Repeat,
-  RepeatEnd,
   RepeatRequest,
   Repeats,
 } from '../../src/commands/repeats.ts';
+import type { RepeatEnd } from '../../src/commands/wait-for-repeat.ts';
 import { databaseUri } from '../support/run-servers.ts';
 
 let mongo: Mongo;
@@ -93,6 +93,7 @@ const taskId = (n: number): string => `task_${String(n).padStart(24, '0')}`;
 const answer = { status: 200, mayRetry: true, parts: ['{"a":', Buffer.from([0, 255]), '}'] };
 const bytes = Buffer.from([...Buffer.from('{"a":'), 0, 255, ...Buffer.from('}')]);
 const uncancelled = (): AbortSignal => new AbortController().signal;
+const waiting = (closed = uncancelled()) => ({ closed, reserve: () => undefined });
 
 function first(claimed: Claimed): Claim {
   if (claimed.outcome !== 'first') throw new Error(`Not first: ${claimed.made} was.`);
@@ -129,7 +130,7 @@ describe('a key', () => {
     });
     await claim.end();
     const again = earlier(await open().claim(ask(keyed('k')), 'img_2'));
-    expect(await open().wait(again.record, uncancelled())).toEqual({ kind: 'not_kept' });
+    expect(await open().wait(again.record, waiting())).toEqual({ kind: 'not_kept' });
   });
 
   it('conflicts with a different request, running or done', async () => {
@@ -332,7 +333,7 @@ describe('a client that sends no retry count', () => {
     early.lost();
     await lostTries(1);
     const { record } = earlier(await open().claim(ask(uncounted()), 'img_2'));
-    const waited = open().wait(record, uncancelled());
+    const waited = open().wait(record, waiting());
     await early.end(answer);
     expect(await waited).toMatchObject({ kind: 'answered', answer: { status: 200 } });
 
@@ -343,7 +344,67 @@ describe('a client that sends no retry count', () => {
       .poll(() => mongo.db.collection('idempotency').countDocuments({ made: 'img_3', state: 'done' }))
       .toBe(1);
     const again = earlier(await open().claim(ask(uncounted()), 'img_4'));
-    expect(await open().wait(again.record, uncancelled())).toMatchObject({ kind: 'answered' });
+    expect(await open().wait(again.record, waiting())).toMatchObject({ kind: 'answered' });
+  });
+});
+
+describe.each([
+  { client: 'a client that sends a retry count', retryOf: (n: number) => sent(n) },
+  { client: 'a client that sends no retry count', retryOf: () => sent() },
+])('$client and loses several connections while the images render', ({ retryOf }) => {
+  const tryOf = (n: number) => {
+    const { client, lose } = retryOf(n);
+    const repeat = tried(client);
+    return { lose, claim: () => open().claim(ask(repeat), `img_${n}`) };
+  };
+
+  it('gets the images of its first request', async () => {
+    const one = tryOf(0);
+    const claim = first(await one.claim());
+    claim.lost();
+    await lostTries(1);
+    for (const n of [1, 2, 3]) {
+      const retry = tryOf(n);
+      const { record } = earlier(await retry.claim());
+      await expect(open().wait(record, waiting(AbortSignal.abort()))).rejects.toThrow('disconnected');
+      retry.lose();
+      await lostTries(n + 1);
+    }
+    await claim.end(answer);
+    const { made, record } = earlier(await tryOf(4).claim());
+    expect([made, (await open().wait(record, waiting())).kind]).toEqual(['img_0', 'answered']);
+  });
+
+  it('gets them also after an error that allows a retry', async () => {
+    const claim = first(await tryOf(0).claim());
+    claim.lost();
+    await lostTries(1);
+    await claim.end(answer);
+    const { record, lost } = earlier(await tryOf(1).claim());
+    const noRoom = () => {
+      throw new Error('no room');
+    };
+    await expect(open().wait(record, { closed: uncancelled(), reserve: noRoom })).rejects.toThrow('no room');
+    lost();
+    await lostTries(2);
+    expect(earlier(await tryOf(2).claim()).made).toBe('img_0');
+  });
+
+  it('begins again if the first request was forgotten, and only once', async () => {
+    const claim = first(await tryOf(0).claim());
+    claim.lost();
+    await lostTries(1);
+    const retry = tryOf(1);
+    const { record } = earlier(await retry.claim());
+    retry.lose();
+    await lostTries(2);
+    await claim.forget();
+    expect(await open().wait(record, waiting())).toEqual({ kind: 'forgotten' });
+    const again = first(await tryOf(2).claim());
+    again.lost();
+    await expect.poll(() => mongo.db.collection('idempotency').countDocuments({ made: 'img_2' })).toBe(1);
+    expect(earlier(await tryOf(3).claim()).made).toBe('img_2');
+    await again.end(answer);
   });
 });
 
@@ -351,7 +412,7 @@ describe('a repeat waits', () => {
   it('for the response, which it gets byte for byte', async () => {
     const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
     const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
-    const waited = open().wait(record, uncancelled());
+    const waited = open().wait(record, waiting());
     await claim.keep(answer);
     await claim.end();
     const end = await waited;
@@ -364,7 +425,7 @@ describe('a repeat waits', () => {
     const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
     await claim.end({ status: 500, mayRetry: false, parts: ['no'] });
     const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
-    expect(await open().wait(record, uncancelled())).toMatchObject({
+    expect(await open().wait(record, waiting())).toMatchObject({
       kind: 'answered',
       answer: { status: 500, mayRetry: false },
     });
@@ -373,15 +434,40 @@ describe('a repeat waits', () => {
   it('until the key is free', async () => {
     const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
     const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
-    const waited = open().wait(record, uncancelled());
+    const waited = open().wait(record, waiting());
     await claim.forget();
     expect(await waited).toEqual({ kind: 'forgotten' });
+  });
+
+  it('without reading more than the other repeats of the same request together', async () => {
+    const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
+    const records = store();
+    let reads = 0;
+    let read = (): void => undefined;
+    const mayRead = new Promise<void>((resolve) => (read = resolve));
+    const repeats = open({
+      ...records,
+      async find(id) {
+        reads += 1;
+        await mayRead;
+        return records.find(id);
+      },
+    });
+    const claims = await Promise.all(
+      Array.from({ length: 50 }, () => repeats.claim(ask(keyed('k')), 'img_2').then(earlier)),
+    );
+    const waits = claims.map(({ record }) => repeats.wait(record, waiting()));
+    await expect.poll(() => reads).toBeGreaterThan(0);
+    await claim.end(answer);
+    read();
+    for (const end of await Promise.all(waits)) expect(end.kind).toBe('answered');
+    expect(reads).toBeLessThan(5);
   });
 
   it('no longer than its caller', async () => {
     const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
     const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
-    await expect(open().wait(record, AbortSignal.abort())).rejects.toMatchObject({
+    await expect(open().wait(record, waiting(AbortSignal.abort()))).rejects.toMatchObject({
       code: 'service_unavailable',
     });
     await claim.forget();
@@ -391,7 +477,7 @@ describe('a repeat waits', () => {
     const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
     await claim.end({ ...answer, parts: [Buffer.alloc(1001)] });
     const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
-    expect(await open().wait(record, uncancelled())).toEqual({
+    expect(await open().wait(record, waiting())).toEqual({
       kind: 'answered',
       answer: { status: 200, mayRetry: true },
     });
@@ -407,7 +493,7 @@ describe('of a process that died', () => {
   }
 
   async function waitFor(record: RepeatRecord): Promise<RepeatEnd> {
-    const waited = open().wait(record, uncancelled());
+    const waited = open().wait(record, waiting());
     now += 60_000;
     return waited;
   }
@@ -441,11 +527,11 @@ describe('of a process that died', () => {
     const { claim, record } = await dies(false);
     const process = open();
     const brief = new AbortController();
-    const first = process.wait(record, brief.signal);
+    const first = process.wait(record, waiting(brief.signal));
     brief.abort();
     await expect(first).rejects.toMatchObject({ code: 'service_unavailable' });
     now += 59_999;
-    const second = process.wait(record, uncancelled());
+    const second = process.wait(record, waiting());
     now += 1;
     expect(await second).toEqual({ kind: 'abandoned', isPaid: false });
     await claim.forget();
@@ -454,7 +540,7 @@ describe('of a process that died', () => {
   it('is distinguished from a live one, whatever the observer’s clock says', async () => {
     const { claim, record } = await dies(false);
     now += 3 * 60_000;
-    const waited = open().wait(record, uncancelled());
+    const waited = open().wait(record, waiting());
     now += 59_999;
     await claim.end(answer);
     expect(await waited).toMatchObject({ kind: 'answered' });
@@ -466,7 +552,7 @@ describe('of a process that died', () => {
     const records = store();
     const looking = { ...records, find: async (id: string) => found(await records.find(id)) };
     const found = (record?: RepeatRecord) => (looks.push(record?.beat ?? -1), record);
-    const waited = open(looking).wait(record, uncancelled());
+    const waited = open(looking).wait(record, waiting());
     for (const beat of [1, 2, 3]) {
       now += 50_000;
       await store().renew(record);

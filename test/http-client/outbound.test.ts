@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openOutbound } from '../../src/http-client/index.ts';
 import type { Outbound } from '../../src/http-client/index.ts';
+import type { Lookups } from '../../src/http-client/outbound.ts';
 import { listen } from './support.ts';
 
 /** Each kind of outbound request is sent to the private networks that only the other kinds may reach. */
@@ -19,12 +20,12 @@ type Network = keyof typeof networkOf;
 const everything = Object.keys(networkOf) as readonly Network[];
 const cidr = (network: Network) => `${networkOf[network]}/32`;
 
-async function open(redirect?: Network) {
+async function open(redirect?: Network, lookups?: Lookups) {
   const server = await listen((request, response) => {
     const location = `http://${networkOf[redirect ?? 'nobody']}:${server.port}/secret`;
     response.writeHead(request.url === '/redirect' ? 302 : 200, { location }).end('secret');
   }, '0.0.0.0');
-  const outbound = openOutbound({ media: [cidr('media')], callbacks: [cidr('callbacks')] });
+  const outbound = openOutbound({ media: [cidr('media')], callbacks: [cidr('callbacks')] }, lookups);
   onTestFinished(() => outbound.close());
   const channel = (id: 'a' | 'b') => ({
     base_url: `http://${networkOf[`calls of channel ${id}`]}:${server.port}/v1`,
@@ -45,6 +46,8 @@ interface Way {
   readonly send: (url: string, world: World) => Promise<unknown>;
   readonly reaches: readonly Network[];
   readonly check?: (url: string, world: World) => string | undefined;
+  /** Who has chosen the host's name. */
+  readonly namedBy: keyof Lookups;
 }
 
 const fetchOf = (url: string) => ({ url, maxBytes: 1000, timeoutMs: 30_000 });
@@ -56,12 +59,14 @@ const ways: readonly Way[] = [
     as: 'a call of an adapter',
     send: (url, { outbound, a }) => outbound.requestOf(a)({ method: 'GET', url, signal: soon() }),
     reaches: ['calls of channel a', 'links of channel a'],
+    namedBy: 'others',
   },
   {
     way: 'linksOf',
     as: 'a result link',
     send: (url, { outbound, a }) => outbound.linksOf(a).openMedia(fetchOf(url)),
     reaches: ['links of channel a'],
+    namedBy: 'others',
     check: (url, { outbound, a }) => outbound.linksOf(a).checkAddress(url),
   },
   {
@@ -69,6 +74,7 @@ const ways: readonly Way[] = [
     as: 'a result link of a channel that is gone',
     send: (url, { outbound }) => outbound.linksOf(undefined).openMedia(fetchOf(url)),
     reaches: [],
+    namedBy: 'others',
     check: (url, { outbound }) => outbound.linksOf(undefined).checkAddress(url),
   },
   {
@@ -76,6 +82,7 @@ const ways: readonly Way[] = [
     as: 'input media',
     send: (url, { outbound }) => outbound.media.openMedia(fetchOf(url)),
     reaches: ['media'],
+    namedBy: 'others',
     check: (url, { outbound }) => outbound.media.checkAddress(url),
   },
   {
@@ -83,6 +90,7 @@ const ways: readonly Way[] = [
     as: 'a callback',
     send: (url, { outbound }) => outbound.callbacks.deliver(delivery(url)),
     reaches: ['callbacks'],
+    namedBy: 'others',
     check: (url, { outbound }) => outbound.callbacks.checkAddress(url),
   },
   {
@@ -90,6 +98,7 @@ const ways: readonly Way[] = [
     as: 'a notice to operators',
     send: (url, { outbound }) => outbound.notices.deliver(delivery(url)),
     reaches: everything,
+    namedBy: 'operators',
   },
 ];
 
@@ -145,4 +154,29 @@ it('a call reaches the private network of its channel only at the origin of base
   await expect(
     request({ method: 'GET', url: urlOf('calls of channel a'), signal: soon() }),
   ).resolves.toBeDefined();
+});
+
+it.each(ways)('$as looks up its host as a name that $namedBy have chosen', async ({ send, namedBy }) => {
+  const asked: (keyof Lookups)[] = [];
+  const noting = (who: keyof Lookups) => async () => {
+    asked.push(who);
+    return [];
+  };
+  const world = await open(undefined, { operators: noting('operators'), others: () => noting('others') });
+  await expect(send(`http://name.example.com:${world.server.port}/`, world)).rejects.toThrow();
+  expect(asked).toEqual([namedBy]);
+});
+
+it('a call at the origin of base_url looks up a name that operators have chosen', async () => {
+  const asked: string[] = [];
+  const lookups: Lookups = {
+    operators: async (name) => [`127.0.0.${asked.push(name)}`],
+    others: () => () => Promise.reject(new Error('not configured by an operator')),
+  };
+  const { outbound, server } = await open(undefined, lookups);
+  const base_url = `http://vendor.example.com:${server.port}`;
+  const channel = { base_url, private_networks: ['127.0.0.0/8'], private_link_networks: [] };
+  const call = { method: 'GET', url: `${base_url}/v1`, signal: soon() } as const;
+  await expect(outbound.requestOf(channel)(call)).resolves.toBeDefined();
+  expect(asked).toEqual(['vendor.example.com']);
 });

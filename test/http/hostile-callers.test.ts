@@ -415,8 +415,8 @@ describe('connections', () => {
     await server.close(0);
   });
 
-  it('the limit leaves half of the open files to the rest of the process', () => {
-    expect([undefined, 512, 1_048_576, 1].map(connectionsMaxOf)).toEqual([8_192, 256, 8_192, 1]);
+  it('the limit leaves two thirds of the open files to what its responses are read from, and to the rest of the process', () => {
+    expect([undefined, 512, 1_048_576, 1].map(connectionsMaxOf)).toEqual([8_192, 170, 8_192, 1]);
   });
 
   it('more idle ones than a service has files leave it healthy', async () => {

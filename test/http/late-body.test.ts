@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { imageYaml, startImageUpstream } from '../images/support.ts';
 import type { ImageUpstream } from '../images/support.ts';
 import type { TestAccount } from '../support/client.ts';
@@ -24,27 +24,41 @@ afterEach(async () => {
   await upstream.close();
 });
 
-async function createdAfter(meanwhile: () => Promise<unknown>): Promise<[number | undefined, string]> {
-  // Caches the key. The gateway identifies the caller before it asks for the body.
-  await account.balance();
+interface Late {
+  readonly path: string;
+  readonly bearer: string;
+  readonly body: object;
+}
+
+/** The gateway identifies the sender before it asks for the body. */
+async function sentAfter(
+  meanwhile: () => Promise<unknown>,
+  late: Late,
+): Promise<[number | undefined, string]> {
   const headers = {
-    authorization: `Bearer ${account.key}`,
+    authorization: `Bearer ${late.bearer}`,
     'content-type': 'application/json',
     expect: '100-continue',
   };
   return new Promise((resolve, reject) => {
-    const create = request(`${gateway.url}/v1/images/generations`, { method: 'POST', headers }, (answer) => {
+    const create = request(`${gateway.url}${late.path}`, { method: 'POST', headers }, (answer) => {
       let text = '';
       answer.on('data', (piece) => (text += String(piece)));
       answer.once('end', () => resolve([answer.statusCode, text]));
     });
     create.once('error', reject);
     create.once('continue', () => {
-      const body = JSON.stringify({ model: 'gpt-image', prompt: 'x' });
-      void meanwhile().then(() => create.end(body), reject);
+      void meanwhile().then(() => create.end(JSON.stringify(late.body)), reject);
     });
     create.flushHeaders();
   });
+}
+
+async function createdAfter(meanwhile: () => Promise<unknown>): Promise<[number | undefined, string]> {
+  // Caches the key.
+  await account.balance();
+  const body = { model: 'gpt-image', prompt: 'x' };
+  return sentAfter(meanwhile, { path: '/v1/images/generations', bearer: account.key, body });
 }
 
 const path = () => `/admin/v1/keys/${account.keyId}`;
@@ -67,4 +81,37 @@ it('a lowered cap applies', async () => {
   expect(text).toContain('cap');
   expect(status).not.toBe(200);
   expect(upstream.calls).toEqual([]);
+});
+
+describe('an operator', () => {
+  const credit = { amount: '1', reference: 'gift' };
+
+  async function creditedAfter(meanwhile: () => Promise<unknown>): Promise<[number | undefined, string]> {
+    const { token } = (await gateway.admin('POST', '/admin/v1/operators', { name: 'ann', roles: ['money'] }))
+      .body;
+    return sentAfter(meanwhile, {
+      path: `/admin/v1/accounts/${account.id}/credits`,
+      bearer: token,
+      body: credit,
+    });
+  }
+
+  it('who still has the role acts', async () => {
+    const [status] = await creditedAfter(() => Promise.resolve());
+    expect(status).toBe(200);
+  });
+
+  it.each([
+    ['who was revoked', () => gateway.admin('DELETE', '/admin/v1/operators/ann'), 401],
+    [
+      'whose role was withdrawn',
+      () => gateway.admin('POST', '/admin/v1/operators/ann/roles', { roles: ['read'] }),
+      403,
+    ],
+  ] as const)('%s can change nothing', async (_who, meanwhile, refused) => {
+    const before = await account.balance();
+    const [status] = await creditedAfter(async () => expect((await meanwhile()).status).toBe(200));
+    expect(status).toBe(refused);
+    expect(await account.balance()).toEqual(before);
+  });
 });

@@ -118,7 +118,7 @@ describe('errors become the classes of the client', () => {
   });
 });
 
-it('a client that timed out and repeats automatically gets the first image, not a second one', async () => {
+it('a client that times out several times and repeats automatically gets the first image, not another one', async () => {
   let repeats: () => void = () => undefined;
   const repeated = new Promise<void>((resolve) => (repeats = resolve));
   let tries = 0;
@@ -129,18 +129,49 @@ it('a client that timed out and repeats automatically gets the first image, not 
     maxRetries: 50,
     fetch: (...request) => {
       tries += 1;
-      if (tries > 1) repeats();
+      if (tries > 3) repeats();
       return fetch(...request);
     },
   });
-  // Wait for the client's second attempt, which shows that the first has timed out, however slow the machine is.
+  // Wait for the client's fourth attempt, which shows that the others have timed out, however slow the machine is.
   upstream.answer = async (call, response) => {
     await repeated;
     sendImages(call, response);
   };
   const images = await patient.images.generate({ model: 'gpt-image', prompt: 'a slow cube' });
   expect(images.data).toHaveLength(1);
-  expect(tries).toBeGreaterThan(1);
+  expect(tries).toBeGreaterThan(3);
+  expect(upstream.calls).toHaveLength(1);
+  expect(await charged()).toBe('0.04');
+});
+
+it('a client that does not count its retries and disconnects several times gets the first image', async () => {
+  let render = (): void => undefined;
+  const rendered = new Promise<void>((resolve) => (render = resolve));
+  upstream.answer = async (call, response) => {
+    await rendered;
+    sendImages(call, response);
+  };
+  const count = (of: object) => gateway.core.mongo.db.collection('idempotency').countDocuments(of);
+  const before = { lost: await count({ lost: true }), claimed: await count({ claimed: true }) };
+  const generate = (signal?: AbortSignal) =>
+    fetch(`${gateway.url}/v1/images/generations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-image', prompt: 'a very slow cube' }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  for (const tries of [1, 2, 3]) {
+    const patience = new AbortController();
+    const sent = generate(patience.signal);
+    await expect.poll(() => upstream.calls.length).toBe(1);
+    await expect.poll(() => count({ claimed: true })).toBe(before.claimed + tries - 1);
+    patience.abort();
+    await expect(sent).rejects.toThrow();
+    await expect.poll(() => count({ lost: true })).toBe(before.lost + tries);
+  }
+  render();
+  expect((await generate()).headers.get('idempotency-replayed')).toBe('true');
   expect(upstream.calls).toHaveLength(1);
   expect(await charged()).toBe('0.04');
 });

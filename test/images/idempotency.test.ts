@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startApi } from '../../src/api.ts';
 import { caller, postForm } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -201,6 +203,30 @@ describe('large responses', () => {
     expect(second.body.data[0].b64_json === first.body.data[0].b64_json).toBe(true);
     const pieces = gateway.core.mongo.db.collection('image_result_bodies');
     expect(await pieces.countDocuments({})).toBe(3);
+  });
+
+  it('that are repeated but not read use the memory of their account, and of no other', async () => {
+    upstream.answer = sendLarge(23);
+    const other = await gateway.account();
+    await generate();
+    const repeat = async ({ key: token }: TestAccount): Promise<number> => {
+      const asked = request(`${gateway.url}${path}`, {
+        method: 'POST',
+        agent: false,
+        headers: { ...key, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      });
+      const [answer] = await once(asked.end(JSON.stringify(body)), 'response');
+      unread.push(answer);
+      return answer.statusCode;
+    };
+    const unread: IncomingMessage[] = [];
+    onTestFinished(() => unread.forEach((answer) => answer.destroy()));
+    const statuses = [await repeat(account), await repeat(account), await repeat(account)];
+    expect(statuses).toEqual([200, 200, 429]);
+    expect(await repeat(other)).toBe(200);
+    unread.shift()?.destroy();
+    await expect.poll(() => repeat(account)).toBe(200);
+    expect(upstream.calls).toHaveLength(2);
   });
 
   it('beyond the storage limit are delivered once, and never rendered twice', async () => {

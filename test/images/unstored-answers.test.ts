@@ -110,3 +110,24 @@ it('an image that can never be stored is not waited for', async () => {
   expect(tries).toBe(1);
   expect(outcome).toMatchObject(isFinal);
 });
+
+it.each([
+  ['b64_json', 4],
+  [undefined, 4],
+  ['url', 0],
+] as const)('data for a response in the form %s is counted, but never refused', async (format, bytes) => {
+  const counted: number[] = [];
+  const forms = createResultForms({
+    openLink: () => Promise.reject(new Error('not opened')),
+    openStored: () => Promise.resolve(undefined),
+    keepImages: () => Promise.resolve([kept]),
+  });
+  const reserve = (more: number): never => {
+    counted.push(more);
+    throw new Error('no room');
+  };
+  const made = { images, facts: factsOfImages(images) } as never;
+  const delivered = await forms.convert(made, { ...asked, format, reserve });
+  expect(delivered.images).toHaveLength(1);
+  expect(counted.reduce((sum, more) => sum + more, 0)).toBe(bytes);
+});

@@ -63,6 +63,22 @@ function storageTests(open: () => Promise<{ storage: ResultStorage; close(): Pro
     expect(await storage.stat('task_c/0.png')).toBeUndefined();
   });
 
+  it('accepts, finds and deletes files while callers read many others slowly or not at all', async () => {
+    const file = png(4 * mebibyte);
+    await storage.write('task_u/0.png', pieces(file), { mediaType: 'image/png' });
+    const range = { start: 0, end: file.length - 1 };
+    const unread = await Promise.all(Array.from({ length: 80 }, () => storage.read('task_u/0.png', range)));
+    try {
+      await storage.write('task_v/0.png', pieces(png(1000)), { mediaType: 'image/png' });
+      expect((await storage.stat('task_v/0.png'))?.bytes).toBe(1000);
+      await storage.remove('task_v/0.png');
+      const whole = await storage.read('task_u/0.png', range);
+      expect((await readAll(whole)).equals(file)).toBe(true);
+    } finally {
+      for (const each of unread) each.on('error', () => undefined).destroy();
+    }
+  });
+
   it('accepts the same file twice, and deletes it on request', async () => {
     await storage.write('task_d/0.png', pieces(png(1000)), { mediaType: 'image/png' });
     await storage.write('task_d/0.png', pieces(png(2000)), { mediaType: 'image/png' });

@@ -31,7 +31,7 @@ export async function readForm(
       bytesMax: limits.bodyBytesMax,
       onChunk: (chunk) => {
         parser.push(chunk);
-        return spool.pending ? spool.flush() : undefined;
+        return spool.isFull ? spool.flush() : undefined;
       },
     });
     parser.end();
@@ -84,6 +84,8 @@ class FormFields {
     const from = text.bytes;
     let to = from;
     let long: DataUrlFile | undefined;
+    /** Whether the text may still turn out to be a long data URL. Its beginning decides, and is read only once. */
+    let isOpen = hasMediaName(name);
     this.parts.push({
       name,
       value: () => long?.file.uploaded('image') ?? readUtf8(text.read(from, to)),
@@ -94,11 +96,12 @@ class FormFields {
           long.push(piece.toString('latin1'), false);
           return;
         }
-        const isLong = hasMediaName(name) && to + piece.length - from > longDataUrlBytesMin;
+        const isLong = isOpen && to + piece.length - from > longDataUrlBytesMin;
         if (!isLong && to + piece.length > textBytesMax) throw tooMuchText();
         text.push(piece);
         to = text.bytes;
         if (!isLong) return;
+        isOpen = false;
         const start = dataUrlStart(text.read(from, to).toString('latin1'));
         if (start !== undefined) {
           long = openDataUrlFile(this.spool, name, start);

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors/errors.ts';
+import { isReserved } from '../../images/result-form.ts';
 import { isTerminal } from '../../task/task.ts';
 import type { ResultItem } from '../../task/task.ts';
 import type { Task } from '../../task/record.ts';
@@ -70,7 +71,7 @@ async function* partsOf(stream: ImageStream, deps: ImageCreateDeps): AsyncGenera
 
 /** Returns undefined if the reader disconnects. */
 async function* waitFor(
-  { task: { id }, body, presenter: { partial } }: ImageStream,
+  { task: { id }, body, meta, presenter: { partial } }: ImageStream,
   signal: AbortSignal,
   deps: ImageCreateDeps,
 ): AsyncGenerator<BodyPart, Task | undefined> {
@@ -88,6 +89,8 @@ async function* waitFor(
       if (place === undefined) return undefined;
       const unfinished = await deps.partialImages.find(id, seen).finally(() => place.leave());
       if (unfinished === undefined) break;
+      // The image stays in memory until the caller has read it. Without room for it, the caller gets the later ones.
+      if (!isReserved((bytes) => meta.reserve(bytes), unfinished.length)) continue;
       const { before, after } = partial(seen, toSeconds(deps.now()));
       yield before;
       yield unfinished;

@@ -62,7 +62,7 @@ async function readJson({ req }: Context, { scope, workspace, limits }: Reading)
       bytesMax: limits.bodyBytesMax,
       onChunk: (chunk) => {
         splitter.push(chunk);
-        return spool.pending ? spool.flush() : undefined;
+        return spool.isFull ? spool.flush() : undefined;
       },
     });
     await spool.flush();

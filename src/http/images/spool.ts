@@ -13,7 +13,8 @@ export interface SpoolFile {
 
 export interface Spool {
   newFile(param: string): SpoolFile;
-  readonly pending: boolean;
+  /** Whether enough bytes are waiting for a write. Smaller writes would cost more than their bytes. */
+  readonly isFull: boolean;
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -24,6 +25,8 @@ interface OpenFile extends SpoolFile {
   handle?: FileHandle;
 }
 
+const writtenBytesMin = 32 * 1024;
+
 export interface SpoolLimits {
   readonly filesMax: number;
   readonly disk: Pick<BodyAllowance, 'reserve'>;
@@ -33,6 +36,7 @@ export function openSpool(workspace: ImageWorkspace, { filesMax, disk }: SpoolLi
   const files: OpenFile[] = [];
   const counts = { image: 0, mask: 0 };
   let writing = Promise.resolve();
+  let writtenBytes = 0;
   return {
     newFile(param) {
       const kind = /^mask/i.test(param) ? 'mask' : 'image';
@@ -42,10 +46,11 @@ export function openSpool(workspace: ImageWorkspace, { filesMax, disk }: SpoolLi
       files.push(file);
       return file;
     },
-    get pending() {
-      return files.some(({ queue }) => queue.length > 0);
+    get isFull() {
+      return files.reduce((sum, { bytes }) => sum + bytes, 0) - writtenBytes >= writtenBytesMin;
     },
     flush() {
+      writtenBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
       writing = writing.then(() => writeQueued(files, workspace));
       return writing;
     },
@@ -59,10 +64,11 @@ export function openSpool(workspace: ImageWorkspace, { filesMax, disk }: SpoolLi
 
 async function writeQueued(files: readonly OpenFile[], workspace: ImageWorkspace): Promise<void> {
   for (const file of files) {
-    for (const bytes of file.queue.splice(0)) {
-      file.handle ??= await openNew(file.path, workspace);
-      await file.handle.write(bytes);
-    }
+    const waiting = file.queue.splice(0);
+    if (waiting.length === 0) continue;
+    file.handle ??= await openNew(file.path, workspace);
+    // Unlike `write`, this repeats a write that a nearly full disk has cut short.
+    await file.handle.appendFile(Buffer.concat(waiting));
   }
 }
 

@@ -166,4 +166,17 @@ describe('the spool', () => {
     await expect(first).resolves.toBeUndefined();
     expect(await flushed).toBe('onetwo');
   });
+
+  it('is full once enough small pieces are waiting, in whichever files', async () => {
+    const workspace = (await openImageWorkspaces(Date.now, root)).open();
+    const spool = openSpool(workspace, { filesMax: 2, disk: endless });
+    const files = [spool.newFile('image'), spool.newFile('image')];
+    for (const file of files) file.append(Buffer.alloc(16_383));
+    expect(spool.isFull).toBe(false);
+    for (const file of files) file.append(Buffer.alloc(1));
+    expect(spool.isFull).toBe(true);
+    await spool.flush();
+    expect(spool.isFull).toBe(false);
+    await spool.close();
+  });
 });
