@@ -120,6 +120,14 @@ it('each task ends as it would have, with one submission, and terminated ones fa
     return listed;
   };
   await expect.poll(running).toEqual([]);
+  for (const id of gone) {
+    const refused = [
+      await account.call('POST', `/v1/videos/generations/${id}/cancel`),
+      await actOn(gateway.admin, id, { action: 'fail', reason: 'a test' }),
+    ];
+    for (const { status, body } of refused)
+      expect([id, status, body.error]).toMatchObject([id, 503, { code: 'service_unavailable' }]);
+  }
 
   gateway.simulator.advance(3600);
   await runWorker();
