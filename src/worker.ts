@@ -193,15 +193,12 @@ function tasksOptions(
   others: Pick<WorkerDeps, 'channels' | 'callbacks'>,
   workflowBundle: WorkflowBundleWithSourceMap,
 ): Omit<WorkerOptions, 'taskQueue'> {
-  const { requests } = core.stores;
   const port = openTaskPort(core);
   const redeliver = createRedelivery(core.client, core.environment.TASK_QUEUE_PREFIX, { replaces: false });
   const deps: TaskActivityDeps = {
     ...core.stores,
     abandonCreation: createAbandonCreation({ ...core.stores, ledger: core.ledger }),
-    owedCallback: async (task) => {
-      if ((await requests.find(task))?.callbackUrl !== undefined) await redeliver(task);
-    },
+    owedCallback: redeliver,
     start: (input) => port.start(input),
     termsOf: (model) => {
       const { currency, models } = core.config();
