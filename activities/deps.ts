@@ -61,7 +61,10 @@ export interface TaskActivityDeps extends ActivityDeps {
   readonly start: TaskPort['start'];
   /** Terms that the workflow needs from the running configuration because the record does not store them. */
   readonly termsOf: (model: string) => Pick<TaskTerms, 'currency' | 'expectedSeconds'>;
-  /** Starts the callback of a task that ended without its workflow. Calling this again is safe. */
+  /**
+   * Starts the callback of a task that ended without its workflow. Calling this again is safe. If the request has been
+   * deleted, the delivery records that nothing is owed any more.
+   */
   readonly owedCallback: (task: string) => Promise<void>;
   readonly upkeep: readonly UpkeepStep[];
   readonly upkeepFailures: Pick<UpkeepFailureStore, 'note'>;

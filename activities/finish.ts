@@ -97,13 +97,13 @@ export function createFinishTask(deps: TaskActivityDeps) {
     return succeeded({ charge: closed.charged, chargeEstimated, ...defined({ upstream }) });
   }
 
-  /** Just after an election, reads may miss a hold, so only a write proves that there is none. */
   async function settle(request: SettleRequest): ReturnType<typeof ledger.settle> {
     const closed = await ledger.settle(request);
     if (closed.closed !== 'no_hold') return closed;
     const { account, task } = request;
-    const proof = await ledger.void({ account, task, note: failedNote, unlessHeld: true });
-    return proof.closed === 'voided' ? closed : settle(request);
+    return (await ledger.blockHold({ account, task, note: failedNote })) === 'voided'
+      ? closed
+      : settle(request);
   }
 
   async function fail(task: Task, error: TaskError | undefined, basis: PriceBasis): Promise<Decision> {

@@ -188,15 +188,12 @@ function createRepairs(deps: TaskActivityDeps) {
       return isGone;
     }
     const held = (await ledger.entriesOfTask(id)).find(({ kind }) => kind === 'hold');
-    if (held === undefined && (await isHeld(task))) return false;
+    // The reads may have missed the hold. It will be there in the next round.
+    const note = 'the task has no hold';
+    if (held === undefined && (await ledger.blockHold({ account, task: id, note })) !== 'voided')
+      return false;
     const basis = heldBasis(held?.basis);
     return run === 'closed' || basis === undefined ? end(task, basis ?? noBasis) : restart(task, basis);
-  }
-
-  /** Just after an election, reads may miss a hold, so only a write proves that there is none. */
-  async function isHeld({ id, account }: Task): Promise<boolean> {
-    const note = 'the task has no hold';
-    return (await ledger.void({ account, task: id, note, unlessHeld: true })).closed !== 'voided';
   }
 
   /**

@@ -31,7 +31,7 @@ import { expectedSecondsDefault } from './task/input.ts';
 import { bundleWorkflows } from './temporal/workflow-bundle.ts';
 import { dataConverter } from './temporal/connection.ts';
 import { connectWorker } from './temporal/worker-connection.ts';
-import { ensureReconcilerSchedule } from './temporal/reconciler-schedule.ts';
+import { keepReconcilerSchedule } from './temporal/reconciler-schedule.ts';
 import { createRedelivery } from './temporal/redelivery.ts';
 import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
 import { requireSearchAttributes } from './temporal/search-attributes.ts';
@@ -83,11 +83,13 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
     const options = { activities, activityTaskPollerBehavior: pollersOf(queues.length) };
     return Promise.all(queues.map((queue) => create(queue, { ...options, ...slotsOf(queue) })));
   };
-  await Promise.all([
+  const onUnkept = (err: unknown): void =>
+    core.log.warn({ err }, 'the schedule of the reconciler could not be checked; retrying in a minute');
+  const [schedule] = await Promise.all([
+    keepReconcilerSchedule(core.client, prefix, { onError: onUnkept }),
     create(tasksQueue(prefix), tasksOptions(core, { channels, callbacks }, workflowBundle)),
     create(callbacksQueue(prefix), callbacksOptions(callbacks)),
     createChannelWorkers(),
-    ensureReconcilerSchedule(core.client, prefix),
   ]);
   const reports = openReports(core, workers);
   // A reload may add channels. The queues of removed channels are served until the process exits.
@@ -115,7 +117,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
       // Close the waiting polls only after the workers have stopped asking for activities. Otherwise, the next attempts
       // could reach this worker and be lost.
       stays.close();
-      await Promise.all([runsEnded, left, verified]);
+      await Promise.all([runsEnded, left, verified, schedule.stop()]);
       await callbacks.promptHosts.idle();
       await Promise.all([connection.close(), results.close(), core.recorder.close(), reports.stop()]);
       // Do this last. Work was in flight until here, and its rejections must not crash the process.
@@ -191,15 +193,12 @@ function tasksOptions(
   others: Pick<WorkerDeps, 'channels' | 'callbacks'>,
   workflowBundle: WorkflowBundleWithSourceMap,
 ): Omit<WorkerOptions, 'taskQueue'> {
-  const { requests } = core.stores;
   const port = openTaskPort(core);
   const redeliver = createRedelivery(core.client, core.environment.TASK_QUEUE_PREFIX, { replaces: false });
   const deps: TaskActivityDeps = {
     ...core.stores,
     abandonCreation: createAbandonCreation({ ...core.stores, ledger: core.ledger }),
-    owedCallback: async (task) => {
-      if ((await requests.find(task))?.callbackUrl !== undefined) await redeliver(task);
-    },
+    owedCallback: redeliver,
     start: (input) => port.start(input),
     termsOf: (model) => {
       const { currency, models } = core.config();

@@ -28,7 +28,7 @@ import type { TaskPort } from './task-port.ts';
 export interface AdmissionDeps {
   readonly tasks: Pick<TaskStore, 'insert' | 'step' | 'find'>;
   readonly requests: Pick<RequestStore, 'insert' | 'takeOver' | 'expiresAt'>;
-  readonly ledger: Pick<Ledger, 'hold' | 'void'>;
+  readonly ledger: Pick<Ledger, 'hold' | 'blockHold'>;
   readonly keySlots: Pick<KeySlotStore, 'take'>;
   readonly storage: Pick<StorageQuota, 'note'>;
   readonly port: Pick<TaskPort, 'start'>;
@@ -109,7 +109,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
 
 async function isVoided({ account, task }: CreationTry, { ledger }: AdmissionDeps): Promise<boolean> {
   try {
-    return (await ledger.void({ account, task, note: abandonedNote, unlessHeld: true })).closed === 'voided';
+    return (await ledger.blockHold({ account, task, note: abandonedNote })) === 'voided';
   } catch {
     return false;
   }

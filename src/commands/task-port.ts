@@ -34,8 +34,7 @@ export interface TaskPort {
   /** Succeeds even if no worker is running. Idempotent, because task ids are never reused. */
   start(input: TaskInput): Promise<void>;
   /**
-   * Throws `task_not_cancellable` if the upstream cannot cancel or refuses to, and `task_not_found` if no such task is
-   * running.
+   * Throws `task_not_cancellable` if the task has ended, or if the upstream cannot cancel or refuses to.
    */
   cancel(task: string): Promise<void>;
   /** Polls now if the task is waiting for its next poll. Never throws. */

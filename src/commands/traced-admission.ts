@@ -10,7 +10,7 @@ export function createTracedAdmit(deps: AdmissionDeps, spans: TaskSpans | undefi
     ...deps,
     ledger: {
       hold: (hold) => spans.run(hold.task, { name: 'ledger.hold' }, () => ledger.hold(hold)),
-      void: (request) => ledger.void(request),
+      blockHold: (request) => ledger.blockHold(request),
     },
     port: { start: (input) => spans.run(input.task, { name: 'workflow.start' }, () => port.start(input)) },
   });

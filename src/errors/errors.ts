@@ -124,6 +124,14 @@ export function invalidParameter(param: string, message: string): GatewayError {
   return new GatewayError('invalid_parameter', message, { param });
 }
 
+/** Nothing would ever remove settings that are changed after the deletion has begun. */
+export function accountDeleted(account: string): GatewayError {
+  return new GatewayError(
+    'action_not_possible',
+    `The account ${account} is being deleted, or is deleted, so its settings can no longer be changed.`,
+  );
+}
+
 export function accountClosed(account: string): GatewayError {
   return new GatewayError(
     'account_closed',

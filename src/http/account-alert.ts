@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import { capPercents } from '../money/cap-alerts.ts';
-import { GatewayError } from '../errors/errors.ts';
+import { accountDeleted, GatewayError } from '../errors/errors.ts';
 import { checkCallback } from './address-checks.ts';
 import { money } from './admin-input.ts';
 import { callbackUrl } from './body-fields.ts';
@@ -52,6 +52,7 @@ export async function setAlert(
   { threshold, caps, url }: AccountAlertInput,
   deps: AccountAlertDeps,
 ): Promise<ShownAlert> {
+  if ((await deps.accounts.find(account))?.deletion !== undefined) throw accountDeleted(account);
   if (threshold === undefined && !caps) {
     await deps.accountAlerts.remove(account);
     return readAlert(account, deps);

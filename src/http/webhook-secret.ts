@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { RandomBytes } from '../base/ids.ts';
+import { accountDeleted } from '../errors/errors.ts';
 import type { RouteDeps } from './deps.ts';
 import { jsonReply } from './route.ts';
 import type { Reply } from './route.ts';
@@ -27,6 +28,6 @@ export async function replaceWebhookSecret(
   const secret = newWebhookSecret(randomBytes);
   const change = { at: now(), by, action: 'webhook_secret_rotated', reason };
   const sealed = secrets.seal({ purpose: 'webhook-secret', id: account }, secret);
-  await accounts.addWebhookSecret(account, sealed, change);
+  if (!(await accounts.addWebhookSecret(account, sealed, change))) throw accountDeleted(account);
   return jsonReply({ object: 'webhook_secret', account, webhook_secret: secret });
 }

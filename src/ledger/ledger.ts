@@ -33,11 +33,13 @@ import {
   voidOperation,
 } from './operation.ts';
 import type {
+  BlockRequest,
   CreditRequest,
   HoldRequest,
   RefundRequest,
   ReleaseRequest,
   SettleRequest,
+  VoidCondition,
   VoidRequest,
 } from './operation.ts';
 import type { Outcome } from './plan.ts';
@@ -71,9 +73,14 @@ export interface Ledger extends History {
   release(request: ReleaseRequest): Promise<ReleaseResult>;
   /**
    * Call this if it is unknown whether a hold was written. It releases the hold or, if there is none, blocks its key so
-   * that a hold still in flight is rejected. Unless the result is `held`, nothing is held for the task afterwards.
+   * that a hold still in flight is rejected. Nothing is held for the task afterwards.
    */
   void(request: VoidRequest): Promise<VoidResult>;
+  /**
+   * Proves whether the task has a hold. Just after an election, reads may miss one, so only a write proves that there is
+   * none. `voided` means that nothing is or was held, and that a hold still in flight is rejected. An open hold is kept.
+   */
+  blockHold(request: BlockRequest): Promise<VoidResult['closed'] | 'held'>;
   /**
    * A task can be refunded once, in part or in full. A repeated call returns the first call's entry, even if the
    * amounts differ.
@@ -124,10 +131,9 @@ export interface CloseResult extends AppendResult {
 /**
  * - `voided`: nothing was held, and no hold can follow.
  * - `settled`: the task had already been charged, and stays charged.
- * - `held`: the task has a hold, which was kept because of `unlessHeld`.
  */
 interface VoidResult {
-  readonly closed: 'voided' | 'released' | 'settled' | 'held';
+  readonly closed: 'voided' | 'released' | 'settled';
   readonly charged: Micros;
   readonly upstream?: UpstreamCost;
 }
@@ -140,11 +146,9 @@ export interface Balance {
   readonly seq: bigint;
 }
 
-const closedBy: { readonly [Kind in LedgerEntry['kind']]?: VoidResult['closed'] } = {
-  void: 'voided',
-  settle: 'settled',
-  hold: 'held',
-};
+function closedBy(kind: LedgerEntry['kind']): VoidResult['closed'] {
+  return kind === 'void' ? 'voided' : kind === 'settle' ? 'settled' : 'released';
+}
 
 const headsMaxDefault = 10_000;
 
@@ -160,6 +164,10 @@ export function createLedger(deps: LedgerDeps): Ledger {
   const hidden = hideEndUser(endUsers);
   const expectDone = createExpectDone(endUsers);
   const appender = createAppender({ ...deps, heads, hash: createEntryHash(deps.key) });
+  const voided = async (request: VoidRequest, unless: VoidCondition = {}): Promise<LedgerEntry> => {
+    const outcome = await appender.submit(voidOperation(request, unless));
+    return expectDone(outcome, `void of ${request.task}`, request.account).entry;
+  };
 
   return {
     ...createHistory({ collection, heads, endUsers }),
@@ -189,10 +197,13 @@ export function createLedger(deps: LedgerDeps): Ledger {
     },
 
     async void(request) {
-      const outcome = await appender.submit(voidOperation(request));
-      const { entry } = expectDone(outcome, `void of ${request.task}`, request.account);
-      const closed = closedBy[entry.kind] ?? 'released';
-      return { closed, charged: closedAt(entry), ...defined({ upstream: entry.upstream }) };
+      const { kind, upstream, ...entry } = await voided(request);
+      return { closed: closedBy(kind), charged: closedAt({ kind, ...entry }), ...defined({ upstream }) };
+    },
+
+    async blockHold(request) {
+      const { kind } = await voided(request, { unlessHeld: true });
+      return kind === 'hold' ? 'held' : closedBy(kind);
     },
 
     async refund(request) {

@@ -48,8 +48,14 @@ export interface VoidRequest extends Costed {
   readonly account: string;
   readonly task: string;
   readonly note?: string;
+}
+
+export interface VoidCondition {
   readonly unlessHeld?: true;
 }
+
+/** `note` explains why nothing should be held. It is stored only if nothing is. */
+export type BlockRequest = Pick<VoidRequest, 'account' | 'task'> & { readonly note: string };
 
 export interface RefundRequest extends Costed {
   readonly account: string;
@@ -70,7 +76,7 @@ export interface CreditRequest {
 export type HoldOperation = HoldRequest & { readonly kind: 'hold' };
 export type SettleOperation = SettleRequest & { readonly kind: 'settle' };
 export type ReleaseOperation = ReleaseRequest & { readonly kind: 'release' };
-export type VoidOperation = VoidRequest & { readonly kind: 'void' };
+export type VoidOperation = VoidRequest & VoidCondition & { readonly kind: 'void' };
 export type RefundOperation = RefundRequest & { readonly kind: 'refund' };
 export type CreditOperation = CreditRequest & { readonly kind: 'credit' };
 export type Operation =
@@ -131,12 +137,12 @@ export function releaseOperation(request: ReleaseRequest): ReleaseOperation {
   };
 }
 
-export function voidOperation(request: VoidRequest): VoidOperation {
+export function voidOperation(request: VoidRequest, unless: VoidCondition = {}): VoidOperation {
   return {
     kind: 'void',
     account: checkAccount(request.account),
     task: checkTask(request.task),
-    ...defined({ unlessHeld: request.unlessHeld }),
+    ...unless,
     ...costed(request),
     ...cutNote(request.note),
   };

@@ -147,6 +147,8 @@ interface Step {
   readonly outcome?: Outcome;
 }
 
+type TaskOperation = SettleOperation | ReleaseOperation | VoidOperation | RefundOperation;
+
 interface Books {
   readonly head: Head;
   readonly known: KnownEntries;
@@ -161,11 +163,11 @@ function planOperation(operation: Operation, books: Books): Step {
       return planHold(operation, books);
     case 'settle':
     case 'release':
-      return planClose(operation, known);
+      return withMissingExtra(operation, planClose(operation, known), known);
     case 'void':
-      return planVoid(operation, known);
+      return withMissingExtra(operation, planVoid(operation, known), known);
     case 'refund':
-      return planRefund(operation, known);
+      return withMissingExtra(operation, planRefund(operation, known), known);
     case 'credit':
       return planCredit(operation, head, known);
     default:
@@ -209,9 +211,7 @@ function spentAfter(draft: Draft, before: (scope: string) => Spent): Spent[] {
 function planClose(operation: SettleOperation | ReleaseOperation, known: KnownEntries): Step {
   const { account, task, held } = operation;
   const existing = known.get(keys.close(task));
-  if (existing !== undefined) {
-    return { ...replay(operation, existing), drafts: missingExtra(existing, known) };
-  }
+  if (existing !== undefined) return replay(operation, existing);
   const hold = known.get(keys.hold(task)) ?? operation.hold;
   if (hold === undefined || hold.kind === 'void') return { drafts: [], outcome: { state: 'no_hold' } };
   if (hold.key !== keys.hold(task) || hold.account !== account || hold.amount !== held) {
@@ -235,12 +235,14 @@ function planVoid(operation: VoidOperation, known: KnownEntries): Step {
 }
 
 /**
- * The server may have died between a settle and its `charge_extra`. The task's next operation adds the missing entry.
+ * The server may have died between a settle and its `charge_extra`. The task's next operation adds the missing entry,
+ * unless it is refused.
  */
-function missingExtra(close: EntryDocument, known: KnownEntries): Draft[] {
-  const { task, excess } = close;
-  if (task === undefined || excess === undefined || known.has(keys.chargeExtra(task))) return [];
-  return [extraDraft({ ...close, task }, excess)];
+function withMissingExtra({ task }: TaskOperation, step: Step, known: KnownEntries): Step {
+  const isRefused = step.outcome !== undefined && step.outcome.state !== 'done';
+  const close = known.get(keys.close(task));
+  if (isRefused || close?.excess === undefined || known.has(keys.chargeExtra(task))) return step;
+  return { ...step, drafts: [...step.drafts, extraDraft({ ...close, task }, close.excess)] };
 }
 
 function planRefund(operation: RefundOperation, known: KnownEntries): Step {
@@ -253,7 +255,7 @@ function planRefund(operation: RefundOperation, known: KnownEntries): Step {
   if (existing !== undefined) return replay(operation, existing);
   const charged = closedAt(close);
   if (amount > charged) return { drafts: [], outcome: { state: 'above_charge', charged } };
-  return { drafts: [refundDraft(operation, close), ...missingExtra(close, known)] };
+  return { drafts: [refundDraft(operation, close)] };
 }
 
 function planCredit(operation: CreditOperation, head: Head, known: KnownEntries): Step {

@@ -67,6 +67,11 @@ const deletionsAtOnce = 100;
 
 export type AccountStore = ReturnType<typeof createAccountStore>;
 
+/** Settings can be changed until the account's deletion begins. */
+function kept(id: string): { readonly _id: string; readonly deletion: { readonly $exists: false } } {
+  return { _id: id, deletion: { $exists: false } };
+}
+
 export function createAccountStore(db: Db, endUsers: EndUserNames) {
   const accounts = openCollection<AccountDocument>(db, 'accounts', durable);
   const toAccount = createToAccount(endUsers);
@@ -98,11 +103,14 @@ export function createAccountStore(db: Db, endUsers: EndUserNames) {
       return new Set((await closed.project({ _id: 1 }).toArray()).map(({ _id }) => String(_id)));
     },
 
-    /** The new secret is used for signing immediately. The previous two stay valid. */
+    /**
+     * The new secret is used for signing immediately. The previous two stay valid. Like every change of a setting,
+     * returns false if the account does not exist or is being deleted.
+     */
     async addWebhookSecret(id: string, sealed: Sealed, change: Change): Promise<boolean> {
       const $each = [toSealedDocument(sealed)];
       const webhookSecrets = { $each, $position: 0, $slice: webhookSecretsMax };
-      const changed = await accounts.updateOne({ _id: id }, { $push: { webhookSecrets, ...pushed(change) } });
+      const changed = await accounts.updateOne(kept(id), { $push: { webhookSecrets, ...pushed(change) } });
       return changed.matchedCount === 1;
     },
   };
@@ -111,10 +119,10 @@ export function createAccountStore(db: Db, endUsers: EndUserNames) {
 function accountTerms(accounts: Collection<AccountDocument>, endUsers: EndUserNames) {
   return {
     async setOverdraftLimit(id: string, limit: bigint, change: Change): Promise<boolean> {
-      const changed = await accounts.updateOne(
-        { _id: id },
-        { $set: { overdraftLimit: limit }, $push: pushed(change) },
-      );
+      const changed = await accounts.updateOne(kept(id), {
+        $set: { overdraftLimit: limit },
+        $push: pushed(change),
+      });
       return changed.matchedCount === 1;
     },
 
@@ -123,24 +131,18 @@ function accountTerms(accounts: Collection<AccountDocument>, endUsers: EndUserNa
         ...(all === undefined ? [] : [{ factor: all }]),
         ...[...models].map(([model, factor]) => ({ model, factor })),
       ];
-      const changed = await accounts.updateOne(
-        { _id: id },
-        { $set: { priceFactors }, $push: pushed(change) },
-      );
+      const changed = await accounts.updateOne(kept(id), { $set: { priceFactors }, $push: pushed(change) });
       return changed.matchedCount === 1;
     },
 
     async setEndUserCaps(id: string, caps: EndUserCaps, change: Change): Promise<boolean> {
-      const changed = await accounts.updateOne(
-        { _id: id },
-        {
-          $set: {
-            endUserCaps: toCapsDocuments(caps.default, renamed(caps.named, endUsers.hide)),
-            endUsersIgnoreCase: caps.ignoreCase === true,
-          },
-          $push: pushed(change),
+      const changed = await accounts.updateOne(kept(id), {
+        $set: {
+          endUserCaps: toCapsDocuments(caps.default, renamed(caps.named, endUsers.hide)),
+          endUsersIgnoreCase: caps.ignoreCase === true,
         },
-      );
+        $push: pushed(change),
+      });
       return changed.matchedCount === 1;
     },
   };
@@ -183,7 +185,7 @@ function accountEnds(
     /** Returns false if the account does not exist, is not closed, or is being deleted. */
     async reopen(id: string, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
-        { _id: id, closedAt: { $exists: true }, deletion: { $exists: false } },
+        { ...kept(id), closedAt: { $exists: true } },
         { $unset: { closedAt: '' }, $push: pushed(change) },
       );
       return changed.matchedCount === 1;
@@ -192,7 +194,7 @@ function accountEnds(
     /** Returns false if the account does not exist, is open, or is already being deleted. */
     async beginDeletion(id: string, deletion: AccountDeletion): Promise<boolean> {
       const begun = await accounts.updateOne(
-        { _id: id, closedAt: { $exists: true }, deletion: { $exists: false } },
+        { ...kept(id), closedAt: { $exists: true } },
         { $set: { deletion, deleting: id } },
       );
       return begun.matchedCount === 1;

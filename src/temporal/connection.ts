@@ -78,6 +78,7 @@ const deadlinesMs: Readonly<Record<string, number>> = {
   DescribeWorkflowExecution: readDeadlineMs,
   DescribeTaskQueue: readDeadlineMs,
   ResetActivity: readDeadlineMs,
+  CreateSchedule: readDeadlineMs,
   UpdateWorkflowExecution: updateDeadlineMs,
   PollWorkflowExecutionUpdate: updateDeadlineMs,
 };

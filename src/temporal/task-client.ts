@@ -45,12 +45,14 @@ export interface TaskClientOptions {
    * no record to check.
    */
   readonly findAct?: (task: string, updateId: string) => Promise<{ readonly detail: string } | undefined>;
+  /** Returns whether the task's record says that the task has not ended. */
+  readonly isUnfinished?: (task: string) => Promise<boolean>;
   /** Stops the task's attempt if it is waiting inside a worker. Never rejects. */
   readonly endStay?: (task: string) => Promise<void>;
 }
 
 export function createTaskClient(options: TaskClientOptions): TaskPort {
-  const { client, queuePrefix, now, newActId, findAct, endStay } = options;
+  const { client, queuePrefix, now, newActId, findAct, isUnfinished, endStay } = options;
   const taskQueue = tasksQueue(queuePrefix);
   const redeliver = createRedelivery(client, queuePrefix, { replaces: true });
   const search = createTaskSearch(client, queuePrefix);
@@ -100,13 +102,24 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
     }
   }
 
+  /** If the workflow is missing although the task has not ended, the reconciler restarts it or ends the task. */
+  async function unlessLost<Result>(task: string, call: () => Promise<Result>): Promise<Result> {
+    try {
+      return await call();
+    } catch (error) {
+      throw isEnded(error) && (await isUnfinished?.(task)) === true ? notRunning(error) : error;
+    }
+  }
+
   return {
     start,
 
     async cancel(task) {
       const asked = { task, updateId: randomUUID() };
       await ask(updateDeadlineMs, () =>
-        update(asked, (handle, once) => handle.executeUpdate(cancelUpdate, once), options),
+        unlessLost(task, () =>
+          update(asked, (handle, once) => handle.executeUpdate(cancelUpdate, once), options),
+        ),
       );
       await endStay?.(task);
     },
@@ -131,7 +144,7 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
         if (done === undefined) throw error;
         return { did: { task: done.detail, money: '' } };
       };
-      const result = await ask(updateDeadlineMs, () => call().catch(recorded), {
+      const result = await ask(updateDeadlineMs, () => unlessLost(task, () => call().catch(recorded)), {
         ended: 'action_not_possible',
       });
       // An attempt that waits inside a worker would learn only at its next heartbeat that the workflow has abandoned
@@ -253,6 +266,16 @@ function serviceBusy(detail: string, cause?: unknown): GatewayError {
     detail,
     ...defined({ cause }),
   });
+}
+
+const restartedWithinSeconds = 600;
+
+function notRunning(cause: unknown): GatewayError {
+  return new GatewayError(
+    'service_unavailable',
+    'The service is resuming this task and cannot change it now. Nothing was done. Try again in a few minutes.',
+    { retryAfterSeconds: restartedWithinSeconds, detail: 'the task has no running workflow', cause },
+  );
 }
 
 function isFailed(error: unknown): error is WorkflowUpdateFailedError {

@@ -10,6 +10,7 @@ import { startWorker } from '../../src/worker.ts';
 import type { RunningWorker } from '../../src/worker.ts';
 import { actOn } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
@@ -120,6 +121,14 @@ it('each task ends as it would have, with one submission, and terminated ones fa
     return listed;
   };
   await expect.poll(running).toEqual([]);
+  for (const id of gone) {
+    const refused = [
+      await account.call('POST', `/v1/videos/generations/${id}/cancel`),
+      await actOn(gateway.admin, id, { action: 'fail', reason: 'a test' }),
+    ];
+    for (const { status, body } of refused)
+      expect([id, status, body.error]).toMatchObject([id, 503, { code: 'service_unavailable' }]);
+  }
 
   gateway.simulator.advance(3600);
   await runWorker();
@@ -154,4 +163,20 @@ it('each task ends as it would have, with one submission, and terminated ones fa
   expect((await account.call('GET', `/v1/videos/generations/${unbegun}`)).status).toBe(404);
   expect((await account.balance()).held).toBe('0.000000');
   await expectSoundLedger(gateway.core);
+});
+
+it('a callback whose address has been deleted is no longer owed, so its task can be removed', async () => {
+  const receiver = await startCallbackReceiver([500, 500]);
+  const { body } = await account.create({ metadata: { callback_url: receiver.url } });
+  await account.finished(body.id);
+  const { tasks, requests } = gateway.core.stores;
+  await expect.poll(() => tasks.find(body.id).then((task) => task?.callback?.attempts.length)).toBe(1);
+  await receiver.close();
+  await gateway.core.client.workflow.getHandle(body.id).terminate();
+  await requests.removeMany([body.id]);
+  const removable = () => tasks.endedBefore(Date.now() + 365 * 86_400_000, 100);
+  expect(await removable()).not.toContain(body.id);
+  await gateway.reconcile();
+  await gateway.reconcile();
+  await expect.poll(removable).toContain(body.id);
 });

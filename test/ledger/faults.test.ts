@@ -103,11 +103,40 @@ describe('a settle that is cut off before its charge_extra', () => {
     expect(await world.chainFaults(account)).toEqual([]);
   });
 
-  it('is completed by a release that comes instead', async () => {
+  const operations: Readonly<Record<string, (ledger: Ledger, account: string) => Promise<unknown>>> = {
+    settle: (ledger, account) => ledger.settle({ account, task: `${account}.a`, held: 60n, amount: 150n }),
+    release: (ledger, account) => ledger.release({ account, task: `${account}.a`, held: 60n }),
+    void: (ledger, account) => ledger.void({ account, task: `${account}.a` }),
+    blockHold: (ledger, account) => ledger.blockHold({ account, task: `${account}.a`, note: 'a test' }),
+    refund: (ledger, account) => ledger.refund({ account, task: `${account}.a`, amount: 10n }),
+  };
+
+  it.each(Object.entries(operations))('is completed by the next operation: %s', async (_, next) => {
     const account = await halfSettled();
-    const result = await sound.release({ account, task: `${account}.a`, held: 60n });
-    expect(result).toMatchObject({ closed: 'settled', charged: 150n, contradicts: true });
-    expect(await kindsOf(account)).toEqual(['credit', 'hold', 'settle', 'charge_extra']);
+    await next(sound, account);
+    expect(await kindsOf(account)).toContain('charge_extra');
+    expect(await world.chainFaults(account)).toEqual([]);
+  });
+
+  it.each(Object.entries(operations))('is completed by %s even if that was cut off too', async (_, next) => {
+    const account = await halfSettled();
+    await next(await ledgerWith('cut', ...outage), account).catch((error: unknown) => {
+      expect(error).toBeInstanceOf(LedgerUnavailableError);
+    });
+    await next(sound, account);
+    expect(await kindsOf(account)).toContain('charge_extra');
+    expect(await world.chainFaults(account)).toEqual([]);
+  });
+
+  it('stays as it is if another account names the task', async () => {
+    const account = await halfSettled();
+    const other = await accountWith(100n);
+    const task = `${account}.a`;
+    await expect(sound.void({ account: other, task })).rejects.toThrow(`belongs to account ${account}`);
+    expect(await sound.refund({ account: other, task, amount: 1n })).toMatchObject({
+      refused: 'not_settled',
+    });
+    expect(await kindsOf(other)).toEqual(['credit']);
   });
 });
 

@@ -44,15 +44,22 @@ it('releases an existing hold once, and a hold that is repeated afterwards is re
   expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n, seq: 3n });
 });
 
-it('leaves an existing hold if asked to, and blocks the hold if there is none', async () => {
+it('blockHold keeps an open hold, returns how a hold was closed, and blocks a hold that does not exist', async () => {
   const { account, ledger, task } = await accountWith(100n);
-  const gentle = { account, task, unlessHeld: true } as const;
+  const block = (of = task) => ledger.blockHold({ account, task: of, note: 'a test' });
   await ledger.hold({ account, task, ...hold });
-  expect((await ledger.void(gentle)).closed).toBe('held');
+  expect(await block()).toBe('held');
   expect(await ledger.balance(account)).toMatchObject({ available: 40n, held: 60n, seq: 2n });
-  const next = { ...gentle, task: `${account}.b` };
-  expect((await ledger.void(next)).closed).toBe('voided');
-  expect(await ledger.hold({ account, task: next.task, ...hold })).toEqual({ ok: false, refused: 'voided' });
+  await ledger.settle({ account, task, held: 60n, amount: 10n });
+  expect(await block()).toBe('settled');
+  const [released, never] = [`${account}.b`, `${account}.c`];
+  await ledger.hold({ account, task: released, ...hold });
+  await ledger.release({ account, task: released, held: 60n });
+  expect(await block(released)).toBe('released');
+  expect(await block(never)).toBe('voided');
+  expect(await block(never)).toBe('voided');
+  expect(await ledger.hold({ account, task: never, ...hold })).toEqual({ ok: false, refused: 'voided' });
+  expect(await world.chainFaults(account)).toEqual([]);
 });
 
 it('does not change a task that was charged', async () => {

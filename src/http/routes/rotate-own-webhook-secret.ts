@@ -16,6 +16,7 @@ export function rotateOwnWebhookSecret(deps: WebhookSecretDeps): Route {
     paths: ['/v1/webhook-secret/rotate'],
     input: z.object({}),
     success: webhookSecretSuccess,
+    errors: ['action_not_possible'],
     handle: ({ caller: { account, key: by } }) => replaceWebhookSecret({ account, by, reason: '' }, deps),
   });
 }

@@ -16,7 +16,7 @@ export function rotateWebhookSecret(deps: WebhookSecretDeps): Route {
     paths: ['/admin/v1/accounts/:account/webhook-secret/rotate'],
     input: z.object({ params: accountParams, body: z.object({ reason: optionalReason }) }),
     success: webhookSecretSuccess,
-    errors: ['account_not_found'],
+    errors: ['account_not_found', 'action_not_possible'],
     async handle({ params, body: { reason }, operator: by }) {
       const account = await findAccount(deps.accounts, params.account);
       return replaceWebhookSecret({ account: account.id, by, reason }, deps);

@@ -22,7 +22,7 @@ export function setAccountAlert(deps: AccountAlertDeps): Route {
     paths: ['/admin/v1/accounts/:account/alert'],
     input: z.object({ params: accountParams, body: z.object({ ...accountAlertFields, reason }) }),
     success: accountAlertSuccess,
-    errors: ['account_not_found', 'callback_url_not_allowed'],
+    errors: ['account_not_found', 'action_not_possible', 'callback_url_not_allowed'],
     async handle({ params, body }) {
       const { id } = await findAccount(deps.accounts, params.account);
       const before = await readAlert(id, deps);

@@ -1,6 +1,6 @@
 import { fieldChanges } from '../../base/field-changes.ts';
 import { z } from 'zod';
-import { invalidParameter } from '../../errors/errors.ts';
+import { accountDeleted, invalidParameter } from '../../errors/errors.ts';
 import { canonicalEndUser } from '../../intake/end-user.ts';
 import { presentCaps } from '../presenters/cap.ts';
 import type { EndUserCaps } from '../../money/caps.ts';
@@ -47,7 +47,7 @@ export function setEndUserCaps(deps: Deps): Route {
     paths: ['/admin/v1/accounts/:account/end-user-caps'],
     input: z.object({ params: accountParams, body }),
     success: { description: 'The account.', schema: accountSchema },
-    errors: ['account_not_found'],
+    errors: ['account_not_found', 'action_not_possible'],
     async handle({
       params,
       body: { reason: why, users, ignore_case: ignoreCase, ...everybody },
@@ -59,7 +59,8 @@ export function setEndUserCaps(deps: Deps): Route {
         throw invalidParameter('users', 'Each end user must be listed only once.');
       }
       const change = { at: now(), by, action: 'end_user_caps changed', reason: why };
-      await accounts.setEndUserCaps(id, { default: parseCaps(everybody), named, ignoreCase }, change);
+      const caps = { default: parseCaps(everybody), named, ignoreCase };
+      if (!(await accounts.setEndUserCaps(id, caps, change))) throw accountDeleted(id);
       await judgeCaps(id, deps);
       const account = await findAccount(accounts, id);
       const reply = jsonReply(presentAccount(account, await ledger.balance(id)));

@@ -1,5 +1,6 @@
 import { fieldChanges } from '../../base/field-changes.ts';
 import { z } from 'zod';
+import { accountDeleted } from '../../errors/errors.ts';
 import { formatMicros } from '../../money/money.ts';
 import { accountParams, findAccount, money, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -26,11 +27,12 @@ export function setOverdraft({ accounts, ledger, now }: Deps): Route {
     paths: ['/admin/v1/accounts/:account/overdraft'],
     input: z.object({ params: accountParams, body }),
     success: { description: 'The account.', schema: accountSchema },
-    errors: ['account_not_found'],
+    errors: ['account_not_found', 'action_not_possible'],
     async handle({ params, body: { overdraft_limit: limit, reason: why }, operator: by }) {
       const { id, overdraftLimit: before } = await findAccount(accounts, params.account);
       const action = `overdraft ${formatMicros(before)} → ${formatMicros(limit)}`;
-      await accounts.setOverdraftLimit(id, limit, { at: now(), by, action, reason: why });
+      const change = { at: now(), by, action, reason: why };
+      if (!(await accounts.setOverdraftLimit(id, limit, change))) throw accountDeleted(id);
       const account = await findAccount(accounts, id);
       return {
         reply: jsonReply(presentAccount(account, await ledger.balance(id))),

@@ -21,7 +21,7 @@ export function setOwnAlert(deps: AccountAlertDeps): Route {
     input: z.object({ body }),
     readBody: jsonBody,
     success: accountAlertSuccess,
-    errors: ['callback_url_not_allowed'],
+    errors: ['action_not_possible', 'callback_url_not_allowed'],
     handle: async ({ body, caller }) => jsonReply(await setAlert(caller.account, body, deps)),
   });
 }

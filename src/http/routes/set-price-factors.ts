@@ -1,7 +1,7 @@
 import { fieldChanges } from '../../base/field-changes.ts';
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
-import { invalidParameter } from '../../errors/errors.ts';
+import { accountDeleted, invalidParameter } from '../../errors/errors.ts';
 import { noFactors, parseFactor } from '../../money/price-factors.ts';
 import type { PriceFactors } from '../../money/price-factors.ts';
 import { accountParams, findAccount, reason } from '../admin-input.ts';
@@ -43,7 +43,7 @@ export function setPriceFactors({ accounts, catalogue, ledger, now }: Deps): Rou
     paths: ['/admin/v1/accounts/:account/price-factors'],
     input: z.object({ params: accountParams, body }),
     success: { description: 'The account.', schema: accountSchema },
-    errors: ['account_not_found'],
+    errors: ['account_not_found', 'action_not_possible'],
     async handle({ params, body: { factor: all, models, reason: why }, operator: by }) {
       const { id, priceFactors: before } = await findAccount(accounts, params.account);
       requireModels(models, { catalogue, before });
@@ -52,7 +52,8 @@ export function setPriceFactors({ accounts, catalogue, ledger, now }: Deps): Rou
         ...defined({ all: all === '1' ? undefined : all }),
       };
       const action = `price factors ${textOf(before)} → ${textOf(factors)}`;
-      await accounts.setPriceFactors(id, factors, { at: now(), by, action, reason: why });
+      const change = { at: now(), by, action, reason: why };
+      if (!(await accounts.setPriceFactors(id, factors, change))) throw accountDeleted(id);
       const account = await findAccount(accounts, id);
       const reply = jsonReply(presentAccount(account, await ledger.balance(id)));
       return { reply, changes: fieldChanges(fieldsOf(before), fieldsOf(factors)) };

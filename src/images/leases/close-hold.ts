@@ -4,7 +4,7 @@ import type { ImageLeaseStore } from '../../store/image-leases.ts';
 
 export interface CloseHoldDeps {
   readonly leases: Pick<ImageLeaseStore, 'owedFor' | 'paid'>;
-  readonly ledger: Pick<Ledger, 'settle' | 'release' | 'void' | 'entriesOfTask'>;
+  readonly ledger: Pick<Ledger, 'settle' | 'release' | 'blockHold' | 'entriesOfTask'>;
 }
 
 /**
@@ -18,9 +18,8 @@ export function createCloseHold({ leases, ledger }: CloseHoldDeps): CloseHold {
     const entries = await ledger.entriesOfTask(task);
     const hold = entries.find(({ kind }) => kind === 'hold');
     if (hold === undefined) {
-      // Just after an election, reads may miss a hold, so only a write proves that there is none.
       const note = 'the request ended without a response';
-      const { closed } = await ledger.void({ account, task, note, unlessHeld: true });
+      const closed = await ledger.blockHold({ account, task, note });
       if (closed === 'held') return closeHold(task, account);
       return closed === 'released' || closed === 'settled' ? closed : 'was_closed';
     }

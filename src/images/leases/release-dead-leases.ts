@@ -10,7 +10,7 @@ import { leaseMs } from './process-lease.ts';
 
 export interface DeadLeaseDeps {
   readonly leases: Pick<ImageLeaseStore, 'each' | 'declareDead' | 'remove' | 'owedFor' | 'paid'>;
-  readonly ledger: Pick<Ledger, 'settle' | 'release' | 'void' | 'entriesOfTask' | 'openHoldsBetween'>;
+  readonly ledger: Pick<Ledger, 'settle' | 'release' | 'blockHold' | 'entriesOfTask' | 'openHoldsBetween'>;
   readonly log: Logger;
   readonly now: () => number;
   readonly pause: (ms: number) => Promise<unknown>;
