@@ -8,8 +8,8 @@ import type { Output } from './output.ts';
 import { parseCount } from './option-values.ts';
 import { examples } from './program.js';
 
-const columns = ['id', 'provider', 'state', 'since', 'waiting', 'models', 'credentials', 'health'];
-const more = ['enabled', 'priority', 'weight'];
+const columns = ['id', 'state', 'since', 'until', 'waiting', 'health'];
+const more = ['provider', 'models', 'credentials', 'enabled', 'priority', 'weight'];
 
 type CircuitLine = [string, string, { model?: string; seconds?: number; reason: string }];
 

@@ -29,8 +29,8 @@ const healthSchema = z.object({
 });
 
 export function healthColumns(health: unknown): Row {
-  const { state, text, since, waiting } = healthSchema.parse(health);
-  return { state, since, waiting: waiting?.tasks ?? null, health: text };
+  const { state, text, since, until, waiting } = healthSchema.parse(health);
+  return { state, since, until, waiting: waiting?.tasks ?? null, health: text };
 }
 
 export function healthInTables(health: unknown): Row {

@@ -30,7 +30,7 @@ export function addNoticeCommands(notices: Command, context: CliContext): void {
       adminCommand(context, async ({ client, output }) => {
         const { data } = sentSchema.parse(await client.call('POST', '/notices/test'));
         output.rows(data, { columns: ['id', 'ok', 'error'] });
-        if (data.length === 0) output.note('`notify` has no targets, so nobody is told about notices.');
+        if (data.length === 0) output.note('`notify` has no targets, so notices are listed but not sent.');
         if (data.some(({ ok }) => !ok))
           throw new CommandError('failed', 'A target did not accept the test message.');
       }),
