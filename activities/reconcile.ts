@@ -10,7 +10,7 @@ import { inputOf } from '../src/task/input.ts';
 import type { Task } from '../src/task/record.ts';
 import { heldBasis } from '../src/money/ledger-basis.ts';
 import type { PriceBasis } from '../src/money/price.ts';
-import { hasCredential } from '../src/routing/channels.ts';
+import { hasCredential } from '../src/task/candidates.ts';
 import { createConcerns } from './concerns.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import { createFinishTask } from './finish.ts';

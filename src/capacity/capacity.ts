@@ -1,6 +1,6 @@
 import { periods } from '../base/periods.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
-import { isConfigured } from '../routing/channels.ts';
+import { isConfigured } from '../task/candidates.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 import type { SlotStore } from '../store/slots.ts';

@@ -37,7 +37,8 @@ export function createRateLimiter({ perSecond, monotonic, sleep }: RateLimiterOp
     return tokens >= 1 - almost ? 0 : ((1 - tokens) / rate) * 1000;
   }
 
-  async function next(): Promise<void> {
+  async function next(before: Promise<void>): Promise<void> {
+    await before;
     for (let waitMs = untilFree(); waitMs > 0; waitMs = untilFree())
       await sleep(Math.min(waitMs, lookEveryMs));
     tokens -= 1;
@@ -45,7 +46,7 @@ export function createRateLimiter({ perSecond, monotonic, sleep }: RateLimiterOp
 
   return {
     take() {
-      turn = turn.then(next);
+      turn = next(turn);
       return turn;
     },
     pause(ms) {

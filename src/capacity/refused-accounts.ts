@@ -36,7 +36,7 @@ export function createRefusedAccounts(
     async judge({ queue, limit, account }, refused) {
       const others = refused.filter((refusal) => refusal.account !== account);
       if (others.length === 0) return 'allowed';
-      const holders = await store.holders(queue, limit);
+      const holders = await store.holders(queue);
       if (holders.length >= limit) return 'full';
       const heldBy = (name: string): number => holders.filter((holder) => holder === name).length;
       const [own, since] = [heldBy(account), refusalOf(account, refused)?.since ?? Infinity];

@@ -45,43 +45,14 @@ interface Waiting extends OrderedTask {
   readonly at: number;
 }
 
-export function createSubmitLimiter({
-  perSecond,
-  monotonic,
-  random,
-  sleep,
-}: SubmitLimiterOptions): SubmitLimiter {
-  const intervalMs = (): number => 1000 / perSecond();
+export function createSubmitLimiter(options: SubmitLimiterOptions): SubmitLimiter {
+  const { monotonic, random } = options;
+  const tokens = createTokens(options);
   const waiting = new Map<string, Waiting>();
   const turns = createTurns();
-  /**
-   * When the next token is free. If this time is past, the tokens since then are available, up to one second's worth.
-   */
-  let freeAt = 0;
-  let knownRate = perSecond();
 
   function dropLapsed(): void {
     for (const [task, { at }] of waiting) if (at < monotonic() - lapsesMs) waiting.delete(task);
-  }
-
-  function untilFree(): number {
-    const rate = perSecond();
-    // After a change of the rate, the tokens that are owed take as long as they do at the new one.
-    if (freeAt > monotonic()) freeAt = monotonic() + (freeAt - monotonic()) * (knownRate / rate);
-    knownRate = rate;
-    const burstMs = Math.max(0, 1000 - intervalMs());
-    freeAt = Math.max(freeAt, monotonic() - burstMs);
-    return freeAt - monotonic();
-  }
-
-  async function takeToken(waitMs: number, signal: AbortSignal): Promise<void> {
-    freeAt += intervalMs();
-    try {
-      if (waitMs > 0) await sleep(waitMs, signal);
-    } catch (error) {
-      freeAt -= intervalMs();
-      throw error;
-    }
   }
 
   function* overdue(): Iterable<Waiting> {
@@ -94,28 +65,62 @@ export function createSubmitLimiter({
     if (isBack && freeInMs <= 0) return true;
     const first = countAhead(task, isBack ? overdue() : waiting.values(), turns);
     // The tasks ahead get the next tokens. This task may wait up to a second for the one after that.
-    return freeInMs + first * intervalMs() <= inlineMaxMs;
+    return freeInMs + first * tokens.intervalMs() <= inlineMaxMs;
   }
 
   return {
     async enter(request, signal) {
       dropLapsed();
-      const freeInMs = untilFree();
+      const freeInMs = tokens.untilFree();
       const { isBack: _isBack, ...task } = request;
       if (mayTake(request, freeInMs)) {
         waiting.delete(task.id);
         turns.note(task);
-        await takeToken(freeInMs, signal);
+        await tokens.take(freeInMs, signal);
         return undefined;
       }
       const ahead = countAhead(task, waiting.values(), turns);
-      const inMs = Math.max(freeInMs, 0) + ahead * intervalMs();
+      const inMs = Math.max(freeInMs, 0) + ahead * tokens.intervalMs();
       const ms = Math.round(Math.min(Math.max(inMs, inlineMaxMs), returnMaxMs * (0.9 + 0.1 * random())));
       waiting.set(task.id, { ...task, at: monotonic() + ms });
       return { ms, ahead };
     },
-    giveBack() {
-      freeAt -= intervalMs();
+    giveBack: tokens.giveBack,
+  };
+}
+
+function createTokens({ perSecond, monotonic, sleep }: SubmitLimiterOptions) {
+  const intervalMs = (): number => 1000 / perSecond();
+  /**
+   * When the next token is free. If this time is past, the tokens since then are available, up to one second's worth.
+   */
+  let freeAt = 0;
+  let knownRate = perSecond();
+
+  function giveBack(): void {
+    freeAt -= intervalMs();
+  }
+
+  return {
+    intervalMs,
+    giveBack,
+    untilFree(): number {
+      const rate = perSecond();
+      // The tokens that are owed take as long as they do at the new rate.
+      if (freeAt > monotonic()) freeAt = monotonic() + (freeAt - monotonic()) * (knownRate / rate);
+      knownRate = rate;
+      const burstMs = Math.max(0, 1000 - intervalMs());
+      freeAt = Math.max(freeAt, monotonic() - burstMs);
+      return freeAt - monotonic();
+    },
+    async take(waitMs: number, signal: AbortSignal): Promise<void> {
+      freeAt += intervalMs();
+      try {
+        if (waitMs > 0) await sleep(waitMs, signal);
+      } catch (error) {
+        giveBack();
+        throw error;
+      }
     },
   };
 }

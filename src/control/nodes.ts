@@ -5,8 +5,8 @@ import type { Pace } from '../process/pace.ts';
 import { afterRunning } from '../process/running-time.ts';
 import type { Service, Surroundings } from '../task/service.ts';
 import type { Node, NodeStore } from '../store/nodes.ts';
-import { isConfigured } from '../routing/channels.ts';
-import type { ConfiguredChannel } from '../routing/channels.ts';
+import { isConfigured } from '../task/candidates.ts';
+import type { ConfiguredChannel } from '../task/candidates.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 
 export interface Nodes extends Service, Surroundings {

@@ -1,5 +1,5 @@
 import type { RoutePlan } from '../routing/catalogue.ts';
-import { servesModel } from '../routing/channels.ts';
+import { servesModel } from '../task/candidates.ts';
 import type { Channels } from '../routing/channels.ts';
 import type { CapState } from '../money/caps.ts';
 import { defined } from '../base/defined.ts';

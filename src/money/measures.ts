@@ -138,7 +138,8 @@ export function secondQuantity(seconds: number): Quantity {
 
 /** Counts in milliseconds, because `2.2 * 25` is slightly more than 55. */
 function framesIn(seconds: number, framesPerSecond: number): number {
-  return Math.ceil((Math.round(seconds * 1000) * framesPerSecond) / 1000);
+  const { numerator, denominator } = secondQuantity(seconds);
+  return Math.ceil((Number(numerator) * framesPerSecond) / Number(denominator));
 }
 
 export function wholeQuantity(count: number): Quantity {

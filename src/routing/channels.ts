@@ -2,7 +2,6 @@ import { defined } from '../base/defined.ts';
 import type { ChannelConfig } from '../config/gateway-file.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 import type { GenerationRequest, ImageRequest, VideoRequest } from '../models/request.ts';
-import type { RouteCandidate } from '../task/candidates.ts';
 import { isUnusable } from '../providers/links.ts';
 import { providerOf } from './provider-of.ts';
 import type { KnownProviders } from './provider-of.ts';
@@ -86,31 +85,6 @@ function openChannel(
       };
     },
   };
-}
-
-export type ConfiguredChannel = Pick<ChannelConfig, 'id' | 'models'> & {
-  readonly credentials: readonly { readonly id: string }[];
-};
-
-export function hasCredential(
-  channel: Pick<ConfiguredChannel, 'credentials'> | undefined,
-  credential: string,
-): boolean {
-  return channel?.credentials.some(({ id }) => id === credential) === true;
-}
-
-/** A plan can contain channels, credentials and models that have been removed since. */
-export function isConfigured(
-  channels: readonly ConfiguredChannel[],
-  { channel: id, credential }: RouteCandidate,
-  model?: string,
-): boolean {
-  const channel = channels.find((one) => one.id === id);
-  return hasCredential(channel, credential) && (model === undefined || servesModel(channel, model));
-}
-
-export function servesModel(channel: Pick<ConfiguredChannel, 'models'> | undefined, model: string): boolean {
-  return channel !== undefined && Object.hasOwn(channel.models, model);
 }
 
 export class ChannelGoneError extends Error {

@@ -113,6 +113,7 @@ export function createSlotStore(db: Db, now: () => number) {
       ]);
     },
     ...slotOperations(slots, now),
+    ...slotReads(slots, now),
     ...ticketOperations(tickets),
     leaveQueues: createLeaveQueues(tickets, rounds),
     ...roundOperations(rounds, now),
@@ -130,6 +131,13 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
       { $set: { task: lease.task, account: lease.account, until: lease.until } },
     );
     return slot?._id;
+  }
+
+  /** Slots above a lowered limit stay with their holders and count until they are returned. */
+  async function isOverfull(queue: string, limit: number): Promise<boolean> {
+    const held = { queue, until: { $gt: now() } };
+    const above = await slots.countDocuments({ ...held, n: { $gte: limit } }, { limit: 1 });
+    return above > 0 && (await slots.countDocuments(held)) >= limit;
   }
 
   async function countMade(queue: string): Promise<number> {
@@ -153,6 +161,7 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
      * Takes a slot that is free or whose lease has expired, with one atomic update. Returns undefined if there is none.
      */
     async reserve(queue: string, limit: number, lease: NewLease): Promise<string | undefined> {
+      if (await isOverfull(queue, limit)) return undefined;
       const whole = `${queue}/${limit}`;
       for (let seen = 0; ;) {
         const slot = await reserveFree(queue, limit, lease);
@@ -180,22 +189,22 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
     async free(id: string, task: string, until?: number): Promise<void> {
       await slots.updateOne({ _id: id, task, ...defined({ until }) }, { $set: { task: '', until: 0 } });
     },
+  };
+}
 
+function slotReads(slots: Collection<SlotDocument>, now: () => number) {
+  return {
     async heldBy(task: string): Promise<HeldSlot[]> {
       return (await slots.find({ task }).toArray()).map(toSlot);
     },
 
     /** Only a hint, because another task may take the slot first. */
     async hasFree(queue: string, limit: number): Promise<boolean> {
-      const held = await slots.countDocuments({ queue, n: { $lt: limit }, until: { $gt: now() } });
-      return held < limit;
+      return (await slots.countDocuments({ queue, until: { $gt: now() } })) < limit;
     },
 
-    async holders(queue: string, limit: number): Promise<(string | undefined)[]> {
-      const held = slots.find(
-        { queue, n: { $lt: limit }, until: { $gt: now() } },
-        { projection: { account: 1 } },
-      );
+    async holders(queue: string): Promise<(string | undefined)[]> {
+      const held = slots.find({ queue, until: { $gt: now() } }, { projection: { account: 1 } });
       return (await held.toArray()).map(({ account }) => account);
     },
 

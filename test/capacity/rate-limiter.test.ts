@@ -19,7 +19,7 @@ function world(rate: number) {
     limiter,
     changes,
     pass: (ms: number) => void (clock += ms),
-    async times(count: number): Promise<number[]> {
+    times: async (count: number): Promise<number[]> => {
       const at: number[] = [];
       for (let n = 0; n < count; n += 1) {
         await limiter.take();

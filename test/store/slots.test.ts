@@ -79,6 +79,25 @@ describe('a slot', () => {
     expect(await store.reserve('limit/a', 4, lease('e'))).toBe('limit/a/3');
   });
 
+  it('above a lowered limit counts until it is returned', async () => {
+    for (const task of ['a', 'b', 'c', 'd']) await open().reserve('lower/a', 4, lease(task));
+    const asked = async (limit: number) => [
+      await open().hasFree('lower/a', limit),
+      (await open().holders('lower/a')).length < limit,
+      (await open().reserve('lower/a', limit, lease('next'))) !== undefined,
+    ];
+    for (const [n, task] of [
+      [0, 'a'],
+      [1, 'b'],
+    ] as const) {
+      await open().free(`lower/a/${n}`, task);
+      expect(await asked(2)).toEqual([false, false, false]);
+    }
+    await open().free('lower/a/3', 'd');
+    expect(await asked(2)).toEqual([true, true, true]);
+    expect(await asked(2)).toEqual([false, false, false]);
+  });
+
   it('costs a document when it is used, and a few more, whatever the limit is', async () => {
     const slots = database.db.collection<{ _id: string; queue: string; n: number }>('slots');
     const numbersOf = async (queue: string) =>
