@@ -10,9 +10,9 @@ type TaskSteps = Pick<TaskActivities, 'lookAtTask' | 'stepTask' | 'wakeTask'>;
 export function createTaskSteps(deps: TaskActivityDeps): TaskSteps {
   const { tasks, ledger, log } = deps;
   return {
-    async lookAtTask(id, account) {
+    async lookAtTask(id, account, rev) {
       tasks.forget(id);
-      const task = await tasks.look(id);
+      const task = await tasks.look(id, rev);
       if (task !== undefined) return timed(await withoutGoneChannels(task));
       log.error({ task: id }, 'a task has a workflow but no record');
       await ledger.void({ account, task: id, note: 'the task has no record' });
@@ -22,7 +22,7 @@ export function createTaskSteps(deps: TaskActivityDeps): TaskSteps {
     async stepTask(id, event) {
       // After a clock jump, it is unknown whether the deadline has passed. The workflow asks again later.
       if (event.kind === 'wanted' && event.stop === 'expire' && !deps.isTimeRight())
-        return timed(await tasks.look(id));
+        return timed(await tasks.confirm(id));
       if (event.kind === 'skipped') return timed(await skip(id, event.channels));
       const { task } = await tasks.step(id, event);
       const beginsRound = task !== undefined && event.kind === 'resumed';

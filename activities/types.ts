@@ -26,11 +26,11 @@ export interface TaskView extends Knowledge, Pick<
 
 /**
  * These activities run on the workflow's own task queue, so they never wait for a channel. All of them are idempotent.
- * `rev` is the revision that the workflow knows; a process with an older cached record rereads it.
+ * `rev` is the revision that the workflow knows. The result is not older, unless MongoDB was restored from a backup.
  */
 export interface TaskActivities {
   /** Also removes channels that are no longer configured from the round. */
-  lookAtTask(task: string, account: string): Promise<TaskView>;
+  lookAtTask(task: string, account: string, rev?: number): Promise<TaskView>;
   /** If the event is refused, nothing changes, and the view shows the current state. */
   stepTask(task: string, event: WorkflowEvent): Promise<TaskView>;
   actOnTask(request: ActRequest): Promise<ActReply>;

@@ -83,10 +83,8 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
     const options = { activities, activityTaskPollerBehavior: pollersOf(queues.length) };
     return Promise.all(queues.map((queue) => create(queue, { ...options, ...slotsOf(queue) })));
   };
-  const onUnkept = (err: unknown): void =>
-    core.log.warn({ err }, 'the schedule of the reconciler could not be checked; retrying in a minute');
   const [schedule] = await Promise.all([
-    keepReconcilerSchedule(core.client, prefix, { onError: onUnkept }),
+    keepSchedule(core),
     create(tasksQueue(prefix), tasksOptions(core, { channels, callbacks }, workflowBundle)),
     create(callbacksQueue(prefix), callbacksOptions(callbacks)),
     createChannelWorkers(),
@@ -132,6 +130,13 @@ function openReports(core: Core, workers: ReadonlyMap<string, Worker>): NodeRepo
     kind: 'worker',
     inFlight: () => countActivities(workers),
     channels: () => channelIds(core).filter(isServed),
+  });
+}
+
+function keepSchedule({ client, environment, log }: Core): Promise<Rounds> {
+  return keepReconcilerSchedule(client, environment.TASK_QUEUE_PREFIX, {
+    onError: (err) =>
+      log.warn({ err }, 'the schedule of the reconciler could not be checked; retrying in a minute'),
   });
 }
 

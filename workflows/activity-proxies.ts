@@ -71,13 +71,15 @@ async function localFirst<Result>(
 }
 
 async function seen(run: TaskRun, call: (activities: TaskActivities) => Promise<TaskView>): Promise<void> {
-  see(run, await localFirst(run, call));
+  const { rev } = run.view;
+  see(run, await localFirst(run, call), rev);
 }
 
 /** Called at the start, and whenever another process may have changed the record. */
 export function lookAtTask(run: TaskRun): Promise<void> {
   const { task, account } = run.input;
-  return seen(run, (activities) => activities.lookAtTask(task, account));
+  const { rev } = run.view;
+  return seen(run, (activities) => activities.lookAtTask(task, account, rev));
 }
 
 export function stepTask(run: TaskRun, event: WorkflowEvent): Promise<void> {

@@ -245,7 +245,7 @@ async function search(run: TaskRun, wanted: Stop | undefined): Promise<void> {
 async function stop(run: TaskRun, wanted: Stop, isAgain = false): Promise<void> {
   const { rev } = run.view;
   try {
-    return see(run, await stopJob(run.input.task, rev));
+    return see(run, await stopJob(run.input.task, rev), rev);
   } catch {
     if (wanted === 'cancel') return stepTask(run, { kind: 'unstoppable' });
     if (isAgain) return stepTask(run, { kind: 'stopped' });
@@ -278,7 +278,7 @@ function begin(run: TaskRun, kind: Pick<Work, 'activity' | 'channel'>, start: ()
   scope
     .run(start)
     .then(
-      (view) => see(run, view),
+      (view) => see(run, view, rev),
       () => (begun.hasFailed = true),
     )
     .finally(() => (begun.isOver = true))

@@ -87,6 +87,7 @@ function requestOf(run: TaskRun, action: ActRequest['action'], raw: unknown): Ac
 
 async function act(run: TaskRun, request: ActRequest): Promise<ActionResult> {
   const { action } = request;
+  const { rev } = run.view;
   const reply = await actOnTask(run, request).catch((error: unknown) => ({ done: false, error }) as const);
   if (!reply.done) {
     // The workflow's copy of the record may be outdated, because the action was refused or its process died before
@@ -95,7 +96,7 @@ async function act(run: TaskRun, request: ActRequest): Promise<ActionResult> {
     throw 'error' in reply ? reply.error : refused(reply.message);
   }
   const { said, view } = reply;
-  see(run, view);
+  see(run, view, rev);
   if ('would' in said) return said;
   if (action === 'retry_now') return { did: { ...said.did, task: await wake(run, said.did.task) } };
   if (action !== 'fail' && action !== 'cancel') return said;

@@ -69,8 +69,12 @@ export function newTaskRun(input: TaskInput, shown?: TaskRun['shown']): TaskRun 
   };
 }
 
-export function see(run: TaskRun, view: TaskView): void {
-  if (view.rev < run.view.rev) return;
+/**
+ * `since` is the revision that was known when the read began. Reads never return an older one, so if this one does,
+ * MongoDB was restored from a backup, and the workflow continues from the restored record.
+ */
+export function see(run: TaskRun, view: TaskView, since: number): void {
+  if (view.rev < run.view.rev && view.rev >= since) return;
   const dueAt =
     view.remainingMs === undefined
       ? run.view.dueAt + view.deadlineAt - run.view.deadlineAt

@@ -11,6 +11,7 @@ import type { UpstreamCost } from '../task/cost.ts';
 import { attributionOfSpender } from './drafts.ts';
 import { dayOfHold, nothingSpent, scopesOf, useOn, usesAfter } from './spent.ts';
 import { createAppender } from './appender.ts';
+import type { Appender } from './appender.ts';
 import type { TurnLines } from './turn-lines.ts';
 import { findByKeys } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
@@ -164,13 +165,9 @@ export function createLedger(deps: LedgerDeps): Ledger {
   const hidden = hideEndUser(endUsers);
   const expectDone = createExpectDone(endUsers);
   const appender = createAppender({ ...deps, heads, hash: createEntryHash(deps.key) });
-  const voided = async (request: VoidRequest, unless: VoidCondition = {}): Promise<LedgerEntry> => {
-    const outcome = await appender.submit(voidOperation(request, unless));
-    return expectDone(outcome, `void of ${request.task}`, request.account).entry;
-  };
-
   return {
     ...createHistory({ collection, heads, endUsers }),
+    ...createVoids(appender, expectDone),
 
     async hold(request) {
       const outcome = await appender.submit(holdOperation({ ...request, by: hidden(request.by) }));
@@ -194,16 +191,6 @@ export function createLedger(deps: LedgerDeps): Ledger {
       const outcome = await appender.submit(releaseOperation(request));
       if (outcome.state === 'no_hold') return { closed: 'no_hold' };
       return closeResult(expectDone(outcome, `release of ${request.task}`, request.account), 'released');
-    },
-
-    async void(request) {
-      const { kind, upstream, ...entry } = await voided(request);
-      return { closed: closedBy(kind), charged: closedAt({ kind, ...entry }), ...defined({ upstream }) };
-    },
-
-    async blockHold(request) {
-      const { kind } = await voided(request, { unlessHeld: true });
-      return kind === 'hold' ? 'held' : closedBy(kind);
     },
 
     async refund(request) {
@@ -232,6 +219,29 @@ export function createLedger(deps: LedgerDeps): Ledger {
     entriesOfTask: (task) => findEntriesOfTask({ collection, endUsers }, task),
 
     openHoldsBetween: (range) => findOpenHoldsBetween(collection, range),
+  };
+}
+
+function createVoids(
+  appender: Appender,
+  expectDone: ReturnType<typeof createExpectDone>,
+): Pick<Ledger, 'void' | 'blockHold'> {
+  async function voided(request: VoidRequest, unless: VoidCondition = {}): Promise<LedgerEntry> {
+    const outcome = await appender.submit(voidOperation(request, unless));
+    return expectDone(outcome, `void of ${request.task}`, request.account).entry;
+  }
+
+  return {
+    async void(request) {
+      const entry = await voided(request);
+      const { kind, upstream } = entry;
+      return { closed: closedBy(kind), charged: closedAt(entry), ...defined({ upstream }) };
+    },
+
+    async blockHold(request) {
+      const { kind } = await voided(request, { unlessHeld: true });
+      return kind === 'hold' ? 'held' : closedBy(kind);
+    },
   };
 }
 

@@ -52,10 +52,11 @@ export interface TaskClientOptions {
 }
 
 export function createTaskClient(options: TaskClientOptions): TaskPort {
-  const { client, queuePrefix, now, newActId, findAct, isUnfinished, endStay } = options;
+  const { client, queuePrefix, now, newActId, findAct, endStay } = options;
   const taskQueue = tasksQueue(queuePrefix);
   const redeliver = createRedelivery(client, queuePrefix, { replaces: true });
   const search = createTaskSearch(client, queuePrefix);
+  const unlessLost = createUnlessLost(options);
 
   async function start(input: TaskInput): Promise<void> {
     const endsAt = now() + startDeadlineMs;
@@ -99,15 +100,6 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
       return await within(ms, call(), late);
     } catch (error) {
       throw translate(error, ended);
-    }
-  }
-
-  /** If the workflow is missing although the task has not ended, the reconciler restarts it or ends the task. */
-  async function unlessLost<Result>(task: string, call: () => Promise<Result>): Promise<Result> {
-    try {
-      return await call();
-    } catch (error) {
-      throw isEnded(error) && (await isUnfinished?.(task)) === true ? notRunning(error) : error;
     }
   }
 
@@ -266,6 +258,17 @@ function serviceBusy(detail: string, cause?: unknown): GatewayError {
     detail,
     ...defined({ cause }),
   });
+}
+
+/** If the workflow is missing although the task has not ended, the reconciler restarts it or ends the task. */
+function createUnlessLost({ isUnfinished }: Pick<TaskClientOptions, 'isUnfinished'>) {
+  return async <Result>(task: string, call: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await call();
+    } catch (error) {
+      throw isEnded(error) && (await isUnfinished?.(task)) === true ? notRunning(error) : error;
+    }
+  };
 }
 
 const restartedWithinSeconds = 600;

@@ -43,6 +43,11 @@ export class PlayedRecords {
     this.tasks.set(id, { ...this.of(id), ...changes, rev: this.of(id).rev + 1 });
   }
 
+  /** As if MongoDB had been restored from a backup. */
+  restore(task: Task): void {
+    this.tasks.set(task.id, task);
+  }
+
   remove(id: string): void {
     this.tasks.delete(id);
   }

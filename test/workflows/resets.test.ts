@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { StateName } from '../../src/task/state.ts';
 import { signal, usePlayedTasks } from './played-tasks.ts';
 import type { PlayedTask } from './played-tasks.ts';
-import { asks, later } from './played-upstream.ts';
+import { asks, later, quietUpstream } from './played-upstream.ts';
 import type { Upstream } from './played-upstream.ts';
 
 const tasks = usePlayedTasks();
@@ -123,4 +124,27 @@ it('continues from a record whose round has no channels', async () => {
   await again.act('fail');
   await again.end();
   expect(await again.failedWorkflowTasks()).toEqual([]);
+});
+
+describe('a record that is older than the workflow, as after a restore of MongoDB,', () => {
+  const restored: readonly (readonly [StateName, Partial<Upstream>])[] = [
+    ['waiting', { wait: later }],
+    ['broken', { wait: async () => ({ kind: 'broken' }) }],
+    ['asking', { submit: async () => ({ kind: 'lost' }) }],
+    ['pausing', { submit: async () => ({ kind: 'not_accepted' }) }],
+    ['review', { wait: async () => ({ kind: 'succeeded' }), reviewed: '9000000' }],
+  ];
+
+  it.each(restored)('of a task that was %s is continued, and an operator ends it', async (at, change) => {
+    Object.assign(tasks.upstream, change);
+    const task = await tasks.start();
+    const backup = task.record();
+    await task.reaches(at);
+    Object.assign(tasks.upstream, quietUpstream(), { gate: later });
+    tasks.records.restore(backup);
+    await task.act('fail');
+    expect(await task.end()).toMatchObject({ status: 'failed', code: 'internal_error' });
+    expect(task.record().rev).toBeLessThan(backup.rev + 5);
+    expect(await task.failedWorkflowTasks()).toEqual([]);
+  });
 });
